@@ -1,4 +1,4 @@
-/* How long calls of libmagic_trace take when nobody listens: prints nanoseconds per call as JSON.
+/* How long calls of libmagic_trace take when no recorder runs: prints nanoseconds per call as JSON.
  */
 #include "magic_trace.h"
 

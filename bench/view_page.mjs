@@ -55,7 +55,7 @@ async function measureViewer(browser, url) {
   const page = await context.newPage();
   const began = performance.now();
   await page.goto(url, { waitUntil: 'commit' });
-  while (!(await page.evaluate('window.magicTrace !== undefined && window.magicTrace.timeline.facts.pieces > 0').catch(() => false)));
+  while (!(await page.evaluate('window.magicTrace !== undefined && window.magicTrace.timeline.facts.tiles > 0').catch(() => false)));
   const firstPaint = performance.now() - began;
   const duration = await page.evaluate('window.magicTrace.info.duration');
   await page.waitForTimeout(500);

@@ -1,15 +1,15 @@
-/* A filter that perf script loads (perf script --dlfilter): hands all branches to magic-trace, in
+/* A filter that perf script loads (perf script --dlfilter): passes all branches to magic-trace, in
  * the form of recording/perf_script/branch_stream.h, and leaves perf nothing to print.
  *
  * `magic-trace decode -decoder perf` starts perf with it and reads perf's standard output
- * (recording/perf_script/perf_script.h). What is handed over is chosen by the kind of the event alone: taken
- * branches, beginnings and ends of tracing, and stack pointers that the recorder told. Symbols are
- * not asked for: magic-trace has the recording's mappings itself, and asking costs perf more than
- * decoding does. Conditional branches inside a function are handed over too, for they say which
+ * (recording/perf_script/perf_script.h). The filter selects by the kind of the event alone: taken
+ * branches, beginnings and ends of tracing, and recorded stack pointers. It does not resolve
+ * symbols: magic-trace has the recording's mappings itself, and resolving takes perf longer than
+ * decoding. It passes on conditional branches inside a function too, because they show which
  * instructions ran, and so which exception handlers were set up and how far a time reaches; 24
- * bytes in a pipe are little beside what perf does to make the sample.
+ * bytes in a pipe cost little compared with perf's work for the sample.
  *
- * Runs inside perf: needs nothing of magic-trace but that one header.
+ * Runs inside perf: the only part of magic-trace that it needs is that header.
  */
 #include "perf_api.h"
 #include "recording/perf_script/branch_stream.h"
@@ -27,8 +27,8 @@ struct branch_filter {
     bool failed;
 };
 
-/* What perf synthesizes for a PTWRITE packet: struct perf_synth_intel_ptwrite of tools/perf
- * (event.h of lib/perf or util), behind its alignment word: flags, then the payload. */
+/* The data that perf synthesizes for a PTWRITE packet: struct perf_synth_intel_ptwrite of
+ * tools/perf (event.h of lib/perf or util), after its alignment word: flags, then the payload. */
 enum { PTWRITE_PAYLOAD_OFFSET = 4, PTWRITE_SIZE = PTWRITE_PAYLOAD_OFFSET + sizeof(uint64_t) };
 
 enum { OUTPUT_BUFFER_SIZE = 1 << 16 };
@@ -119,7 +119,7 @@ int filter_event_early(void *data, const struct perf_api_sample *sample, void *c
         hand_branch_over(filter, sample);
     else if (is_event(sample, "ptwrite"))
         hand_stack_pointer_over(filter, sample, context);
-    /* Nobody reads any more: perf need not go on. */
+    /* The reader is gone: perf need not continue. */
     return filter->failed ? -1 : 1;
 }
 

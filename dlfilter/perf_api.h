@@ -1,9 +1,9 @@
-/* What perf and a filter that it loads say to each other, as far as our filter uses it.
+/* The interface between perf and a filter that it loads, as far as our filter uses it.
  *
  * Declared here because perf's own header, perf_dlfilter.h, comes with perf, and magic-trace is
- * built on machines without. Source: perf-dlfilter(1), "The filter API", since Linux 5.14; the
- * structures only ever grow at their ends. tests/unit/dlfilter/perf_api_test.c compares this with
- * perf's header where there is one.
+ * also built on machines without it. Source: perf-dlfilter(1), "The filter API", since Linux 5.14;
+ * the structures only ever grow at their ends. tests/unit/dlfilter/perf_api_test.c compares this
+ * with perf's header where there is one.
  */
 #ifndef MAGIC_TRACE_DLFILTER_PERF_API_H
 #define MAGIC_TRACE_DLFILTER_PERF_API_H

@@ -1,16 +1,17 @@
-/* Tells magic-trace when to take a snapshot, from inside the program.
+/* Makes magic-trace take a snapshot, from inside the traced program.
  *
  *     magic_trace_mark_start();
  *     answer(request);
  *     magic_trace_take_snapshot_with_arg(request->number);
  *
  * Recorded by `magic-trace run -trigger . -duration-thresh 2ms ./server`, such a program leaves a
- * trace of the first request that took longer than 2 ms. When nobody records, a call costs a few
- * nanoseconds and does nothing.
+ * trace of the first request that took longer than 2 ms. When the program is not being recorded, a
+ * call costs a few nanoseconds and does nothing.
  *
- * For C, C++, and whatever can call C. Link with -lmagic_trace (pkg-config magic-trace). All
- * functions may be called from any thread, and from signal handlers. A program whose plugins take
- * snapshots too links the shared library: of two copies, magic-trace watches the program's own.
+ * For C, C++, and every language that can call C. Link with -lmagic_trace (pkg-config magic-trace).
+ * All functions may be called from any thread, and from signal handlers. A program whose plugins
+ * take snapshots too links the shared library: of two copies, magic-trace watches the program's
+ * own.
  *
  * How it works: every snapshot calls magic_trace_stop_indicator, which does nothing; magic-trace
  * watches for that call and reads its arguments. The name and the form of the arguments are those
@@ -30,12 +31,12 @@ extern "C" {
 void magic_trace_take_snapshot(void);
 void magic_trace_take_snapshot_with_arg(int64_t argument);
 
-/* The same for something that began at `time`, as magic_trace_now() gave it: for work that is not
- * done by one thread from beginning to end. */
+/* The same for work that began at `time`, a value of magic_trace_now(): for work that passes from
+ * one thread to another. */
 void magic_trace_take_snapshot_with_time_and_arg(uint64_t time, int64_t argument);
 
-/* Something begins whose length counts: what this thread's next snapshots are measured from, and
- * -duration-thresh compares. */
+/* Marks the beginning of an interval: this thread's next snapshots take their duration from it,
+ * which -duration-thresh compares. */
 void magic_trace_mark_start(void);
 
 /* The time now: ticks of the processor's time-stamp counter; on other processors than x86, which

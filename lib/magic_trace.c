@@ -10,11 +10,11 @@
  * fold equal functions (--icf=all) leave it alone. */
 static const char identity[] = "magic_trace_stop_indicator";
 
-/* Programs that link OCaml's library of the same purpose have this function twice, and either will
- * do: weak. It stays a function of this name, with these arguments in their registers, whatever
- * compilers do to functions that do nothing: gcc's noipa, for without it link-time optimization
- * passes on fewer arguments, to a local copy of another name. clang has no such attribute and makes
- * no such copies. */
+/* Weak: programs that also link OCaml's library of the same purpose have this function twice, and
+ * either works. It must stay a function of this name, with these arguments in their registers,
+ * although compilers optimize functions that do nothing. gcc needs noipa: without it link-time
+ * optimization passes fewer arguments, to a local copy of another name. clang has no such attribute
+ * and makes no such copies. */
 #if __has_attribute(noipa)
 __attribute__((noipa))
 #endif

@@ -26,7 +26,7 @@ function grouped(digits) {
 }
 
 /**
- * A number with `decimals` digits behind the point and thousands apart.
+ * A number with `decimals` digits after the point and thousands apart.
  * @param {number} value @param {number} decimals
  */
 function written(value, decimals) {
@@ -58,7 +58,7 @@ export function formatExact(ns) {
 }
 
 /**
- * A moment with as many digits as tell it from others `step` ns away: "1.234568 s" at a step of 1000.
+ * A moment with as many digits as distinguish it from others `step` ns away: "1.234568 s" at a step of 1000.
  * @param {number} ns since the beginning of the trace @param {number} step
  */
 export function formatTime(ns, step = 1) {
@@ -84,7 +84,7 @@ export function formatCounted(count, one, many = `${one}s`) {
 }
 
 /**
- * "12.3 %"; what is there but tiny is not told as nothing: "< 0.1 %".
+ * "12.3 %"; a tiny share is not written as zero: "< 0.1 %".
  * @param {number} part @param {number} whole
  */
 export function formatShare(part, whole) {

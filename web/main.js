@@ -1,4 +1,4 @@
-// Puts the page together: where answers come from, what the person looks at, the timeline and the panels.
+// Puts the page together: where answers come from, what the user looks at, the timeline and the panels.
 
 import { EmbeddedSource } from './data/embedded.js';
 import { HttpSource } from './data/http.js';

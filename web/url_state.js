@@ -37,7 +37,7 @@ function readIds(text) {
 }
 
 /**
- * Three digits behind the point are enough: a picometre of the screen.
+ * Three digits after the point are enough: a picometre of the screen.
  * @param {number} time
  */
 const writeTime = (time) => String(Math.round(time * 1000) / 1000);
@@ -115,7 +115,7 @@ export function readFragment(state, text) {
 }
 
 /**
- * From now on the address tells the state, and another address (typed, or from a link) changes it.
+ * From now on the address holds the state, and another address (typed, or from a link) changes it.
  * @param {ViewState} state @param {Window} window
  */
 export function keepStateInUrl(state, window) {

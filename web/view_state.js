@@ -1,5 +1,5 @@
-// What the person looks at and has chosen: the one place that all parts of the page share. Parts change it by its methods and
-// hear of changes by its events; they do not know of one another.
+// What the user looks at and has chosen: the one place that all parts of the page share. Parts change it by its methods and
+// learn of changes by its events; they do not know of one another.
 //
 //   'view'      the visible range moved            'selection'  another range was measured (range, tracks)
 //   'span'      another span was chosen            'search'     the search text, or its current match, changed

@@ -5,13 +5,13 @@
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
 
-enum { VECTOR_BITS = 128 }; /* operands from here on are in pieces in qemu's memory */
+enum { VECTOR_BITS = 128 }; /* qemu splits operands of this size and more */
 
 /* One instruction, as Zydis sees it. */
 struct instruction {
     ZydisDecodedInstruction decoded;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    bool vector; /* the operands are there: SSE, AVX and their like */
+    bool vector; /* the operands are decoded: SSE, AVX and their like */
 };
 
 static bool is_vector(const ZydisDecodedInstruction *decoded)
@@ -137,7 +137,7 @@ static bool loads_vector(const struct instruction *instruction)
     return false;
 }
 
-/* Moves that compute nothing, though Zydis says that they move floating-point numbers. */
+/* Moves that compute nothing, though Zydis puts them among floating-point operations. */
 static bool rearranges(ZydisMnemonic mnemonic)
 {
     switch (mnemonic) {

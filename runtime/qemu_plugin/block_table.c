@@ -19,7 +19,7 @@ enum {
     LONGEST_PREFIXES = 4,
 };
 
-/* Addresses of the vsyscall page and everything else that is the kernel's. */
+/* Addresses of the vsyscall page and of the kernel. */
 static const uint64_t first_kernel_address = (uint64_t)1 << 47;
 
 struct block_key {
@@ -48,7 +48,8 @@ uint64_t block_code_size(const struct qemu_plugin_tb *tb)
 }
 
 /* qemu 7.2 lists an instruction that crosses into the next page, cut off at the page's end, though
- * it does not translate it (it begins the next block). Only its first bytes being there tells. */
+ * it does not translate it (it begins the next block). It is recognized because only its first
+ * bytes are there. */
 static bool was_cut_off(const struct pt_code_block *block)
 {
     return block->instructions > 1 && block->end % CODE_PAGE == 0;

@@ -1,9 +1,9 @@
 /* The descriptions of all translated blocks of a process.
  *
- * Generated code holds pointers to them, so they live as long as the process. qemu throws its
- * translations away and makes them anew (its buffer is full, a page has changed); a block with the
- * same bytes at the same address gets its old description. Used under qemu's translation lock, by
- * one thread at a time.
+ * Generated code holds pointers to them, so they live as long as the process. qemu discards its
+ * translations and makes them again (its buffer is full, a page has changed); a block with the same
+ * bytes at the same address gets its old description. Used under qemu's translation lock, by one
+ * thread at a time.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_BLOCK_TABLE_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_BLOCK_TABLE_H

@@ -1,9 +1,9 @@
-/* What instructions cost under qemu, for block_cost.c alone.
+/* The costs of instructions under qemu, for block_cost.c alone.
  *
  * In quarters of a tick of a time-stamp counter of 2.3 GHz (a Xeon server), measured under qemu 7.2
  * with this plugin: forty times the instruction in a loop of 300 rounds, the best of 12 runs timed
  * by RDTSC, less the empty loop. Where the measured time depends on the neighbours (a chain or
- * not), the weight is something between. The comments give ticks.
+ * not), the weight is in between. The comments give ticks.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_BLOCK_WEIGHTS_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_BLOCK_WEIGHTS_H
@@ -41,8 +41,8 @@ enum {
     WEIGHT_VECTOR_LOAD = 58,
     WEIGHT_BYTE_SHUFFLE = 140, /* pshufb 35, of 32 bytes 62: byte by byte */
     WEIGHT_BYTE_SHIFT = 90,    /* psrldq 23, palignr 9 */
-    /* A call of a function of qemu's, and as much for every number: addsd 10, mulsd 13, divsd 15,
-     * addpd 23, addps 38, mulps 46, vaddpd of 32 bytes 54. */
+    /* A call of a function of qemu, once per number: addsd 10, mulsd 13, divsd 15, addpd 23, addps
+     * 38, mulps 46, vaddpd of 32 bytes 54. */
     WEIGHT_FLOATING = 37,
 };
 

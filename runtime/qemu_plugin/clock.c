@@ -13,7 +13,7 @@ enum {
      */
     FAST_LEARNING = 8,
     SLOW_LEARNING = 64,
-    OLD = 16, /* looks after which a loop has settled and says nothing about new code any more */
+    OLD = 16, /* samples after which a loop no longer shows the cost of new code */
     /* Ticks, 30 ms. In an interval that much too long the thread did not run, or a loop without
      * packets has done more than the encoder counts: that is the program's time. */
     LONGEST_TRANSLATION = 1 << 26,
@@ -40,7 +40,7 @@ static uint64_t host_to_time(const struct qemu_clock *clock, uint64_t host)
     return host - atomic_load_explicit(&clock->control->stolen, memory_order_relaxed);
 }
 
-/* Takes up to `amount` ticks before `host` out of everybody's time. */
+/* Subtracts up to `amount` ticks before `host` from the time of all threads. */
 static void steal(struct qemu_clock *clock, uint64_t host, uint64_t amount, uint64_t seen)
 {
     struct qemu_control *control = clock->control;

@@ -1,20 +1,20 @@
-/* What time it is for the traced program.
+/* The time in the traced program.
  *
- * Three clocks (docs/time.md tells their meaning to people):
+ * Three clocks (docs/time.md explains them to users):
  *
  * RECORD_CLOCK_HOST is the time-stamp counter.
  *
- * RECORD_CLOCK_INSTRUCTIONS is the count of executed instructions, plus a fixed price per system
+ * RECORD_CLOCK_INSTRUCTIONS is the count of executed instructions, plus a fixed number per system
  * call: the same program gives the same times. Threads do not share it.
  *
  * RECORD_CLOCK_DEFAULT is the time-stamp counter without the time that qemu spent translating code.
  * That time is "stolen" from the program: control->stolen counts it, for all threads and processes
- * of the recording at once, and time = TSC - stolen. Nobody tells when qemu begins to translate,
- * only when it is done. So the interval from the last look at the clock to the first run of new
- * code is charged with what the work done in it usually takes on this thread; the rest of it was
- * stolen. Work is counted in units of cost (block_cost.h). What a unit takes is the running median
- * over intervals without translation, and only of those soon after one: a loop that has run for
- * long has the processor's caches and branch predictors for itself, which new code has not.
+ * of the recording at once, and time = TSC - stolen. The plugin does not learn when qemu begins to
+ * translate, only when it has finished. So of the interval from the last reading of the clock to
+ * the first run of new code, the thread is charged the usual time for the work done in it; the rest
+ * was stolen. Work is counted in units of cost (block_cost.h). What a unit takes is the running
+ * median over intervals without translation, and only of those soon after one: a loop that has run
+ * for long is in the processor's caches and branch predictors, which new code is not.
  *
  * One clock for all keeps causes before effects, and three rules keep it a clock:
  *   - a thread's time never goes back: it stands still until the others have caught up;
@@ -41,7 +41,7 @@
 struct qemu_clock {
     struct qemu_control *control;
     enum record_clock kind;
-    uint64_t floor;         /* no time before this is given out */
+    uint64_t floor;         /* no time before this is returned */
     uint64_t looked;        /* TSC at the last look */
     uint64_t cost_looked;   /* pt_encoder_cost then */
     uint64_t unit;          /* running median: 1024ths of a tick that a unit of cost takes */
@@ -51,8 +51,8 @@ struct qemu_clock {
     uint64_t stolen_before; /* control->stolen when the kernel was entered */
 };
 
-/* A thread's first look: its time begins at `floor` or later. `start_stolen`: everything since
- * `floor` is qemu's doing (it was started for an execve), the thread's time begins just there. */
+/* A thread's first reading: its time begins at `floor` or later. `start_stolen`: qemu used all the
+ * time since `floor` (it was started for an execve), so the thread's time begins at `floor`. */
 void qemu_clock_begin(struct qemu_clock *clock, struct qemu_control *control, uint64_t floor,
                       bool start_stolen);
 
@@ -66,8 +66,8 @@ uint64_t qemu_clock_now(struct qemu_clock *clock, const struct pt_encoder *encod
 void qemu_clock_emulator_worked(struct qemu_clock *clock, const struct pt_encoder *encoder,
                                 uint64_t cold, uint64_t seen);
 
-/* Leaves the thread's time in control->latest, and goes on from there at the earliest. Not for
- * RECORD_CLOCK_INSTRUCTIONS. */
+/* Publishes the thread's time in control->latest, and continues at the latest time published by any
+ * thread. Not for RECORD_CLOCK_INSTRUCTIONS. */
 void qemu_clock_publish(struct qemu_clock *clock);
 void qemu_clock_catch_up(struct qemu_clock *clock);
 

@@ -6,7 +6,8 @@
 #include "runtime/qemu_plugin/private_file.h"
 
 #define XXH_INLINE_ALL
-/* Memory may run out in the traced program: then a page stays unknown, and nobody exits. */
+/* Memory may run out in the traced program: then a page stays unknown, and the program does not
+ * exit. */
 #define HASH_NONFATAL_OOM 1
 #include <errno.h>
 #include <fcntl.h>
@@ -170,8 +171,8 @@ static const uint8_t *guest_bytes(const struct code_map *map, uint64_t address)
     return (const uint8_t *)(uintptr_t)(address + map->guest_base);
 }
 
-/* Whether the page still is what lies in the file, and which version of the file that is. Bytes
- * behind the file's end are nobody's code. */
+/* Whether the page equals the file's content, and which version of the file that is. Bytes after
+ * the file's end are no code. */
 static bool page_equals_file(const struct code_map *map, const struct code_region *region,
                              uint64_t page, uint64_t *version)
 {

@@ -1,10 +1,9 @@
-/* Where the code that runs comes from: which file, or a dump of its page.
+/* Finds the source of code that runs: which file, or a dump of its page.
  *
- * Asked for every block that qemu translates, under qemu's translation lock, so one thread at a
- * time; only code_map_forget is called from anywhere. Mappings are learned from /proc/self/maps of
- * the host, which holds the guest's as well. Code that is not what its file says (JIT,
- * self-modified, relocated), or has no file, is dumped page by page, again whenever the page has
- * changed.
+ * Called for every block that qemu translates, under qemu's translation lock, so by one thread at a
+ * time; only code_map_forget is called from anywhere. Mappings come from /proc/self/maps of the
+ * host, which contains the guest's as well. Code that differs from its file (JIT, self-modified,
+ * relocated), or has no file, is dumped page by page, again whenever the page has changed.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_CODE_MAP_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_CODE_MAP_H

@@ -33,7 +33,7 @@ static void make_folders(char *path, size_t existing)
 {
     for (char *slash = path + existing; (slash = strchr(slash + 1, '/'));) {
         *slash = 0;
-        /* Again, because the program's umask may have taken everything from us. */
+        /* Set the mode again, because the program's umask may have removed our permissions. */
         if (mkdir(path, 0700) == 0)
             chmod(path, 0700);
         *slash = '/';
@@ -55,7 +55,7 @@ static bool copy_bytes(int to, int from, uint64_t size)
     return true;
 }
 
-/* Under another name first, so that nobody finds half of it. */
+/* Under another name first, so that an incomplete copy is never found. */
 static bool copy_to(const char *path, const char *unfinished, int from, const struct stat *status)
 {
     int to = private_file_open(unfinished, O_WRONLY | O_CREAT | O_EXCL);

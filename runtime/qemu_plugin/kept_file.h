@@ -1,10 +1,10 @@
-/* A copy of a program's file, kept in the recording: what has been deleted, rebuilt or replaced
- * before the recording ends can be decoded all the same.
+/* A copy of a program's file in the recording, so that a file that is deleted, rebuilt or replaced
+ * before the recording ends can still be decoded.
  *
  * Made by code_map.c when code of the file is first mapped. The copy of /a/b is DIR/images/a/b, and
  * DIR/images/a/b~VERSION when another version lies there already; the recorder finds it by the
- * version (engine/packets/kept_files.h). Files of the system, which nobody rebuilds meanwhile, and large ones
- * are not copied. Nothing but the copy is touched: not even a link is added to the file.
+ * version (engine/packets/kept_files.h). Files of the system, which do not change meanwhile, and
+ * large ones are not copied. The file itself stays as it is: not even a link to it is added.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_FILE_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_FILE_H

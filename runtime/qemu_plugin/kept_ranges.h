@@ -1,11 +1,11 @@
-/* Which parts of a ring the snapshots want, when there can be several.
+/* Which parts of a ring belong to snapshots, when there can be several.
  *
  * A snapshot must not stall the program, not even to copy a ring. So the ring's file is written
- * from beginning to end, as in full execution, and whenever a step of it is full its thread
- * decides: if a snapshot was taken meanwhile, by whichever thread of whichever process, all that is
- * not decided yet is kept (a log record tells); if not, what lies further back than a snapshot
- * reaches goes back to the file system. What follows a snapshot's step is kept for one step more.
- * What the last step leaves undecided the recorder decides by the same rule (engine/packets/kept_parts.h).
+ * from beginning to end, as in full execution, in steps. Whenever a step is full its thread
+ * decides: if any thread of any process has taken a snapshot meanwhile, all undecided parts are
+ * kept (and a log record says so); if not, the parts further back than a snapshot reaches are
+ * returned to the file system. The step after a snapshot is kept too. For the last step the
+ * recorder decides by the same rule (engine/packets/kept_parts.h).
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_RANGES_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_RANGES_H

@@ -17,7 +17,7 @@ void order_before_system_call(struct order *order, const struct qemu_options *op
     if (!options->multi_thread || options->clock == RECORD_CLOCK_INSTRUCTIONS)
         return;
     bool thread = number == SYS_clone && is_thread(a1);
-    /* After sharing memory qemu sees no reason to translate anew for a thread. */
+    /* When memory becomes shared, qemu does not translate again, as it does for a new thread. */
     bool shares = number == SYS_shmat || (number == SYS_mmap && (a4 & MAP_SHARED));
     if (thread || shares)
         atomic_store(&order->watched, true);

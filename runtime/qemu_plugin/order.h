@@ -1,20 +1,21 @@
-/* What one thread learns of another through memory happens after what it learns of.
+/* Orders the times of threads that communicate through memory: an effect in one thread comes after
+ * its cause in another.
  *
- * Packets tell the time at some branches only, and what lies between is placed by a guess; so the
- * two sides of a hand-over through memory need moments of their own:
+ * Packets carry the time at some branches only, and the decoder estimates the times between them;
+ * so the two sides of a communication through memory need exact times of their own:
  *
- *   - Before a block with an atomic instruction runs, its thread tells all that it did up to there
- *     (pt_encoder_emit_arrival), leaves that time in control->latest and counts one moment more.
+ *   - Before a block with an atomic instruction runs, its thread emits packets up to there
+ *     (pt_encoder_emit_arrival), publishes that time in control->latest and counts one more moment.
  *   - Every thread that enters a block and finds that others have counted moments continues at
- *     control->latest at the earliest, and tells its arrival there.
+ *     control->latest at the earliest, and emits its arrival there.
  *
- * x86 keeps loads in order: whoever has loaded what the atomic instruction stored also sees the
- * moment that was counted before it (SDM volume 3, "Memory Ordering in P6 and More Recent Processor
- * Families"). A plain store has no such moment.
+ * x86 keeps loads in order: a thread that has loaded what the atomic instruction stored also sees
+ * the moment that was counted before it (SDM volume 3, "Memory Ordering in P6 and More Recent
+ * Processor Families"). A plain store has no such moment.
  *
- * Programs with one thread pay nothing for it: their blocks get a callback that does not look.
- * qemu translates everything anew when the first thread is created or memory is shared, which is
- * when `watched` is set. Called by plugin.c alone.
+ * Programs with one thread are not slowed down: their blocks get a callback without these checks.
+ * `watched` is set when the first thread is created, at which qemu translates all blocks again, or
+ * memory is shared. Called by plugin.c alone.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_ORDER_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_ORDER_H
@@ -44,11 +45,11 @@ static inline bool order_has_news(const struct order *order, uint64_t seen)
     return atomic_load_explicit(&order->moments, memory_order_acquire) != seen;
 }
 
-/* The calling thread goes on no earlier than all moments so far. Returns how many it has seen. */
+/* The calling thread continues no earlier than all moments so far. Returns how many it has seen. */
 uint64_t order_take(struct order *order, struct qemu_clock *clock);
 
-/* The calling thread has told everything up to now, and others may be about to learn of it. `seen`:
- * the moments that it has seen so far; returns how many it has now. */
+/* The calling thread has emitted all packets up to now, and other threads may see its effects from
+ * now on. `seen`: the moments that it has seen so far; returns how many it has now. */
 uint64_t order_publish(struct order *order, struct qemu_clock *clock, uint64_t seen);
 
 #endif

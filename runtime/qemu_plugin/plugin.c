@@ -1,8 +1,8 @@
-/* The plugin that qemu loads: its callbacks, and what a program's system calls mean for the
+/* The plugin that qemu loads: its callbacks, and the effects of a program's system calls on the
  * recording.
  *
  * For every block that a thread runs, qemu calls block_entry with the block's description; nearly
- * always the inline path of the encoder is all that happens. Everything else is here and slow.
+ * always only the inline path of the encoder runs. All other cases are handled here, slowly.
  */
 #include "runtime/qemu_plugin/block_cost.h"
 #include "runtime/qemu_plugin/process.h"
@@ -28,8 +28,8 @@
  * found here. */
 static struct process process;
 
-/* Of a thread that has run nothing yet, and of one that has ended: never written but for counts
- * nobody reads. */
+/* For threads that have run no block yet, and for threads that have ended: only unused counters in
+ * them are written. */
 static struct pt_encoder not_created = {.previous = &pt_code_block_none};
 static struct pt_encoder ended = {.previous = &pt_code_block_none, .stopped = 1};
 
@@ -53,7 +53,8 @@ static struct thread *current_thread(void)
     return (struct thread *)(void *)current->owner;
 }
 
-/* New code was translated and did not run: the clock has been told, or need not be. */
+/* New code was translated and did not run: the clock takes this into account elsewhere, or need
+ * not. */
 static void resume(struct thread *thread)
 {
     if (thread->suspended) {
@@ -100,7 +101,7 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     struct thread *thread = current_thread();
     struct pt_encoder *encoder = current;
     if (created_thread)
-        encoder->work += block->work; /* it was counted for nobody */
+        encoder->work += block->work; /* it was counted in not_created */
     if (encoder->stopped) {
         if (thread && !thread->slept_over_end)
             thread_note_stop(thread);
@@ -134,7 +135,7 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     thread->slept_over_end = asleep && encoder->stopped;
 }
 
-/* Goes into a block that other threads may learn of, or behind what they have told. */
+/* For blocks whose effects other threads may see, or that may see theirs. */
 __attribute__((used, visibility("hidden"))) void run_ordered_block(struct pt_code_block *block,
                                                                    const uint64_t *registers);
 
@@ -155,8 +156,8 @@ void run_ordered_block(struct pt_code_block *block, const uint64_t *registers)
         seen_moments = order_publish(&process.order, &thread->clock, seen_moments);
 }
 
-/* Goes into a block that loads the stack pointer: where the stack was and where it is, when the
- * block is done, tells the stacks of a thread apart. */
+/* For blocks that load the stack pointer: its values before and after the block distinguish the
+ * stacks of a thread. */
 __attribute__((used, visibility("hidden"))) void
 run_stack_loading_block(struct pt_code_block *block, const uint64_t *registers);
 
@@ -273,7 +274,7 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 __attribute__((visibility("hidden"))) void trigger_reached(unsigned int vcpu, void *data);
 
-/* Has qemu tell of the trigger's instructions in a block at `pc`. */
+/* Makes qemu report the trigger's instructions in a block at `pc`. */
 static void watch_block(struct qemu_plugin_tb *tb, uint64_t pc)
 {
     const struct qemu_trigger *trigger = &process.log.control->options.trigger;
@@ -466,8 +467,8 @@ static void thread_was_named(struct thread *thread)
         sideband_name(&process.log, &subject, false, name);
 }
 
-/* A traced child that was killed could not tell its end itself. One that only stopped is still
- * there. */
+/* A traced child that was killed could not record its end itself. One that only stopped still
+ * exists. */
 static void child_was_waited_for(struct thread *thread, pid_t child)
 {
     if (process.untraced || !thread_is_recorded(thread) || kill(child, 0) == 0 || errno != ESRCH)
@@ -501,8 +502,8 @@ static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number,
 
 /* --- Death --- */
 
-/* A signal that nobody handles ends the process, in this thread. What ran up to it is told by
- * packets; the rest of the thread's last block is not. */
+/* An unhandled signal ends the process, in this thread. Packets cover the thread up to that
+ * instruction, not the rest of its last block. */
 static void killed(uint32_t signal)
 {
     struct thread *thread = current == &not_created ? NULL : current_thread();
@@ -514,7 +515,7 @@ static void killed(uint32_t signal)
     resume(thread);
     if (death.has_ip) {
         death.ip = guest_instruction(&guest);
-        /* qemu has looked for the instruction meanwhile. */
+        /* qemu has searched for the instruction meanwhile. */
         qemu_clock_emulator_worked(&thread->clock, encoder, 0, process_seen(&process, thread));
         pt_encoder_interrupt(encoder, death.ip, true);
     }
@@ -529,8 +530,8 @@ static void killed(uint32_t signal)
 
 int qemu_plugin_version = 1;
 
-/* qemu reads our version after this and refuses one that it does not know. Which one it has is told
- * by what it offers: see the list in qemu_plugin.h. */
+/* qemu reads our version after this and refuses one that it does not support. Its own version
+ * follows from the functions that it exports: see the list in qemu_plugin.h. */
 __attribute__((constructor)) static void choose_plugin_version(void)
 {
     if (dlsym(RTLD_DEFAULT, "qemu_plugin_n_vcpus"))

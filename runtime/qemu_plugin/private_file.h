@@ -1,9 +1,9 @@
 /* Files of the recording, made from inside the traced program.
  *
- * The program must not notice: no descriptor stays open, no signal is raised (SIGXFSZ under `ulimit
- * -f`), no disk block is missing when memory mapped from the file is touched (SIGBUS). Everybody
- * here runs on the program's own threads, possibly with very little stack used and any lock held,
- * so nothing here allocates.
+ * The program must not be affected: no descriptor stays open, no signal is raised (SIGXFSZ under
+ * `ulimit -f`), no disk block is missing when memory mapped from the file is touched (SIGBUS). All
+ * of this runs on the program's own threads, possibly with very little stack and with any lock
+ * held, so it does not allocate.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_PRIVATE_FILE_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_PRIVATE_FILE_H

@@ -81,8 +81,8 @@ uint64_t process_seen(struct process *process, const struct thread *except)
     return seen;
 }
 
-/* When something happens in a thread that is not recorded: as early as any thread that is may learn
- * of it. */
+/* The time for an event in a thread that is not recorded: no later than any recorded thread can see
+ * it. */
 static uint64_t earliest_time(struct process *process)
 {
     pthread_mutex_lock(&process->lock);
@@ -105,7 +105,7 @@ struct sideband_subject thread_subject(const struct thread *thread)
     };
 }
 
-/* Ticks between what ran before a moment and the moment: told apart even in whole nanoseconds. */
+/* Ticks between a moment and what ran before it: distinct even in whole nanoseconds. */
 enum { MOMENT_DISTANCE = 16 };
 
 uint64_t thread_new_moment(struct thread *thread)
@@ -115,7 +115,7 @@ uint64_t thread_new_moment(struct thread *thread)
     return thread->clock.floor;
 }
 
-/* --- Birth --- */
+/* --- Creation --- */
 
 static void be_idle(struct thread *thread)
 {
@@ -178,8 +178,8 @@ static void begin_first_thread(struct thread *thread)
     sideband_name(&process->log, &subject, process->execed, process->name);
 }
 
-/* No earlier than what began it: what is mapped there by then is mapped for it, too. With
- * RECORD_CLOCK_INSTRUCTIONS nothing else ties the times of two threads together. */
+/* No earlier than the event that created it, so that what is mapped by then is mapped for it too.
+ * With RECORD_CLOCK_INSTRUCTIONS nothing else relates the times of two threads. */
 static uint64_t time_of_birth(struct process *process)
 {
     uint64_t latest = atomic_load(&control_of(process)->latest);
@@ -271,7 +271,8 @@ void thread_end(struct thread *thread)
 
 /* --- fork --- */
 
-/* The other threads' states and rings are their own in the parent; here nobody uses them any more.
+/* The other threads' states and rings stay theirs in the parent; this process does not use them any
+ * more.
  */
 static void forget_threads(struct process *process, const struct thread *except)
 {
@@ -294,7 +295,7 @@ void process_forked(struct thread *thread)
     thread->suspended = NULL;
     if (process->untraced)
         return;
-    /* Whoever held these in the parent does not exist here. */
+    /* The threads that held these in the parent do not exist here. */
     pthread_mutex_init(&process->lock, NULL);
     atomic_store(&process->handlers.lock, 0);
     atomic_store(&process->order.several, false);

@@ -1,8 +1,8 @@
 /* The traced process as the plugin knows it, and its threads.
  *
- * A process of its own for every execve; a child after fork begins as a copy. Threads are born when
- * they run their first block and end with the exit system call; what was not ended in order the
- * recorder completes.
+ * A process of its own for every execve; a child after fork begins as a copy. Threads begin when
+ * they run their first block and end with the exit system call; the recorder completes those that
+ * did not end in order.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_PROCESS_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_PROCESS_H
@@ -66,7 +66,7 @@ struct thread {
     const uint64_t *registers; /* of the guest (signal_frame.h), once the thread has run a block */
     pid_t tid;
     bool in_kernel;
-    /* The recording froze while it was in the kernel: the recorder tells when that was. */
+    /* The recording was frozen while it was in the kernel: the recorder knows when. */
     bool slept_over_end;
     bool code_replaced;                 /* by the code that was translated and has not run yet */
     struct thread *next;                /* in process->threads */
@@ -94,12 +94,12 @@ static inline bool thread_is_recorded(const struct thread *thread)
     return thread->encoder != &thread->idle;
 }
 
-/* For a record about the thread, at the last time that its packets tell. */
+/* For a record about the thread, at the last time in its packets. */
 struct sideband_subject thread_subject(const struct thread *thread);
 
-/* Begins a new moment in the thread's time: all that ran before is told by packets of an earlier
- * time, all that runs from now on gets that of the moment or a later one. Returns it, in ticks, for
- * a record that must come between the two. */
+/* Begins a new moment in the thread's time: all that ran before is in packets of an earlier time,
+ * all that runs from now on gets the time of the moment or a later one. Returns it, in ticks, for a
+ * record that must come between the two. */
 uint64_t thread_new_moment(struct thread *thread);
 
 /* The latest time that a thread other than this one was given. */

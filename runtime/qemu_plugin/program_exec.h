@@ -1,11 +1,11 @@
-/* execve of a traced program: the new program is to be traced, too, so qemu has to be started again
- * for it.
+/* execve of a traced program: qemu must be started again for the new program, so that it is traced
+ * too.
  *
- * qemu would hand the call to the kernel, which would run the new program natively, unseen. So the
- * kernel's own rules are followed by hand (fs/exec.c, fs/binfmt_script.c, fs/binfmt_elf.c): what
- * file is meant, through which interpreters, and whether the call would succeed. Where that is not
- * certain the call is left to the kernel, so that the program gets the error that it would have
- * got.
+ * qemu would pass the call to the kernel, which would run the new program natively, untraced. So
+ * this file follows the kernel's rules itself (fs/exec.c, fs/binfmt_script.c, fs/binfmt_elf.c):
+ * which file is executed, through which interpreters, and whether the call would succeed. Where
+ * that is uncertain the call is left to the kernel, so that the program gets the error that it
+ * would have got.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_PROGRAM_EXEC_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_PROGRAM_EXEC_H
@@ -36,7 +36,7 @@ enum exec_verdict {
 struct exec_program {
     char path[PATH_MAX]; /* as the call names it; absolute when it names a descriptor */
     char file[PATH_MAX]; /* the ELF file: the last interpreter, or `path` */
-    /* What stands before the arguments behind argv[0]: file names and options of interpreters,
+    /* The strings between argv[0] and the arguments: file names and options of interpreters,
      * outermost first; each NUL-terminated, `inserted` of them. With none, argv[0] is kept. */
     char words[PATH_MAX + 5 * 256];
     size_t words_used;
@@ -45,9 +45,9 @@ struct exec_program {
 
 enum exec_verdict exec_judge(const struct exec_call *call, struct exec_program *program);
 
-/* Starts qemu for the program, as shared.h says, with two more words for the plugin: exec=TIME
- * (hexadecimal, ticks: when the old program ended) and name=NAME. Returns only when that failed,
- * with nothing changed. */
+/* Starts qemu for the program, as shared.h describes, with two more arguments for the plugin:
+ * exec=TIME (hexadecimal, ticks: when the old program ended) and name=NAME. Returns only on
+ * failure, with nothing changed. */
 void exec_run(const struct exec_call *call, const struct exec_program *program,
               const struct qemu_options *options, const char *directory, uint64_t time);
 

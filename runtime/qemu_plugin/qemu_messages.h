@@ -1,4 +1,4 @@
-/* What qemu says on its stderr: nobody reads it but us.
+/* Intercepts qemu's messages on stderr.
  *
  * The program's stderr belongs to the program alone. And one of the messages is the only notice
  * that a plugin gets of the program's death by a signal: "qemu: uncaught target signal 11
@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-/* From now on qemu's messages are swallowed; `killed` is called, once, in the dying thread, with
- * the signal's number. Without memory everything stays as it was. */
+/* From now on qemu's messages are suppressed; `killed` is called, once, in the dying thread, with
+ * the signal's number. Without memory nothing changes. */
 void qemu_messages_take_over(void (*killed)(uint32_t signal));
 
 #endif

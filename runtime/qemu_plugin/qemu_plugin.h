@@ -1,18 +1,18 @@
 /* The part of qemu's plugin interface that we use.
  *
  * Debian ships qemu with plugins enabled but without include/qemu/qemu-plugin.h, so the few
- * declarations are here, in our own words. The symbols are resolved from the qemu executable when
- * it loads the plugin.
+ * declarations are here, written by us. The symbols are resolved from the qemu executable when it
+ * loads the plugin.
  *
  * Versions of the interface, from the change log in that header:
  *   1  qemu 4.2 to 8.2
  *   2  qemu 9.0: the inline operations and the vcpu counts changed
  *   3  qemu 9.1: qemu_plugin_insn_data copies into a buffer
  *   4+ qemu 9.2: additions
- * What is declared here is the same in all of them: instruction bytes are read from guest memory
- * (in user mode it is our own) instead of with qemu_plugin_insn_data. qemu only insists that we
- * name a version it still knows, which plugin.c finds out when it is loaded. Tested with qemu 7.2;
- * newer ones follow their published header.
+ * The declarations here are the same in all of them: instruction bytes are read from guest memory
+ * (in user mode it is our own) instead of with qemu_plugin_insn_data. qemu only requires a version
+ * that it still supports, which plugin.c determines when it is loaded. Tested with qemu 7.2; newer
+ * ones follow their published header.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_QEMU_PLUGIN_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_QEMU_PLUGIN_H

@@ -31,7 +31,8 @@ static void set_snapshot_limit(struct ring *ring)
     ring_encoder(ring)->limit = whole ? UINT64_MAX : ring->allocated - PT_ENCODER_SLACK;
 }
 
-/* Header, packets, and the packets again behind them; what has no disk space yet is mapped, too. */
+/* Maps header, packets, and the packets once more after them; also the parts that have no disk
+ * space yet. */
 static bool map_snapshot(struct ring *ring, int descriptor, size_t size)
 {
     size_t whole = PACKET_RING_PAGE + 2 * size;
@@ -92,8 +93,9 @@ bool ring_create(struct ring *ring, struct qemu_control *control, const char *di
 {
     const struct qemu_options *options = &control->options;
     uint32_t serial = atomic_fetch_add(&control->next_ring, 1);
-    /* With several snapshots the file is used from its beginning on, and given back where no
-     * snapshot wants it: kept_ranges.h. In small steps, because what is wanted is so in steps. */
+    /* With several snapshots the file is used from its beginning on, and the parts that no snapshot
+     * needs are returned to the file system: kept_ranges.h. In small steps, because that is decided
+     * for whole steps. */
     bool linear = options->full_execution || options->trigger.multi_snapshot;
     uint64_t size = linear ? FIRST_STEP : options->snapshot_size;
     bool small = !options->full_execution && options->snapshot_size < LARGEST_STEP;

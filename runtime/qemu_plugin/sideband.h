@@ -1,5 +1,5 @@
-/* The side-band log from the writer's side: what is not packets (mappings, names, births and
- * deaths).
+/* The writer's side of the sideband log: everything that is not packets (mappings, names,
+ * beginnings and ends of threads).
  *
  * Lock-free, any thread at any time: space is handed out by an atomic add, the record is filled in,
  * `ready` is set last. A record that finds no space is counted in lost_records; one that comes
@@ -19,8 +19,8 @@ struct sideband {
     const char *control_path;
 };
 
-/* The recording has ended: nothing is written into its folder any more, which may be gone or be
- * read. */
+/* The recording has ended: its folder may be read or removed, so nothing more is written into it.
+ */
 static inline bool sideband_frozen(const struct sideband *log)
 {
     return atomic_load(&log->control->frozen) != 0;

@@ -1,15 +1,15 @@
-/* Recognises that a block which begins to run is a signal handler that qemu has just set up, and
- * where the program was interrupted.
+/* Recognises the first block of a signal handler that qemu has just set up, and finds where the
+ * program was interrupted.
  *
- * qemu tells plugins nothing of signals. A handler is recognised by what the kernel's interface
- * demands (and qemu's linux-user/i386/signal.c does) at its first instruction: its address was
+ * qemu does not report signals to plugins. A handler is recognised by what the kernel's interface
+ * requires (and qemu's linux-user/i386/signal.c does) at its first instruction: its address was
  * given to rt_sigaction, RDX points to the ucontext, which lies 8 bytes above RSP, and RSP points
  * to a return address that is sa_restorer.
  *
  * Registers: plugin interface 1 cannot read them. But the code that qemu generates for x86-64 hosts
  * keeps the address of the guest's CPUX86State in RBP (TCG_AREG0), whose first member is regs[16],
- * and guest registers are all in memory when a block begins. plugin.c's entry hands RBP on; whether
- * it is what we think is checked before the first use (signal_registers_plausible).
+ * and guest registers are all in memory when a block begins. plugin.c's entry passes RBP on; it is
+ * checked before the first use (signal_registers_plausible).
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_SIGNAL_FRAME_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_SIGNAL_FRAME_H
@@ -74,7 +74,7 @@ bool signal_interrupted(const struct signal_handlers *handlers, const struct gue
 
 /* At `pc`, the first instruction of a program: whether the stack pointer among `registers` points
  * to argc, as it must (System V ABI, "Initial Stack and Register State"), and guest_instruction
- * tells `pc`. Never faults. */
+ * returns `pc`. Never faults. */
 bool signal_registers_plausible(const struct guest_registers *guest, uint64_t pc);
 
 #endif

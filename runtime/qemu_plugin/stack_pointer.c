@@ -5,7 +5,7 @@ void stack_pointer_before_load(struct thread *thread, const struct pt_code_block
 {
     struct pt_encoder *encoder = thread->encoder;
     thread->stack_before = stack_pointer;
-    /* At its second instruction, which must not be its last, where the other one is told. */
+    /* At its second instruction, unless that is its last, where the other value is emitted. */
     if (block->instructions > 2)
         pt_encoder_emit_stack_pointer(encoder, block->pc + block->length[0], stack_pointer);
     pt_encoder_forget_returns(encoder);

@@ -1,6 +1,6 @@
-/* What the recording is told of a thread's stack besides its branches: the stack pointer where code
- * loads it, and which calls are in progress (packet/calls.h) when control leaves a stack by
- * something that is no call or return.
+/* Packets about a thread's stack besides its branches: the stack pointer where code loads it, and
+ * which calls are active (packet/calls.h) when control leaves a stack by something that is no call
+ * or return.
  *
  * Called by plugin.c. All of it needs the guest's registers: `process.registers_usable`.
  */
@@ -16,7 +16,7 @@ void stack_pointer_before_load(struct thread *thread, const struct pt_code_block
 /* The block that ran last loads the stack pointer, and is left for `pc` now. */
 void stack_pointer_after_load(struct thread *thread, uint64_t pc, uint64_t stack_pointer);
 
-/* A signal handler begins, and its interruption has been told. */
+/* A signal handler begins, and its interruption has been emitted. */
 void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
                                  uint64_t stack_pointer);
 

@@ -1,8 +1,8 @@
-/* Hits of the trigger: where they happen, whether they count, and what follows.
+/* Hits of the trigger: where they happen, whether they count, and their effects.
  *
- * plugin.c asks for the places in every block that is translated, and tells of every hit, at the
- * time of the thread's newest packet. What is shared between processes (the hit before, the count)
- * lies in struct qemu_control. Nothing here waits for anybody.
+ * plugin.c asks for the places in every block that is translated, and reports every hit, at the
+ * time of the thread's newest packet. The state that processes share (the hit before, the count) is
+ * in struct qemu_control. No function here waits.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_TRIGGER_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_TRIGGER_H
@@ -15,7 +15,7 @@
 /* Whether the file at `path`, whose inode is `inode`, has places of the trigger. */
 bool trigger_concerns_file(const struct qemu_trigger *trigger, const char *path, uint64_t inode);
 
-/* The first place in such a file at or behind `file_offset` and before `end`; UINT64_MAX: none. */
+/* The first place in such a file at or after `file_offset` and before `end`; UINT64_MAX: none. */
 uint64_t trigger_next_place(const struct qemu_trigger *trigger, uint64_t inode,
                             uint64_t file_offset, uint64_t end);
 
@@ -25,7 +25,7 @@ struct trigger_arguments {
     uint64_t first, second; /* RDI, RSI */
 };
 
-/* What is to be done now. */
+/* The effect of a hit. */
 enum trigger_verdict {
     TRIGGER_GOES_ON,
     TRIGGER_STOPS, /* this thread's recording ends here, and all others' at once */

@@ -17,8 +17,8 @@ static const uint64_t near_enough = (UINT64_C(1) << 31) - (UINT64_C(4) << TR_REG
 
 static uint8_t *map(uint64_t hint, uint64_t size)
 {
-    int64_t address = tr_syscall6(__NR_mmap, hint, size, 0 /* PROT_NONE */, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                                  (uint64_t)-1, 0);
+    int64_t address = tr_syscall6(__NR_mmap, hint, size, 0 /* PROT_NONE */,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uint64_t)-1, 0);
     return address < 0 && address > -4096 ? NULL : (uint8_t *)address;
 }
 
@@ -77,14 +77,16 @@ static struct tr_region *make_region(uint64_t pc)
         !tr_area_reserve(&region->fragments, TR_REGION_PART / 8))
         return NULL;
     region->hot = (struct tr_area){.start = start, .size = TR_REGION_PART, .executable = 1};
-    region->cold = (struct tr_area){.start = start + TR_REGION_PART, .size = TR_REGION_PART, .executable = 1};
+    region->cold =
+        (struct tr_area){.start = start + TR_REGION_PART, .size = TR_REGION_PART, .executable = 1};
     tr_cache.region_count++;
     return region;
 }
 
 static bool prepare(struct tr_region *region)
 {
-    return tr_area_prepare(&region->hot, LARGEST_FRAGMENT) && tr_area_prepare(&region->cold, LARGEST_FRAGMENT) &&
+    return tr_area_prepare(&region->hot, LARGEST_FRAGMENT) &&
+           tr_area_prepare(&region->cold, LARGEST_FRAGMENT) &&
            tr_area_prepare(&region->fragments, sizeof(uint32_t));
 }
 

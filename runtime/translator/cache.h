@@ -23,7 +23,8 @@ enum {
 
 struct tr_region {
     struct tr_area hot, cold;
-    struct tr_area fragments; /* uint32_t: which fragments lie in `hot`, in the order of their addresses */
+    struct tr_area
+        fragments; /* uint32_t: which fragments lie in `hot`, in the order of their addresses */
 };
 
 struct tr_cache {
@@ -31,7 +32,7 @@ struct tr_cache {
     uint32_t region_count;
 };
 
-extern struct tr_cache tr_cache;
+extern struct tr_cache tr_cache __attribute__((visibility("hidden")));
 
 /* Reserves `size` bytes anywhere. False when there is no address space. */
 bool tr_area_reserve(struct tr_area *area, uint64_t size);

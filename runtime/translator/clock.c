@@ -15,6 +15,14 @@ uint64_t tr_time(struct tr_thread *thread)
     return now;
 }
 
+uint64_t tr_clock_new_moment(struct tr_thread *thread)
+{
+    uint64_t now = tr_time(thread);
+    if (!thread->new_code)
+        now = thread->last_time = now + TR_MOMENT;
+    return now;
+}
+
 void tr_clock_begin_work(struct tr_thread *thread)
 {
     thread->hot.entered = tr_rdtsc();
@@ -50,9 +58,11 @@ uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc)
 {
     uint64_t count = atomic_load(&history.count);
     uint64_t kept = count < TR_CLOCK_HISTORY ? count : TR_CLOCK_HISTORY;
-    uint64_t stolen = process->steals_time ? atomic_load(&process->control->stolen) : 0, limit = UINT64_MAX;
+    uint64_t stolen = process->steals_time ? atomic_load(&process->control->stolen) : 0,
+             limit = UINT64_MAX;
     for (uint64_t i = 1; i <= kept; i++) {
-        uint64_t entry = (count - i) % TR_CLOCK_HISTORY, at = atomic_load(&history.entries[entry].tsc);
+        uint64_t entry = (count - i) % TR_CLOCK_HISTORY,
+                 at = atomic_load(&history.entries[entry].tsc);
         if (at == 0)
             continue;
         stolen = atomic_load(&history.entries[entry].stolen);

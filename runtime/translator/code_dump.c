@@ -107,5 +107,5 @@ void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t prote
         .protection = protection,
         .dumped = true,
     };
-    tr_sideband_mapping(thread, tr_time(thread), &mapping, path);
+    tr_sideband_mapping(thread, tr_clock_new_moment(thread), &mapping, path);
 }

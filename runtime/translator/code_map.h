@@ -22,10 +22,10 @@ struct tr_region {
     uint64_t device, inode;  /* as stat gives them; 0 until code_pages.c asks */
     uint8_t protection;      /* now */
     uint8_t source;          /* enum tr_region_source */
-    bool used;      /* code there was translated */
-    bool reported;  /* there is a mapping record */
-    bool modified;  /* pages of it may differ from its file's */
-    bool checked;   /* `modified` is known */
+    bool used;               /* code there was translated */
+    bool reported;           /* there is a mapping record */
+    bool modified;           /* pages of it may differ from its file's */
+    bool checked;            /* `modified` is known */
 };
 
 /* A writable mapping of shared memory: what is written there may be code elsewhere. */
@@ -41,8 +41,8 @@ struct tr_code_map {
     struct tr_region *spare; /* memory for the next reading */
     uint32_t spare_capacity;
     struct tr_maps_text text; /* that their paths are in */
-    bool stale;  /* something changed, it is not known what */
-    bool sealed; /* the program has given up opening files: /proc is not read any more */
+    bool stale;               /* something changed, it is not known what */
+    bool sealed;      /* the program has given up opening files: /proc is not read any more */
     bool shared_code; /* there is a shared region: aliases are kept */
     struct tr_alias *aliases;
     uint32_t alias_count, alias_capacity;
@@ -55,18 +55,19 @@ typedef void tr_code_lost(void *context, uint64_t start, uint64_t end);
 struct tr_region *tr_code_map_find(struct tr_code_map *map, uint64_t address);
 
 /* The next region that overlaps [start, end) after `region`, the first one after NULL; NULL at the end. */
-struct tr_region *tr_code_map_next(struct tr_code_map *map, const struct tr_region *region, uint64_t start,
-                                   uint64_t end);
+struct tr_region *tr_code_map_next(struct tr_code_map *map, const struct tr_region *region,
+                                   uint64_t start, uint64_t end);
 
 /* Reads /proc/self/maps. False: it cannot be read (the map is as it was), or there is no memory for all of it. */
 bool tr_code_map_read(struct tr_code_map *map, tr_code_lost *lost, void *context);
 
 /* A writable mapping of shared memory was made. */
-void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias, tr_code_lost *lost, void *context);
+void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias,
+                           tr_code_lost *lost, void *context);
 
 /* Whether the bytes in [start, end), of the region, can be written to by an alias. */
-bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_region *region, uint64_t start,
-                            uint64_t end);
+bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_region *region,
+                            uint64_t start, uint64_t end);
 
 /* Nothing is known of [start, end) any more. Returns whether code there was translated. */
 bool tr_code_map_forget(struct tr_code_map *map, uint64_t start, uint64_t end);

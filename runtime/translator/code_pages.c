@@ -85,7 +85,7 @@ static void log_region(struct tr_thread *thread, const struct tr_region *region,
         .device_minor = region->line.minor,
         .protection = region->protection,
     };
-    tr_sideband_mapping(thread, tr_time(thread), &mapping, path);
+    tr_sideband_mapping(thread, tr_clock_new_moment(thread), &mapping, path);
 }
 
 /* As stat gives them: they differ from those in /proc/self/maps on btrfs and overlayfs. Only triggers need

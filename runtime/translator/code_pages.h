@@ -11,17 +11,17 @@
 #include "runtime/translator/thread.h"
 
 enum tr_code {
-    TR_CODE_NONE,      /* not mapped, or not executable, or ours: executing there raises SIGSEGV */
-    TR_CODE_FILE,      /* of a file, not writable: does not change without a system call */
+    TR_CODE_NONE, /* not mapped, or not executable, or ours: executing there raises SIGSEGV */
+    TR_CODE_FILE, /* of a file, not writable: does not change without a system call */
     TR_CODE_PROTECTED, /* writable by the program's will; write-protected now, a fault tells when it changes */
-    TR_CODE_CHANGING,  /* is written so often that protecting it does not pay: fragments check their own bytes */
+    TR_CODE_CHANGING, /* is written so often that protecting it does not pay: fragments check their own bytes */
 };
 
 struct tr_code_range {
     uint64_t start, end; /* addresses that this holds for */
     enum tr_code kind;
     uint64_t device, inode, file_offset; /* of start, for TR_CODE_FILE (triggers): else 0 */
-    bool vdso; /* the vDSO or vsyscall page */
+    bool vdso;                           /* the vDSO or vsyscall page */
 };
 
 /* Copies `size` bytes at an address of the program. False when not all can be read. */
@@ -52,7 +52,8 @@ bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);
 void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end);
 
 /* The same of a writable one of shared memory, which may show what is code elsewhere. */
-void tr_code_mapped_shared(struct tr_thread *thread, uint64_t start, uint64_t end, int32_t file, uint64_t offset);
+void tr_code_mapped_shared(struct tr_thread *thread, uint64_t start, uint64_t end, int32_t file,
+                           uint64_t offset);
 
 /* A mapping was moved to the range. */
 void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end);
@@ -62,8 +63,8 @@ void tr_code_unknown(struct tr_thread *thread);
 
 /* mprotect or pkey_mprotect (`number`), with what the program passes. Code that it makes writable is kept under its
  * translation, and write-protected, until it is written to. Returns what the program gets. */
-int64_t tr_code_mprotect(struct tr_thread *thread, int64_t number, uint64_t start, uint64_t size, uint64_t protection,
-                         uint64_t key);
+int64_t tr_code_mprotect(struct tr_thread *thread, int64_t number, uint64_t start, uint64_t size,
+                         uint64_t protection, uint64_t key);
 
 /* The program installs a filter for its system calls: /proc is read for the last time. */
 void tr_code_seal(struct tr_thread *thread);

@@ -15,12 +15,15 @@
 
 #define OFFSET(field) __builtin_offsetof(struct tr_hot, field)
 
-_Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 && OFFSET(rcx) == 0x28 &&
-                   OFFSET(rdx) == 0x30 && OFFSET(rax) == 0x38 && OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 &&
-                   OFFSET(stolen) == 0x90 && OFFSET(cleared) == 0x98 && OFFSET(stamp_interval) == 0xb8,
+_Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
+                   OFFSET(rcx) == 0x28 && OFFSET(rdx) == 0x30 && OFFSET(rax) == 0x38 &&
+                   OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 && OFFSET(stolen) == 0x90 &&
+                   OFFSET(cleared) == 0x98 && OFFSET(stamp_interval) == 0xb8,
                "enter.S knows these offsets");
-_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xd0, "enter.S knows where the registers are kept");
-_Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 && __builtin_offsetof(struct tr_state, pc) == 17 * 8,
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xd0,
+               "enter.S knows where the registers are kept");
+_Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 &&
+                   __builtin_offsetof(struct tr_state, pc) == 17 * 8,
                "and how");
 
 _Noreturn void tr_escape(struct tr_thread *thread);
@@ -78,7 +81,8 @@ static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment
 {
     if (!(thread->signals.pending && tr_signal_deliver(thread, in_fragment)) && in_fragment)
         tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
-    if (thread->let_go || atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
+    if (thread->let_go ||
+        atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return go_on(thread);
 }
@@ -103,7 +107,8 @@ uint64_t tr_dispatch_direct(struct tr_thread *thread)
     if (exit->kind >= TR_EXIT_TRAP)
         go_without(thread, exit->kind == TR_EXIT_TRAP, true);
     struct tr_translation *translation = find(thread);
-    uint64_t body = exit->kind == TR_EXIT_INDIRECT ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
+    uint64_t body = exit->kind == TR_EXIT_INDIRECT ? tr_fragment_indirect_body(translation)
+                                                   : tr_fragment_body(translation);
     if (exit->patch)
         tr_link(region, (uint64_t)region->hot.start + exit->patch, body);
     tr_unlock(&thread->process->lock);
@@ -111,8 +116,8 @@ uint64_t tr_dispatch_direct(struct tr_thread *thread)
     return body;
 }
 
-static void open_guard(struct tr_guard *guard, struct tr_region *region, const struct tr_translation *translation,
-                       uint64_t body)
+static void open_guard(struct tr_guard *guard, struct tr_region *region,
+                       const struct tr_translation *translation, uint64_t body)
 {
     if (guard->target_expected)
         return;
@@ -122,7 +127,8 @@ static void open_guard(struct tr_guard *guard, struct tr_region *region, const s
     __atomic_store_n((uint64_t *)guard->site, guard->enable, __ATOMIC_RELEASE);
 }
 
-static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guard, struct tr_region *region)
+static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guard,
+                                 struct tr_region *region)
 {
     thread->app.pc = thread->hot.target;
     tr_clock_begin_work(thread);
@@ -147,7 +153,8 @@ uint64_t tr_dispatch_indirect(struct tr_thread *thread)
 uint64_t tr_dispatch_first(struct tr_thread *thread)
 {
     uint32_t name = (uint32_t)thread->hot.exit;
-    return enter_indirectly(thread, tr_cold_place(name), &tr_cache.regions[name >> TR_REGION_SHIFT]);
+    return enter_indirectly(thread, tr_cold_place(name),
+                            &tr_cache.regions[name >> TR_REGION_SHIFT]);
 }
 
 uint64_t tr_dispatch_syscall(struct tr_thread *thread)
@@ -170,7 +177,8 @@ static uint64_t enter_again(struct tr_thread *thread, bool indirect)
     tr_clock_begin_work(thread);
     tr_lock(&thread->process->lock);
     struct tr_translation *translation = find(thread);
-    uint64_t body = indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
+    uint64_t body =
+        indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
     tr_unlock(&thread->process->lock);
     tr_clock_end_work(thread);
     return body;
@@ -180,7 +188,8 @@ static uint64_t enter_again(struct tr_thread *thread, bool indirect)
 uint64_t tr_dispatch_check(struct tr_thread *thread)
 {
     uint64_t resume = thread->hot.target;
-    thread->app.pc = tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
+    thread->app.pc =
+        tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
     tr_hot_path_look(thread);
@@ -199,7 +208,8 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
         tr_lock(&thread->process->lock);
         struct tr_translation *translation = tr_fragment_find(thread->app.pc);
         if (translation)
-            tr_invalidate(thread, translation->pc - translation->low, translation->pc + translation->high);
+            tr_invalidate(thread, translation->pc - translation->low,
+                          translation->pc + translation->high);
         tr_unlock(&thread->process->lock);
         return enter_again(thread, word & TR_INDIRECT);
     }

@@ -42,7 +42,8 @@ static inline void tr_emit_bytes(struct tr_emitter *emitter, const uint8_t *byte
 }
 
 /* A 64-bit instruction with a register and gs:[offset]. */
-static inline void tr_emit_gs(struct tr_emitter *emitter, uint8_t opcode, unsigned reg, uint32_t offset)
+static inline void tr_emit_gs(struct tr_emitter *emitter, uint8_t opcode, unsigned reg,
+                              uint32_t offset)
 {
     tr_emit_8(emitter, 0x65);
     tr_emit_8(emitter, 0x48 | (uint8_t)(reg >> 3 << 2));
@@ -132,7 +133,8 @@ static inline void tr_emit_constant(struct tr_emitter *emitter, unsigned reg, ui
 }
 
 /* An instruction `opcode` of 64 bits with reg and [rip + ...] = address. */
-static inline void tr_emit_rip(struct tr_emitter *emitter, uint8_t opcode, unsigned reg, uint64_t address)
+static inline void tr_emit_rip(struct tr_emitter *emitter, uint8_t opcode, unsigned reg,
+                               uint64_t address)
 {
     tr_emit_8(emitter, 0x48 | (uint8_t)(reg >> 3 << 2));
     tr_emit_8(emitter, opcode);

@@ -7,7 +7,7 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
-#define HOT(field) ((uint32_t)__builtin_offsetof(struct tr_hot, field))
+#define HOT(field) ((uint32_t) __builtin_offsetof(struct tr_hot, field))
 
 enum {
     MOST_FRAGMENTS = 1 << 24,
@@ -64,7 +64,8 @@ struct tr_translation *tr_fragment_find(uint64_t pc)
 static bool allocate_slots(uint32_t count)
 {
     struct tr_area area;
-    if (!tr_area_reserve(&area, (uint64_t)count * sizeof(uint32_t)) || !tr_area_prepare(&area, area.size))
+    if (!tr_area_reserve(&area, (uint64_t)count * sizeof(uint32_t)) ||
+        !tr_area_prepare(&area, area.size))
         return false;
     struct tr_area old = all.slots;
     uint32_t old_count = all.slot_count;
@@ -103,7 +104,8 @@ void tr_fragment_publish(struct tr_translation *translation)
     uint32_t *slot = slot_for(translation->pc);
     all.slots_used += *slot == 0;
     *slot = number + 1;
-    ((uint32_t *)(void *)region->fragments.start)[region->fragments.used / sizeof(uint32_t)] = number;
+    ((uint32_t *)(void *)region->fragments.start)[region->fragments.used / sizeof(uint32_t)] =
+        number;
     region->fragments.used += sizeof(uint32_t);
 }
 
@@ -134,7 +136,8 @@ static void use_table(struct tr_process *process, uint32_t serial, uint32_t pare
 bool tr_fragments_begin(struct tr_process *process, uint32_t table)
 {
     enum { FIRST_IDENTIFIER = 1 };
-    if (!tr_area_reserve(&all.translations, (uint64_t)MOST_FRAGMENTS * sizeof(struct tr_translation)) ||
+    if (!tr_area_reserve(&all.translations,
+                         (uint64_t)MOST_FRAGMENTS * sizeof(struct tr_translation)) ||
         !allocate_slots(FIRST_SLOTS))
         return false;
     use_table(process, table, UINT32_MAX, FIRST_IDENTIFIER);
@@ -164,7 +167,8 @@ static void describe_lengths(uint8_t *lengths, const struct tr_superblock *super
     }
 }
 
-bool tr_fragment_describe(struct tr_translation *translation, const struct tr_superblock *superblock)
+bool tr_fragment_describe(struct tr_translation *translation,
+                          const struct tr_superblock *superblock)
 {
     struct tr_process *process = &tr_process;
     uint64_t size = sizeof(struct tr_fragment) + superblock->block_count * sizeof(struct tr_block) +
@@ -173,7 +177,8 @@ bool tr_fragment_describe(struct tr_translation *translation, const struct tr_su
     if (!process->table || all.next + size > process->control->table_size)
         return false;
     if (all.next + size > all.ready) {
-        if (tr_syscall(__NR_mprotect, (uint64_t)process->table + all.ready, TABLE_STEP, PROT_READ | PROT_WRITE) != 0)
+        if (tr_syscall(__NR_mprotect, (uint64_t)process->table + all.ready, TABLE_STEP,
+                       PROT_READ | PROT_WRITE) != 0)
             return false;
         all.ready += TABLE_STEP;
     }
@@ -340,7 +345,8 @@ void tr_fragment_replace(struct tr_translation *older, struct tr_translation *ne
     }
     if (!older->indirect)
         return;
-    uint64_t entry = (uint64_t)region->cold.start + older->indirect, body = tr_fragment_indirect_body(newer);
+    uint64_t entry = (uint64_t)region->cold.start + older->indirect,
+             body = tr_fragment_indirect_body(newer);
     close_indirect_entry(entry);
     if (older->region == newer->region && body)
         put_jump(entry + TR_INDIRECT_BODY, body);

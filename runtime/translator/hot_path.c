@@ -143,7 +143,8 @@ static unsigned find_route(const struct recent *recent, unsigned first, struct t
 
 /* ---- making them ---- */
 
-static bool make_path(struct tr_thread *thread, struct tr_translation *older, const struct tr_route *route)
+static bool make_path(struct tr_thread *thread, struct tr_translation *older,
+                      const struct tr_route *route)
 {
     bool nothing;
     older->considered = 1;

@@ -35,8 +35,9 @@ enum {
     TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger.h */
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
     TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
-    TR_IMAGE_OFFSET = 64 << 10,    /* in the arena: of the runtime's image; struct tr_control lies before it */
-    TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
+    TR_IMAGE_OFFSET =
+        64 << 10, /* in the arena: of the runtime's image; struct tr_control lies before it */
+    TR_IMAGE_LIMIT = 1 << 20, /* bytes; the sideband log follows */
     TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */
 };
 
@@ -48,11 +49,12 @@ struct tr_trigger_place {
 };
 
 struct tr_options {
-    uint32_t clock;          /* enum record_clock (engine/engine.h) */
-    uint32_t full_execution; /* bool: rings are drained while the program runs, and writers wait for the reader */
+    uint32_t clock; /* enum record_clock (engine/engine.h) */
+    uint32_t
+        full_execution; /* bool: rings are drained while the program runs, and writers wait for the reader */
     uint32_t multi_thread;   /* bool */
     uint32_t follow;         /* bool: processes that the program starts are traced, too */
-    uint64_t ring_size;      /* bytes of log per thread; a power of two, at least 64 KiB */
+    uint64_t ring_size;      /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
     uint64_t tsc_hz;         /* TSC ticks per second */
     uint32_t bus_ratio;      /* for CBR packets: TSC MHz / 100 */
     uint32_t stamp_interval; /* bytes of log between time stamps, about */
@@ -61,10 +63,11 @@ struct tr_options {
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
 
     /* The trigger (struct trigger of engine/trigger.h); times in ticks. */
-    uint32_t place_count; /* 0: no trigger */
+    uint32_t place_count;                                 /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop; /* bool */
     uint64_t duration_threshold, delay_threshold;         /* 0: none */
-    uint64_t longer_than; /* a hit counts when the call it began lasts longer than this; 0: at its entry */
+    uint64_t
+        longer_than; /* a hit counts when the call it began lasts longer than this; 0: at its entry */
     struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
 };
 
@@ -79,20 +82,21 @@ struct tr_options {
  * the process waits, it calls execve untraced. */
 enum tr_request_state {
     TR_REQUEST_FREE,
-    TR_REQUEST_MADE,    /* by the process: all fields are set */
+    TR_REQUEST_MADE, /* by the process: all fields are set */
     TR_REQUEST_GRANTED, /* by the recorder: it is attached (PTRACE_SEIZE, PTRACE_O_TRACEEXEC); call execve */
     TR_REQUEST_REFUSED, /* by the recorder: it cannot attach; free the request, call execve untraced */
-    TR_REQUEST_FAILED,  /* by the process: execve returned. It waits until the recorder, which stops the thread for a
+    TR_REQUEST_FAILED, /* by the process: execve returned. It waits until the recorder, which stops the thread for a
                            moment to let go, has freed the request */
-    TR_REQUEST_TAKEN,   /* by the process, from FREE by compare-exchange: it fills in the fields */
+    TR_REQUEST_TAKEN, /* by the process, from FREE by compare-exchange: it fills in the fields */
 };
 
 struct tr_request {
-    _Atomic uint32_t state;  /* also the futex word that the process waits on */
-    uint32_t pid, tid;       /* of the thread that calls execve, as getpid and gettid tell it: perhaps numbers of
+    _Atomic uint32_t state; /* also the futex word that the process waits on */
+    uint32_t pid,
+        tid; /* of the thread that calls execve, as getpid and gettid tell it: perhaps numbers of
                                 another pid namespace than the recorder's */
     uint32_t reserved;
-    uint64_t time;           /* TSC */
+    uint64_t time; /* TSC */
     /* Two places in the process by which the recorder knows that a process is the one that asks. */
     uint64_t cookie_address; /* in its own memory: there stands `time`, too */
     uint64_t nonce_address;  /* of `nonce` below, as the process has mapped the arena */
@@ -106,12 +110,13 @@ struct tr_control {
 
     /* Where things lie in the arena: offsets and sizes in bytes, multiples of TR_PAGE. */
     uint64_t arena_size;
-    uint64_t log_offset, log_size;             /* the sideband log */
-    uint64_t table_offset, table_size;         /* the first fragment table, and the size of each */
-    uint64_t slot_offset, slot_size;           /* the first slot, and the size of each: TR_SLOT_RING + ring_size +
+    uint64_t log_offset, log_size;     /* the sideband log */
+    uint64_t table_offset, table_size; /* the first fragment table, and the size of each */
+    uint64_t slot_offset,
+        slot_size; /* the first slot, and the size of each: TR_SLOT_RING + ring_size +
                                                   TR_SLOT_GUARD */
-    uint64_t dump_offset, dump_size;           /* code dumps */
-    uint32_t table_count, slot_count;          /* as many as there is room for */
+    uint64_t dump_offset, dump_size;  /* code dumps */
+    uint32_t table_count, slot_count; /* as many as there is room for */
 
     /* Set by the recorder, or by a thread that hits the trigger: threads leave the translator and go on natively. */
     _Atomic uint32_t frozen;
@@ -119,20 +124,25 @@ struct tr_control {
     /* Counts up several times a second while the recorder runs (not while it is stopped); `recorder_stopped` when it has
      * ended in order. */
     _Atomic uint32_t heartbeat, recorder_stopped;
-    _Atomic uint32_t recorder; /* a robust futex that a thread of the recorder holds: when it dies, the kernel sets
-                                  TR_RECORDER_DIED. 0: it did not register */
-    _Atomic uint32_t unanswered; /* heartbeat + 1 when somebody waited for an answer to a request without success:
-                                    nobody asks again before it has moved */
-    _Atomic uint32_t requested; /* counts requests made and failed: the futex word on which the recorder waits */
+    /* A robust futex that a thread of the recorder holds: when it dies, the kernel sets
+     * TR_RECORDER_DIED. 0: it did not register. */
+    _Atomic uint32_t recorder;
+    /* Heartbeat + 1 when somebody waited for an answer to a request without success: nobody asks
+     * again before it has moved. */
+    _Atomic uint32_t unanswered;
+    /* Counts requests made and failed: the futex word on which the recorder waits. */
+    _Atomic uint32_t requested;
 
-    _Atomic uint32_t next_slot, next_table; /* handed out by atomic add; slots of ended threads are not used again
+    _Atomic uint32_t next_slot,
+        next_table; /* handed out by atomic add; slots of ended threads are not used again
                                                unless `reusable` of the slot says so */
-    _Atomic uint64_t log_tail;              /* bytes of the sideband log handed out */
-    _Atomic uint64_t dump_tail;             /* bytes of code dumps handed out */
+    _Atomic uint64_t log_tail;  /* bytes of the sideband log handed out */
+    _Atomic uint64_t dump_tail; /* bytes of code dumps handed out */
     _Atomic uint64_t lost_records, lost_slots, lost_tables, lost_dumps; /* for want of room */
 
-    _Atomic uint64_t stolen;       /* TSC ticks that the runtime used up */
-    _Atomic uint64_t stolen_until; /* TSC up to which that has been counted: two threads translating at the same
+    _Atomic uint64_t stolen; /* TSC ticks that the runtime used up */
+    _Atomic uint64_t
+        stolen_until; /* TSC up to which that has been counted: two threads translating at the same
                                       time steal it once */
 
     /* The trigger's state; times in ticks. */
@@ -141,7 +151,8 @@ struct tr_control {
     struct tr_request requests[TR_REQUESTS];
 };
 
-_Static_assert(sizeof(struct tr_control) <= TR_IMAGE_OFFSET, "the image follows the control structure");
+_Static_assert(sizeof(struct tr_control) <= TR_IMAGE_OFFSET,
+               "the image follows the control structure");
 
 /* ---- fragment tables ---- */
 
@@ -149,11 +160,12 @@ _Static_assert(sizeof(struct tr_control) <= TR_IMAGE_OFFSET, "the image follows 
  * only ever added. The identifier of a table's first description is greater than 0. After fork the child gets a table
  * of its own that begins where its parent's ended: smaller identifiers are looked up in the parent's. */
 struct tr_table {
-    uint32_t magic;        /* TR_TABLE_MAGIC */
-    uint32_t serial;       /* of this table */
-    uint32_t parent;       /* serial of the parent's table, or UINT32_MAX */
-    uint32_t first;        /* identifiers below are the parent's */
-    _Atomic uint64_t tail; /* offset behind the last complete description, from the table's beginning plus
+    uint32_t magic;  /* TR_TABLE_MAGIC */
+    uint32_t serial; /* of this table */
+    uint32_t parent; /* serial of the parent's table, or UINT32_MAX */
+    uint32_t first;  /* identifiers below are the parent's */
+    _Atomic uint64_t
+        tail; /* offset behind the last complete description, from the table's beginning plus
                               8 * first (a child's descriptions begin at offset TR_PAGE and are named from `first` on:
                               offset = TR_PAGE + 8 * (identifier - first)) */
     uint32_t pid;
@@ -161,14 +173,14 @@ struct tr_table {
 
 /* How a basic block ends. */
 enum tr_block_end {
-    TR_END_FALL,          /* no branch: what follows in memory runs next */
-    TR_END_CONDITIONAL,   /* Jcc, LOOPcc, JRCXZ: `target` or what follows */
-    TR_END_JUMP,          /* direct */
-    TR_END_CALL,          /* direct */
+    TR_END_FALL,        /* no branch: what follows in memory runs next */
+    TR_END_CONDITIONAL, /* Jcc, LOOPcc, JRCXZ: `target` or what follows */
+    TR_END_JUMP,        /* direct */
+    TR_END_CALL,        /* direct */
     TR_END_INDIRECT_JUMP,
     TR_END_INDIRECT_CALL,
     TR_END_RETURN,
-    TR_END_FAR,           /* syscall, int n, int3: leaves user mode, goes on after it */
+    TR_END_FAR, /* syscall, int n, int3: leaves user mode, goes on after it */
 };
 
 /* One basic block of a fragment's way. `start` and `target` are relative to the fragment's address. */
@@ -181,8 +193,9 @@ struct tr_block {
 };
 
 enum {
-    TR_BLOCK_END = 0x0f,         /* mask of enum tr_block_end */
-    TR_BLOCK_LOADS_STACK = 0x10, /* its last instruction loads the stack pointer, perhaps with another place in the
+    TR_BLOCK_END = 0x0f, /* mask of enum tr_block_end */
+    TR_BLOCK_LOADS_STACK =
+        0x10, /* its last instruction loads the stack pointer, perhaps with another place in the
                                     stack or another stack (x86/stack_load.h): a TR_STACK record follows when it ran */
 };
 
@@ -195,9 +208,9 @@ enum {
  *   - by an indirect branch in its middle that goes elsewhere than expected (TR_EXIT tells).
  * `instruction_lengths`: one nibble each, low nibble first, of all blocks' instructions, in order. */
 struct tr_fragment {
-    uint64_t pc;           /* where it begins */
+    uint64_t pc; /* where it begins */
     uint16_t block_count;
-    uint16_t size;         /* of this description in bytes, a multiple of 8 */
+    uint16_t size; /* of this description in bytes, a multiple of 8 */
     uint32_t reserved;
     struct tr_block blocks[];
     /* uint8_t instruction_lengths[] */
@@ -211,15 +224,16 @@ enum { TR_SLOT_RING = TR_PAGE, TR_SLOT_GUARD = TR_PAGE };
 
 /* A chunk of the ring that the writer has begun: where the first record that begins in it lies. */
 struct tr_chunk {
-    _Atomic uint64_t position; /* stream position, bytes; UINT64_MAX: nothing begins there (being changed) */
+    _Atomic uint64_t
+        position; /* stream position, bytes; UINT64_MAX: nothing begins there (being changed) */
 };
 
 enum tr_slot_end {
     TR_SLOT_RUNS,
-    TR_SLOT_ENDED,     /* the thread has ended */
-    TR_SLOT_LET_GO,    /* it goes on natively: frozen, or the recorder has gone */
-    TR_SLOT_NO_SPACE,  /* it goes on natively: the disk was full */
-    TR_SLOT_CANNOT,    /* it goes on natively: it does what the translator does not support (sideband record says) */
+    TR_SLOT_ENDED,    /* the thread has ended */
+    TR_SLOT_LET_GO,   /* it goes on natively: frozen, or the recorder has gone */
+    TR_SLOT_NO_SPACE, /* it goes on natively: the disk was full */
+    TR_SLOT_CANNOT, /* it goes on natively: it does what the translator does not support (sideband record says) */
 };
 
 struct tr_slot {
@@ -233,14 +247,21 @@ struct tr_slot {
     /* Stream positions, in bytes since the thread began: position P lies at P % size. Valid log: from the oldest
      * chunk that is still there up to the first word that is 0 at or behind `head`; the writer keeps at least
      * TR_CLEARED bytes behind what it has written cleared. */
-    _Atomic uint64_t head;      /* known to be written up to there; lags */
-    _Atomic uint64_t read_to;   /* full execution: the reader has taken everything before; set by the recorder */
-    _Atomic uint32_t waiting;   /* full execution: the writer waits for read_to to move (futex word) */
-    _Atomic uint64_t lost;      /* bytes of log that were given up because the reader was late (not lossless) */
-    struct tr_chunk chunks[TR_CHUNKS]; /* chunk i: positions P with P % size / (size / TR_CHUNKS) == i */
+    _Atomic uint64_t head; /* known to be written up to there; lags */
+    _Atomic uint64_t
+        read_to; /* full execution: the reader has taken everything before; set by the recorder */
+    _Atomic uint32_t
+        waiting; /* full execution: the writer waits for read_to to move (futex word) */
+    _Atomic uint64_t
+        lost; /* bytes of log that were given up because the reader was late (not lossless) */
+    struct tr_chunk
+        chunks[TR_CHUNKS]; /* chunk i: positions P with P % size / (size / TR_CHUNKS) == i */
 };
 
 enum { TR_CLEARED = 16 << 10 };
+
+/* Ticks between what ran before new code and the records of it: some nanoseconds. */
+enum { TR_MOMENT = 16 };
 
 /* ---- the log: 32-bit words ----
  *
@@ -256,45 +277,46 @@ enum { TR_CLEARED = 16 << 10 };
 #define TR_INDIRECT UINT32_C(1)
 #define TR_EVENT UINT32_C(0xf0000000)
 #define TR_EVENT_KIND(word) ((word) >> 20 & 0xff)
-#define TR_EVENT_PAYLOAD(word) ((word) & 0xfffff)
+#define TR_EVENT_PAYLOAD(word) ((word)&0xfffff)
 #define TR_EVENT_WORD(kind, payload) (TR_EVENT | (uint32_t)(kind) << 20 | (uint32_t)(payload))
 
 enum tr_event {
-    TR_PAD,       /* the rest of the ring's end is not used: the log goes on at the next multiple of its size */
-    TR_EXIT,      /* payload k: the fragment was left by the branch of its block k */
-    TR_STAMP,     /* payload: enum tr_stamp; u64 time */
-    TR_PARTIAL,   /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
+    TR_PAD, /* the rest of the ring's end is not used: the log goes on at the next multiple of its size */
+    TR_EXIT,  /* payload k: the fragment was left by the branch of its block k */
+    TR_STAMP, /* payload: enum tr_stamp; u64 time */
+    TR_PARTIAL, /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
                      signal; pc is the fragment's start when nothing of it ran). Payload k + 1: pc is in block k or at its
                      start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
                      the fragment's exits leads. After TR_EXIT: where that exit leads */
-    TR_SYSCALL,   /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
-    TR_RESUME,    /* u64 time: tracing begins again; the next entry tells where */
-    TR_HANDLER,   /* payload: signal; u64 time, u64 interrupted pc, u64 interrupted stack pointer, u64 stack pointer
+    TR_SYSCALL, /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
+    TR_RESUME,  /* u64 time: tracing begins again; the next entry tells where */
+    TR_HANDLER, /* payload: signal; u64 time, u64 interrupted pc, u64 interrupted stack pointer, u64 stack pointer
                      at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
     TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
-    TR_STACK,     /* u64 before, u64 after: the stack pointer around the load that ended the last block */
-    TR_CALLS,     /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, then a copy of the
+    TR_STACK, /* u64 before, u64 after: the stack pointer around the load that ended the last block */
+    TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, then a copy of the
                      program's stack: n 8-byte words (2 words each) from rsp on. pc is in the first block of the fragment
                      whose entry comes next (so that a reader who begins here learns it), or of the one entered last. The
                      first record of every chunk but the first; also the first one behind TR_FORKED and TR_LOST */
-    TR_MARK,      /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
-    TR_STOP,      /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
-    TR_LOST,      /* u64 time: log was given up here; nothing is known of what ran before this */
-    TR_FORKED,    /* u64 time: first record of a child after fork: it goes on where its parent called fork */
+    TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
+    TR_STOP, /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
+    TR_LOST, /* u64 time: log was given up here; nothing is known of what ran before this */
+    TR_FORKED, /* u64 time: first record of a child after fork: it goes on where its parent called fork */
     TR_EVENT_KINDS,
 };
 
 enum tr_stamp {
-    TR_STAMP_ENTRY,    /* when the fragment entered last began */
-    TR_STAMP_NEXT,     /* when what runs next begins: the fragment entered last has been left */
+    TR_STAMP_ENTRY, /* when the fragment entered last began */
+    TR_STAMP_NEXT,  /* when what runs next begins: the fragment entered last has been left */
     TR_STAMP_NEW_CODE, /* likewise, and sideband records of this time tell of code that is new: packets must separate
                           what ran before from what runs next */
 };
 
 /* Payload words after the first one; TR_CALLS has 2 * payload more. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
-    [TR_STAMP] = 2, [TR_PARTIAL] = 2, [TR_SYSCALL] = 2, [TR_RESUME] = 2,  [TR_HANDLER] = 10, [TR_SIGRETURN] = 2,
-    [TR_STACK] = 4, [TR_CALLS] = 16,  [TR_MARK] = 2,    [TR_STOP] = 4,    [TR_LOST] = 2,     [TR_FORKED] = 2,
+    [TR_STAMP] = 2,    [TR_PARTIAL] = 2,   [TR_SYSCALL] = 2, [TR_RESUME] = 2,
+    [TR_HANDLER] = 10, [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 16,
+    [TR_MARK] = 2,     [TR_STOP] = 4,      [TR_LOST] = 2,    [TR_FORKED] = 2,
 };
 
 /* ---- the sideband log ----
@@ -314,13 +336,16 @@ static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
  * registers and flags as the kernel leaves them for a new program: all general registers but rsp are 0. The 8 bytes
  * below the stack pointer hold the address of `tr_start`; everything else below it is as the kernel left it. */
 struct tr_start {
-    uint64_t pc;      /* of the program's first instruction (its interpreter's, if it has one) */
+    uint64_t pc; /* of the program's first instruction (its interpreter's, if it has one) */
     uint64_t image, image_size; /* where the runtime's image was mapped */
-    uint64_t arena;   /* where the arena was mapped: PROT_NONE but for control, image and sideband log */
-    uint32_t table;   /* fragment table for this address space, reserved by the recorder (next_table) */
-    uint32_t slot;    /* for the first thread, reserved by the recorder (next_slot); UINT32_MAX: there was none */
+    uint64_t
+        arena; /* where the arena was mapped: PROT_NONE but for control, image and sideband log */
+    uint32_t
+        table; /* fragment table for this address space, reserved by the recorder (next_table) */
+    uint32_t
+        slot; /* for the first thread, reserved by the recorder (next_slot); UINT32_MAX: there was none */
     uint32_t pid;
-    uint32_t execed;  /* bool: this program replaced a traced one */
+    uint32_t execed;    /* bool: this program replaced a traced one */
     uint64_t exec_time; /* ticks: when that one ended */
     char name[16];
 };

@@ -78,8 +78,8 @@ static void make_room(struct tr_thread *thread, uint64_t size)
     clear(thread, thread->hot.log + size + TR_CLEARED);
 }
 
-void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload, const uint64_t *values,
-                  unsigned count)
+void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
+                  const uint64_t *values, unsigned count)
 {
     uint32_t word = TR_EVENT_WORD(kind, payload);
     if (thread->stops)
@@ -118,7 +118,8 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     struct tr_control *control = thread->process->control;
     if (serial >= control->slot_count)
         return false;
-    uint8_t *at = thread->process->arena + control->slot_offset + (uint64_t)serial * control->slot_size;
+    uint8_t *at =
+        thread->process->arena + control->slot_offset + (uint64_t)serial * control->slot_size;
     uint64_t size = control->options.ring_size;
     if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0)
         return false;
@@ -175,13 +176,14 @@ static void copy_stack(struct tr_thread *thread)
         uint64_t base, size;
     } local, remote;
     const uint64_t *r = thread->app.r;
-    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12], r[TR_R13], r[TR_R14], r[TR_R15]};
+    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP],
+                         r[TR_R12], r[TR_R13],      r[TR_R14], r[TR_R15]};
     make_room(thread, 4 + sizeof header + LARGEST_STACK_COPY);
     local.base = thread->hot.log + 4 + sizeof header;
     remote.base = header[0];
     local.size = remote.size = LARGEST_STACK_COPY;
-    int64_t copied = tr_syscall6(__NR_process_vm_readv, (uint64_t)thread->pid, (uint64_t)&local, 1, (uint64_t)&remote,
-                                 1, 0);
+    int64_t copied = tr_syscall6(__NR_process_vm_readv, (uint64_t)thread->pid, (uint64_t)&local, 1,
+                                 (uint64_t)&remote, 1, 0);
     uint64_t words = copied > 0 ? (uint64_t)copied / 8 : 0;
     uint32_t word = TR_EVENT_WORD(TR_CALLS, words);
     memcpy((void *)(thread->hot.log + 4), header, sizeof header);
@@ -216,7 +218,8 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
         uint32_t seen = atomic_load(&slot->waiting);
         if (next <= atomic_load(&slot->read_to) + slot->size)
             break;
-        tr_syscall6(__NR_futex, (uint64_t)&slot->waiting, FUTEX_WAIT, seen, (uint64_t)&patience, 0, 0);
+        tr_syscall6(__NR_futex, (uint64_t)&slot->waiting, FUTEX_WAIT, seen, (uint64_t)&patience, 0,
+                    0);
     }
     return true;
 }

@@ -9,8 +9,8 @@
 #include "runtime/translator/thread.h"
 
 /* An event with `count` 64-bit values. */
-void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload, const uint64_t *values,
-                  unsigned count);
+void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
+                  const uint64_t *values, unsigned count);
 
 /* The word of the newest fragment entry, and whether it is the newest record: then it can be taken back. */
 uint32_t tr_log_last(const struct tr_thread *thread);

@@ -12,8 +12,9 @@
 enum {
     TR_PAGE_NOTED = 1,     /* there are translations */
     TR_PAGE_PROTECTED = 2, /* the runtime took the right to write away, which the program gave */
-    TR_PAGE_DUMPED = 4,    /* the newest mapping record of the page names a dump; `hash` is of that */
-    TR_PAGE_CLEAN = 8,     /* its content is what the newest mapping record says, and cannot change unnoticed */
+    TR_PAGE_DUMPED = 4, /* the newest mapping record of the page names a dump; `hash` is of that */
+    TR_PAGE_CLEAN =
+        8, /* its content is what the newest mapping record says, and cannot change unnoticed */
 };
 
 struct tr_page {
@@ -37,8 +38,8 @@ struct tr_page *tr_page_find(const struct tr_page_table *table, uint64_t address
 struct tr_page *tr_page_get(struct tr_page_table *table, uint64_t address);
 
 /* The next known page in [start, end) after `page`, the first one after NULL; NULL at the end. */
-struct tr_page *tr_page_next(const struct tr_page_table *table, const struct tr_page *page, uint64_t start,
-                             uint64_t end);
+struct tr_page *tr_page_next(const struct tr_page_table *table, const struct tr_page *page,
+                             uint64_t start, uint64_t end);
 
 /* Forgets the pages in [start, end). */
 void tr_page_forget(struct tr_page_table *table, uint64_t start, uint64_t end);

@@ -94,8 +94,7 @@ static void hold(struct tr_thread *thread, const siginfo_t *info)
     }
     if (blocked && !awaited)
         return;
-    if (signals->pending == 0)
-        signals->pending = TR_PENDING_HELD;
+    tr_set_held_pending(signals);
 }
 
 /* The runtime goes on with the program's state in thread->app, and delivers. */
@@ -195,7 +194,9 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
     if (info->si_signo == SIGSEGV && is_log_full(thread, registers))
         return;
     tr_frame_registers(&state, registers);
+    tr_lock(&thread->process->lock);
     bool found = tr_find_state(thread, &state);
+    tr_unlock(&thread->process->lock);
     if (is_code_write(thread, info, registers, found ? state.pc : 0))
         return;
     if (!found && info->si_signo == SIGTRAP) {
@@ -310,10 +311,7 @@ struct occurrence {
  * kernel/signal.c). */
 static bool take_pending(struct tr_signals_of_thread *signals, struct occurrence *occurrence)
 {
-    if (signals->pending == TR_PENDING_HELD)
-        signals->pending =
-            0; /* before the look at `held`: one that comes after it makes it pending again */
-    __asm__ volatile("" : : : "memory");
+    tr_forget_held_pending(signals); /* before the look: one that comes after it is pending again */
     uint64_t held = tr_deliverable(signals);
     int signal = signals->pending;
     occurrence->is_fault = signal && signals->pending_is_fault;
@@ -337,7 +335,7 @@ static _Noreturn void die(struct tr_thread *thread, struct occurrence *occurrenc
     static const struct tr_action by_default = {.handler = TR_DEFAULT};
     tr_sideband_death(thread, tr_time(thread), occurrence->signal, thread->app.pc);
     tr_log_stop(thread, TR_SLOT_ENDED, thread->app.pc);
-    tr_set_kernel_mask(all_signals);
+    tr_set_kernel_mask(~synchronous_signals | signal_bit(occurrence->signal));
     tr_set_kernel_action(occurrence->signal, &by_default);
     tr_queue_again(occurrence->signal, occurrence->info);
     thread->signals.mask &= ~signal_bit(occurrence->signal);
@@ -391,6 +389,10 @@ static bool deliver_one(struct delivery *delivery, struct occurrence *occurrence
     struct tr_signals_of_thread *signals = &thread->signals;
     int signal = occurrence->signal;
     bool blocked = signals->mask & signal_bit(signal);
+    if (blocked && !occurrence->is_fault) { /* by a handler that has just been entered */
+        tr_queue_again(signal, occurrence->info);
+        return true;
+    }
     struct tr_action action = tr_take_action(signals->actions, signal);
     if (occurrence->is_fault && (blocked || action.handler == TR_IGNORE))
         die(thread, occurrence);
@@ -435,17 +437,15 @@ bool tr_signal_deliver(struct tr_thread *thread, bool in_fragment)
     struct delivery delivery = {.thread = thread, .in_fragment = in_fragment};
     if (signals->pending == 0)
         return false;
-    if (signals->pending == TR_PENDING_HELD) /* else they are blocked since it was caught */
-        tr_set_kernel_mask(~synchronous_signals);
     do {
         struct occurrence occurrence;
+        if (signals->pending == TR_PENDING_HELD) /* else they are blocked since it was caught */
+            tr_set_kernel_mask(~synchronous_signals);
         while (take_pending(signals, &occurrence))
             deliver(&delivery, &occurrence);
         restore_saved_mask(signals);
         tr_notice_held(signals);
-        if (signals->pending == 0)
-            tr_set_kernel_mask(signals->mask & ~synchronous_signals);
-    } while (signals->pending != 0);
+    } while (!tr_unblock_unless_pending(signals, signals->mask) || signals->pending != 0);
     return delivery.handled;
 }
 
@@ -461,6 +461,8 @@ static void refuse_frame(struct tr_thread *thread)
 void tr_sys_rt_sigreturn(struct tr_thread *thread)
 {
     struct ucontext context;
+    thread->app.r[TR_RCX] = thread->app.pc; /* SYSCALL itself */
+    thread->app.r[TR_R11] = thread->app.flags;
     if (!tr_frame_read(thread, &context)) {
         refuse_frame(thread);
         return;

@@ -41,7 +41,8 @@ enum { TR_RESTART = -513 };
 
 /* At start: takes over the dispositions that the program inherited, installs the master handler for the synchronous
  * signals, and for the first thread as tr_signal_begin_thread. The gs base is set. */
-void tr_signal_begin_process(struct tr_process *process, struct tr_thread *thread, void *signal_stack);
+void tr_signal_begin_process(struct tr_process *process, struct tr_thread *thread,
+                             void *signal_stack);
 
 /* Around clone, fork and vfork, by the thread that calls it, with signals blocked (tr_signals_block). `flags` are
  * those of clone. `child` is the new thread's structure, whose `signals` are set, or with flags that do not share
@@ -77,7 +78,8 @@ void tr_sys_rt_sigreturn(struct tr_thread *thread);
  * all that are made with the program's arguments. Either the call was made and its result is returned, or a signal
  * came first: false, and the call was not made, or has to be made again after the handler (TR_RESTART). Knows the calls
  * that change the signal mask while they wait (sigsuspend, ppoll, pselect6, epoll_pwait ...). */
-bool tr_safe_syscall(struct tr_thread *thread, int64_t number, const uint64_t arguments[6], int64_t *result);
+bool tr_safe_syscall(struct tr_thread *thread, int64_t number, const uint64_t arguments[6],
+                     int64_t *result);
 
 /* Blocks all signals but the synchronous ones for a short work of the runtime, and sets them to what the program
  * wants again (unless one is pending: tr_signal_deliver does). tr_signals_block returns whether one is pending that

@@ -165,8 +165,7 @@ bool tr_signals_block(struct tr_thread *thread)
 
 void tr_signals_unblock(struct tr_thread *thread)
 {
-    if (thread->signals.pending <= 0)
-        tr_set_kernel_mask(thread->signals.mask & ~synchronous_signals);
+    tr_unblock_unless_pending(&thread->signals, thread->signals.mask);
 }
 
 uint64_t tr_deliverable(const struct tr_signals_of_thread *signals)
@@ -174,10 +173,26 @@ uint64_t tr_deliverable(const struct tr_signals_of_thread *signals)
     return signals->held & (~signals->mask | signals->forced);
 }
 
+static void change_pending(struct tr_signals_of_thread *signals, int from, int to)
+{
+    __atomic_compare_exchange_n(&signals->pending, &from, to, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+}
+
+void tr_set_held_pending(struct tr_signals_of_thread *signals)
+{
+    change_pending(signals, 0, TR_PENDING_HELD);
+}
+
+void tr_forget_held_pending(struct tr_signals_of_thread *signals)
+{
+    change_pending(signals, TR_PENDING_HELD, 0);
+}
+
 void tr_notice_held(struct tr_signals_of_thread *signals)
 {
-    if (signals->pending == 0 && tr_deliverable(signals))
-        signals->pending = TR_PENDING_HELD;
+    if (tr_deliverable(signals))
+        tr_set_held_pending(signals);
 }
 
 void tr_force_signal(struct tr_signals_of_thread *signals, int signal, const void *info)
@@ -197,15 +212,24 @@ bool tr_take_held(struct tr_signals_of_thread *signals, int signal, void *info)
     return forced;
 }
 
-/* The system call that sets the kernel's mask is one that a signal that comes first prevents: its
- * handler is not to run after the program has blocked it. */
+static bool set_kernel_mask_unless_pending(struct tr_signals_of_thread *signals, uint64_t mask)
+{
+    const uint64_t arguments[6] = {SIG_SETMASK, (uint64_t)&mask, 0, SET_SIZE};
+    int64_t result;
+    return tr_make_syscall(&signals->pending, __NR_rt_sigprocmask, arguments, &result);
+}
+
+bool tr_unblock_unless_pending(struct tr_signals_of_thread *signals, uint64_t mask)
+{
+    return set_kernel_mask_unless_pending(signals, mask & ~synchronous_signals);
+}
+
+/* The handler of a signal that came first is not to run after the program has blocked it. */
 bool tr_change_mask(struct tr_signals_of_thread *signals, uint64_t mask)
 {
-    uint64_t before = signals->mask, kernel_mask = mask & ~synchronous_signals;
-    const uint64_t arguments[6] = {SIG_SETMASK, (uint64_t)&kernel_mask, 0, SET_SIZE};
-    int64_t result;
+    uint64_t before = signals->mask;
     signals->mask = mask;
-    if (!tr_make_syscall(&signals->pending, __NR_rt_sigprocmask, arguments, &result)) {
+    if (!tr_unblock_unless_pending(signals, mask)) {
         signals->mask = before;
         return false;
     }
@@ -361,8 +385,7 @@ static void leave_ignored_to_kernel(struct tr_signals_of_thread *signals, bool l
 void tr_signal_before_exec(struct tr_thread *thread)
 {
     leave_ignored_to_kernel(&thread->signals, true);
-    if (thread->signals.pending <= 0)
-        tr_set_kernel_mask(thread->signals.mask);
+    set_kernel_mask_unless_pending(&thread->signals, thread->signals.mask);
 }
 
 void tr_signal_after_failed_exec(struct tr_thread *thread)

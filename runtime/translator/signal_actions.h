@@ -36,12 +36,19 @@ bool tr_queue_again(int signal, void *info);
 
 /* Those of `held` that the program does not block, or cannot. */
 uint64_t tr_deliverable(const struct tr_signals_of_thread *signals);
-/* Makes them pending. */
+/* `pending` from nothing to TR_PENDING_HELD, if there are any, or in any case; and back. The master handler may set it
+ * between any two instructions. */
 void tr_notice_held(struct tr_signals_of_thread *signals);
+void tr_set_held_pending(struct tr_signals_of_thread *signals);
+void tr_forget_held_pending(struct tr_signals_of_thread *signals);
 /* Sends the program a synchronous signal in the way that it cannot escape (force_sig of kernel/signal.c). */
 void tr_force_signal(struct tr_signals_of_thread *signals, int signal, const void *info);
 /* Takes a signal out of `held`. Whether it was forced. */
 bool tr_take_held(struct tr_signals_of_thread *signals, int signal, void *info);
+/* Sets the kernel's mask to what the program wants blocked, but never the synchronous ones. False: something is pending
+ * and comes first, nothing has changed. (A signal that is caught keeps all others blocked until it is delivered: there
+ * is room for one.) */
+bool tr_unblock_unless_pending(struct tr_signals_of_thread *signals, uint64_t mask);
 /* Sets the program's mask and the kernel's. False: a signal came first, nothing has changed. */
 bool tr_change_mask(struct tr_signals_of_thread *signals, uint64_t mask);
 

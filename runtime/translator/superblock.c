@@ -71,7 +71,9 @@ static bool may_follow(const struct forming *forming, uint64_t target)
 {
     enum { NEAR = 4096, NEAR_ON_ROUTE = 1 << 16, FAR = 1 << 30 };
     const struct tr_superblock *superblock = forming->superblock;
-    uint64_t reach = forming->range.kind == TR_CODE_FILE ? FAR : forming->route ? NEAR_ON_ROUTE : NEAR;
+    uint64_t reach = forming->range.kind == TR_CODE_FILE ? FAR
+                     : forming->route                    ? NEAR_ON_ROUTE
+                                                         : NEAR;
     return magnitude(target, superblock->pc) < reach && !is_inside(superblock, target);
 }
 
@@ -92,7 +94,8 @@ static void close_block(struct forming *forming, enum tr_block_end kind, uint64_
 }
 
 /* Takes the instruction at the cursor into the newest block. */
-static void take(struct forming *forming, const struct tr_instruction *decoded, const uint8_t *bytes)
+static void take(struct forming *forming, const struct tr_instruction *decoded,
+                 const uint8_t *bytes)
 {
     struct tr_superblock *superblock = forming->superblock;
     struct tr_item *item = &superblock->items[superblock->item_count++];
@@ -139,7 +142,8 @@ static void reach_next_on_route(struct forming *forming)
 
 static bool follow_jump(struct forming *forming, uint64_t target)
 {
-    if (forming->range.kind == TR_CODE_CHANGING || (forming->route && target != next_on_route(forming)))
+    if (forming->range.kind == TR_CODE_CHANGING ||
+        (forming->route && target != next_on_route(forming)))
         return false;
     return go_to(forming, target);
 }
@@ -191,7 +195,10 @@ static bool follow_conditional(struct forming *forming, const struct tr_instruct
  * the rule is that of x86/stack_load.h, which decoders rely on. */
 static bool leaves_frame(const struct tr_instruction *decoded)
 {
-    enum { PRESERVED = 1 << TR_RBX | 1 << TR_RBP | 1 << TR_R12 | 1 << TR_R13 | 1 << TR_R14 | 1 << TR_R15 };
+    enum {
+        PRESERVED =
+            1 << TR_RBX | 1 << TR_RBP | 1 << TR_R12 | 1 << TR_R13 | 1 << TR_R14 | 1 << TR_R15
+    };
     bool from_register = decoded->modrm >= 0xc0;
     if (!(decoded->properties & TR_LOADS_STACK) || decoded->map != 0)
         return false;
@@ -289,7 +296,8 @@ static void find_check(struct tr_superblock *superblock)
         at++;
     superblock->check_at = at;
     const struct tr_way *last = &superblock->blocks[superblock->block_count - 1];
-    bool backward = (last->kind == TR_END_JUMP || last->kind == TR_END_CONDITIONAL) && last->target < last->end;
+    bool backward =
+        (last->kind == TR_END_JUMP || last->kind == TR_END_CONDITIONAL) && last->target < last->end;
     superblock->needs_test = at == superblock->item_count && backward;
 }
 
@@ -304,8 +312,9 @@ static void form(struct forming *forming)
         struct tr_instruction decoded;
         bool first = superblock->item_count == 0;
         reach_next_on_route(forming);
-        if (!first && (superblock->item_count == most || !find_range(forming) ||
-                       is_trigger(forming, forming->cursor) || is_inside(superblock, forming->cursor)))
+        if (!first &&
+            (superblock->item_count == most || !find_range(forming) ||
+             is_trigger(forming, forming->cursor) || is_inside(superblock, forming->cursor)))
             break;
         unsigned size = fetch(forming, bytes);
         if (!tr_decode(&decoded, bytes, size, forming->cursor))
@@ -365,10 +374,11 @@ static void mark_ambiguous(struct tr_superblock *superblock)
         if (block->kind != TR_END_CONDITIONAL)
             continue;
         bool last = i + 1 == superblock->block_count;
-        block->ambiguous = last ? block->target == block->end : ends_at(superblock, side_exit(block));
+        block->ambiguous =
+            last ? block->target == block->end : ends_at(superblock, side_exit(block));
         for (unsigned j = 0; j < i; j++)
-            if (superblock->blocks[j].kind == TR_END_CONDITIONAL && side_exit(&superblock->blocks[j]) == side_exit(block) &&
-                !last)
+            if (superblock->blocks[j].kind == TR_END_CONDITIONAL &&
+                side_exit(&superblock->blocks[j]) == side_exit(block) && !last)
                 block->ambiguous = true;
     }
 }
@@ -376,7 +386,8 @@ static void mark_ambiguous(struct tr_superblock *superblock)
 bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc,
                         const struct tr_route *route)
 {
-    struct forming forming = {.superblock = superblock, .thread = thread, .cursor = pc, .route = route};
+    struct forming forming = {
+        .superblock = superblock, .thread = thread, .cursor = pc, .route = route};
     forming.range.kind = TR_CODE_NONE;
     superblock->pc = pc;
     superblock->item_count = superblock->block_count = 0;

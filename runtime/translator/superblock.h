@@ -39,26 +39,27 @@ struct tr_item {
 };
 
 struct tr_way {
-    uint64_t start, end; /* addresses of the block: first byte, behind the last */
-    uint64_t target;     /* of its direct branch */
+    uint64_t start, end;        /* addresses of the block: first byte, behind the last */
+    uint64_t target;            /* of its direct branch */
     uint8_t instructions, kind; /* enum tr_block_end */
     bool loads_stack;
-    bool taken;          /* the way goes on at the target of its conditional branch */
-    bool ambiguous;      /* its side exit leads where another exit does, too */
-    uint64_t expected;   /* after a branch that is followed: where the way goes on; else 0 */
+    bool taken;        /* the way goes on at the target of its conditional branch */
+    bool ambiguous;    /* its side exit leads where another exit does, too */
+    uint64_t expected; /* after a branch that is followed: where the way goes on; else 0 */
 };
 
 struct tr_superblock {
     uint64_t pc;
     unsigned item_count, block_count;
-    uint64_t low, high;  /* all its bytes lie in [low, high) */
-    enum tr_code code;   /* where it begins */
-    bool fixed;          /* all of it is in files that do not change */
-    unsigned check_at;   /* the first item before which the arithmetic flags are dead: written before they are read,
+    uint64_t low, high; /* all its bytes lie in [low, high) */
+    enum tr_code code;  /* where it begins */
+    bool fixed;         /* all of it is in files that do not change */
+    unsigned
+        check_at; /* the first item before which the arithmetic flags are dead: written before they are read,
                             without a branch between; item_count: there is none */
-    bool needs_test;     /* there is none, and it could be part of a loop of such superblocks */
-    bool trigger;        /* its first instruction is one of the trigger */
-    bool leaves;         /* its only instruction is one that is not translated */
+    bool needs_test; /* there is none, and it could be part of a loop of such superblocks */
+    bool trigger;    /* its first instruction is one of the trigger */
+    bool leaves;     /* its only instruction is one that is not translated */
     struct tr_item items[HOT_PATH_INSTRUCTIONS];
     struct tr_way blocks[HOT_PATH_INSTRUCTIONS];
 };

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline int64_t tr_syscall6(int64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
-                                  uint64_t f)
+static inline int64_t tr_syscall6(int64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                                  uint64_t e, uint64_t f)
 {
     register uint64_t r10 __asm__("r10") = d;
     register uint64_t r8 __asm__("r8") = e;

@@ -4,7 +4,7 @@
 #include "runtime/translator/emit.h"
 #include "runtime/translator/system.h"
 
-#define HOT(field) ((uint32_t)__builtin_offsetof(struct tr_hot, field))
+#define HOT(field) ((uint32_t) __builtin_offsetof(struct tr_hot, field))
 
 enum {
     R11 = 1 << TR_R11,
@@ -16,9 +16,10 @@ enum {
 /* What has to be undone so that the processor's registers are the program's, at some place of the code. */
 struct disguise {
     uint64_t pc;
-    bool r11;           /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
-    bool borrowed;      /* rcx and rdx are in hot.rcx and hot.rdx */
-    int scratch;        /* the register that is in hot.scratch, or -1 */
+    bool
+        r11; /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
+    bool borrowed; /* rcx and rdx are in hot.rcx and hot.rdx */
+    int scratch;   /* the register that is in hot.scratch, or -1 */
 };
 
 struct translating {
@@ -114,7 +115,8 @@ static bool in_reach(uint64_t from, uint64_t to)
 static void put_link(struct translating *t, struct tr_emitter *emitter, uint64_t target)
 {
     uint64_t place = tr_emit_address(emitter);
-    const struct tr_translation *known = target == t->superblock.pc ? NULL : tr_fragment_find(target);
+    const struct tr_translation *known =
+        target == t->superblock.pc ? NULL : tr_fragment_find(target);
     uint64_t body = target == t->superblock.pc ? t->body : known ? tr_fragment_body(known) : 0;
     if (body && in_reach(place + 4, body)) {
         tr_emit_relative(emitter, body);
@@ -185,7 +187,8 @@ static void emit_trigger(struct translating *t)
 }
 
 /* 8 bytes of the program's code are what they were, or the fragment is left. rcx and rdx are borrowed. */
-static void emit_code_check_8(struct translating *t, uint64_t address, uint64_t value, uint64_t fail)
+static void emit_code_check_8(struct translating *t, uint64_t address, uint64_t value,
+                              uint64_t fail)
 {
     tr_emit_constant(&t->hot, TR_RDX, address);
     tr_emit_8(&t->hot, 0x48); /* mov rdx, [rdx] */
@@ -267,7 +270,8 @@ static unsigned scratch_register(const struct tr_instruction *decoded)
     static const uint8_t high[] = {TR_R8, TR_R9, TR_R10, TR_R14, TR_R15};
     bool extended = decoded->properties & TR_EXTENDED_BASE;
     const uint8_t *candidates = extended ? high : low;
-    unsigned count = extended ? sizeof high : sizeof low, mentioned = decoded->reads | decoded->writes;
+    unsigned count = extended ? sizeof high : sizeof low,
+             mentioned = decoded->reads | decoded->writes;
     for (unsigned i = 0; i + 1 < count; i++)
         if (!(mentioned >> candidates[i] & 1))
             return candidates[i];
@@ -388,7 +392,8 @@ static void emit_stack_load(struct translating *t, const struct tr_item *item)
 /* ---- branches ---- */
 
 /* Logs which block's branch is taken, and goes to `target`. */
-static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int told_block, uint64_t target)
+static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int told_block,
+                      uint64_t target)
 {
     if (r11)
         emit_hide_r11(emitter);
@@ -419,7 +424,8 @@ static void emit_conditional(struct translating *t, const struct tr_item *item)
     tr_emit_keep_together(&t->hot, 2);
     tr_emit_8(&t->hot, 0x0f);
     /* The lowest bit of a condition is its negation. */
-    tr_emit_8(&t->hot, 0x80 | ((item->decoded.condition & 0xf) ^ t->superblock.blocks[item->block].taken));
+    tr_emit_8(&t->hot,
+              0x80 | ((item->decoded.condition & 0xf) ^ t->superblock.blocks[item->block].taken));
     put_side_exit(t, item);
 }
 
@@ -562,7 +568,8 @@ static void emit_guarded_exit(struct translating *t)
 }
 
 /* In a fragment's middle: goes on when the target, in rdx, is the expected one. */
-static void emit_expected_target(struct translating *t, const struct tr_item *item, uint64_t expected)
+static void emit_expected_target(struct translating *t, const struct tr_item *item,
+                                 uint64_t expected)
 {
     uint64_t miss = tr_emit_address(&t->cold);
     tr_emit_log_word(&t->cold, TR_EVENT_WORD(TR_EXIT, item->block));
@@ -717,12 +724,13 @@ static uint32_t keep_route(struct translating *t, const struct tr_route *route)
 {
     uint32_t offset = (uint32_t)(t->cold.at - t->region->cold.start);
     tr_emit_32(&t->cold, route->count);
-    tr_emit_bytes(&t->cold, (const uint8_t *)route->starts, route->count * (unsigned)sizeof *route->starts);
+    tr_emit_bytes(&t->cold, (const uint8_t *)route->starts,
+                  route->count * (unsigned)sizeof *route->starts);
     return offset;
 }
 
-struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, const struct tr_route *route,
-                                    bool *nothing)
+struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
+                                    const struct tr_route *route, bool *nothing)
 {
     struct translating t;
     t.thread = thread;
@@ -757,7 +765,8 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, const
     return translation;
 }
 
-static void uncover(const struct disguise *disguise, const struct tr_hot *hot, struct tr_state *state)
+static void uncover(const struct disguise *disguise, const struct tr_hot *hot,
+                    struct tr_state *state)
 {
     state->pc = disguise->pc;
     if (!disguise->r11)
@@ -770,8 +779,8 @@ static void uncover(const struct disguise *disguise, const struct tr_hot *hot, s
         state->r[disguise->scratch] = hot->scratch;
 }
 
-bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation, uint32_t offset,
-                        struct tr_state *state)
+bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,
+                        uint32_t offset, struct tr_state *state)
 {
     uint8_t hot[SCRATCH_SIZE], cold[SCRATCH_SIZE];
     struct translating t;
@@ -784,8 +793,10 @@ bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *t
     if (!tr_superblock_form(&t.superblock, thread, translation->pc, route))
         return false;
     t.wanted = (uint64_t)t.region->hot.start + translation->code + offset;
-    t.hot = (struct tr_emitter){hot, (uint64_t)t.region->hot.start + translation->code - (uint64_t)hot};
-    t.cold = (struct tr_emitter){cold, (uint64_t)t.region->cold.start + t.region->cold.used - (uint64_t)cold};
+    t.hot =
+        (struct tr_emitter){hot, (uint64_t)t.region->hot.start + translation->code - (uint64_t)hot};
+    t.cold = (struct tr_emitter){cold, (uint64_t)t.region->cold.start + t.region->cold.used -
+                                           (uint64_t)cold};
     emit(&t);
     if (!t.is_found)
         return false;

@@ -27,7 +27,8 @@ struct tr_translation {
     uint32_t code;     /* offset in the region's hot part */
     uint32_t indirect; /* offset in its cold part of the entry for indirect branches; 0: none yet */
     uint32_t low, high; /* the bytes that it was made from lie in [pc - low, pc + high) */
-    uint32_t route;    /* offset in the cold part of its struct tr_route; 0: it was formed without one */
+    uint32_t
+        route; /* offset in the cold part of its struct tr_route; 0: it was formed without one */
     uint16_t code_size;
     uint8_t region;
     uint8_t valid : 1;
@@ -36,15 +37,17 @@ struct tr_translation {
 
 enum {
     TR_ENTRY_SIZE = 7,
-    TR_INDIRECT_BODY = 48, /* of the entry for indirect branches: where its log entry is, behind its beginning */
+    TR_INDIRECT_BODY =
+        48, /* of the entry for indirect branches: where its log entry is, behind its beginning */
 };
 
 /* An exit that is not linked: what follows the jump to the runtime in the cold part. */
 struct tr_exit {
     uint64_t target; /* address of the program */
-    uint32_t patch;  /* name of the 4-byte displacement to change (tr_cold_name's region, offset from its hot part's
+    uint32_t
+        patch; /* name of the 4-byte displacement to change (tr_cold_name's region, offset from its hot part's
                         beginning, which may lie in the cold part); 0: none */
-    uint32_t kind;   /* enum tr_exit_kind */
+    uint32_t kind; /* enum tr_exit_kind */
 };
 
 enum tr_exit_kind {
@@ -61,19 +64,20 @@ enum { TR_RUN_AT_HEAD, TR_RUN_AT_END, TR_RUN_CODE_CHANGED };
  * when the branch first runs. */
 struct tr_guard {
     uint64_t constant;
-    uint64_t enable;  /* the 8 bytes of code that replace the jump at `site` */
-    uint64_t site;    /* address of those 8 bytes */
-    uint64_t patch;   /* address of the displacement of the jump that is taken when the guard matches */
+    uint64_t enable; /* the 8 bytes of code that replace the jump at `site` */
+    uint64_t site;   /* address of those 8 bytes */
+    uint64_t
+        patch; /* address of the displacement of the jump that is taken when the guard matches */
     uint64_t target_expected; /* the address that it was set to; 0: not yet */
 };
 
 /* Makes the fragment that begins at `pc`, along `route` unless that is NULL. NULL: nothing can be executed there (`*nothing`), or no memory. */
-struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, const struct tr_route *route,
-                                    bool *nothing);
+struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
+                                    const struct tr_route *route, bool *nothing);
 
 /* The state of the program at `offset` in the translation's code: `state` holds the processor's registers. */
-bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation, uint32_t offset,
-                        struct tr_state *state);
+bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,
+                        uint32_t offset, struct tr_state *state);
 
 /* fragment.c */
 struct tr_translation *tr_fragment_find(uint64_t pc);
@@ -92,7 +96,8 @@ struct tr_translation *tr_fragment_translation(uint32_t identifier);
 /* `newer` was made for the same address and published: whoever enters `older` comes to it. */
 void tr_fragment_replace(struct tr_translation *older, struct tr_translation *newer);
 /* Writes the description into the table. False: no room. */
-bool tr_fragment_describe(struct tr_translation *translation, const struct tr_superblock *superblock);
+bool tr_fragment_describe(struct tr_translation *translation,
+                          const struct tr_superblock *superblock);
 /* False: no memory. */
 bool tr_fragments_begin(struct tr_process *process, uint32_t table);
 /* After fork, in the child: descriptions go to its own table. */

@@ -23,7 +23,8 @@ static uint64_t passed_time(const struct tr_process *process, uint64_t value)
 static void note_delay(struct tr_control *control, uint64_t delay)
 {
     uint64_t longest = atomic_load(&control->longest_delay);
-    while (longest < delay && !atomic_compare_exchange_weak(&control->longest_delay, &longest, delay))
+    while (longest < delay &&
+           !atomic_compare_exchange_weak(&control->longest_delay, &longest, delay))
         ;
 }
 
@@ -35,7 +36,8 @@ static bool counts(struct tr_control *control, uint64_t now, uint64_t passed)
     note_delay(control, delay);
     if (options->delay_threshold && delay <= options->delay_threshold)
         return false;
-    return !options->duration_threshold || (passed && now > passed && now - passed > options->duration_threshold);
+    return !options->duration_threshold ||
+           (passed && now > passed && now - passed > options->duration_threshold);
 }
 
 /* ---- what follows ---- */

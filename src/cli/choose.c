@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum {
     LISTED_AT_ONCE = 40, /* more do not fit on a screen */
     LISTED_WITHOUT_TERMINAL = 20,

@@ -1,4 +1,4 @@
-/* A person chooses one of many: with fzf where it is installed, else from a numbered list.
+/* Lets the user choose one of many: with fzf where it is installed, else from a numbered list.
  *
  * Used for -trigger ?, -symbol PART and attach without -pid. The answer is read from the terminal
  * (/dev/tty), never from stdin, which may belong to the traced program. Without a terminal nothing

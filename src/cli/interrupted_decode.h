@@ -1,7 +1,7 @@
 /* Ctrl-C while a recording is decoded: the decode stops at once, the recording stays and is named.
  *
  * Without this the folder with the recording, often many megabytes of a program's secrets, would
- * stay behind in the temporary folder without anybody knowing.
+ * stay in the temporary folder unnoticed.
  */
 #ifndef MAGIC_TRACE_CLI_INTERRUPTED_DECODE_H
 #define MAGIC_TRACE_CLI_INTERRUPTED_DECODE_H

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     if (!command)
         return EXIT_STATUS_USAGE;
     int status = command->run(command, argc - 1, argv + 1);
-    /* A full disk behind a redirected report shows only now. */
+    /* A full disk of a redirected report shows only now. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
         fputs("magic-trace: cannot write to standard output.\n", stderr);
         return EXIT_STATUS_ERROR;

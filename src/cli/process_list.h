@@ -1,5 +1,4 @@
-/* The processes that a person may want to attach to: all but kernel threads and ourselves.
- */
+/* The processes that a user may want to attach to: all but kernel threads and ourselves. */
 #ifndef MAGIC_TRACE_CLI_PROCESS_LIST_H
 #define MAGIC_TRACE_CLI_PROCESS_LIST_H
 

@@ -1,5 +1,5 @@
-/* Where a recording lies while magic-trace works on it: a folder the person named, or a temporary
- * one.
+/* Where a recording lies while magic-trace works on it: a folder that the user named, or a
+ * temporary one.
  *
  * A temporary folder (magic_trace* under $TMPDIR) is removed after its trace was written; it is
  * kept, and named, whenever something failed, so that nothing recorded is lost.
@@ -15,8 +15,8 @@ struct recording_folder {
 };
 
 /* Makes the folder `wanted` with its parents, and removes an older recording of ours from it; NULL:
- * makes a temporary one. Files that are not ours are never touched: a folder with somebody's
- * perf.data is refused. */
+ * makes a temporary one. Other files are never touched: a folder with another program's perf.data
+ * is refused. */
 bool recording_folder_make(struct recording_folder *folder, const char *wanted,
                            struct error *error);
 

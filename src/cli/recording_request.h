@@ -48,7 +48,7 @@ struct recording_outcome {
 };
 
 /* Records with `engine` as `use` says, decodes and writes the trace, unless -no-decode. `say_end`
- * tells how the program ended; NULL: nothing to tell. */
+ * prints how the program ended; may be NULL. */
 struct recording_outcome recording_request_carry_out(
     struct recording_request *request, const struct engine *engine, enum engine_use use,
     void (*say_end)(const struct record_options *, const struct record_result *));

@@ -1,4 +1,4 @@
-/* The spans that a person named: a trace file, or a recording that is decoded first.
+/* The spans of the input that the user named: a trace file, or a recording that is decoded first.
  *
  * Used by the commands that show a trace: report, export, view. A folder, "-", perf.data and the
  * text of perf script are recordings (as `magic-trace decode` takes them); everything else is taken
@@ -30,8 +30,8 @@ bool span_input_open(struct span_input *input, const char *path, struct error *e
 bool span_input_filter(struct span_input *input, const struct span_filter_names *names,
                        struct error *error);
 
-/* What of a recording could not be read; NULL when all was. A damaged trace file tells it by the
- * source, at its end. */
+/* The part of a recording that could not be read; NULL when all was. The source of a damaged trace
+ * file reports it, at its end. */
 const struct error *span_input_damage(const struct span_input *input);
 
 void span_input_close(struct span_input *input);

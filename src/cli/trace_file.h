@@ -1,5 +1,4 @@
-/* From a recording to the file a person opens: decode, write, and say in a few lines what came of
- * it.
+/* From a recording to the trace file: decodes, writes, and prints a summary.
  *
  * Shared by `run` and `decode`.
  */
@@ -19,7 +18,7 @@ struct trace_file_options {
     struct span_filter_names filter;
     bool print_statistics; /* on standard output, when the trace is written */
     enum flow_decoder decoder;
-    bool is_temporary; /* the trace goes when it has been shown: nobody is told where it is */
+    bool is_temporary; /* the trace is removed when it has been shown: its path is not printed */
 };
 
 /* -output, -format and -filter, which fill a struct trace_file_options: options/trace_options.c. */
@@ -28,8 +27,8 @@ extern const struct option_spec trace_file_option_specs[];
 /* Where the trace is written. */
 const char *trace_file_path(const struct trace_file_options *options);
 
-/* Whether the output can be written as far as can be told beforehand: called before the program
- * runs, so that a mistyped folder does not cost a recording. */
+/* Whether the output can be written as far as is known beforehand: called before the program runs,
+ * so that a mistyped folder does not cost a recording. */
 bool trace_file_check_output(const struct trace_file_options *options, struct error *error);
 
 /* Decodes `recording` (a folder, a perf.data file, or text as flow_open takes it), writes the trace

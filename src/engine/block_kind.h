@@ -1,6 +1,7 @@
-/* What the encoder makes of the instruction that ends a basic block.
+/* How the encoder treats the instruction that ends a basic block.
  *
- * Called by whoever describes blocks to the encoder: the qemu engine's plugin and the ptrace engine.
+ * Called by those that describe blocks to the encoder: the qemu engine's plugin and the ptrace
+ * engine.
  */
 #ifndef MAGIC_TRACE_ENGINE_BLOCK_KIND_H
 #define MAGIC_TRACE_ENGINE_BLOCK_KIND_H

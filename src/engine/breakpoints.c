@@ -28,8 +28,8 @@ struct breakpoints {
 
 /* ---- hits ---- */
 
-/* A thread's hits at one place all come from the same event, unless it has two there: then each
- * hit comes twice, from one and from the other, and nothing lies between in that ring. */
+/* A thread's hits at one place all come from the same event, unless it has two there: then each hit
+ * comes twice in a row in that ring, once from each event. */
 static bool is_double(struct breakpoints *breakpoints, const struct sample_record *sample,
                       size_t ring)
 {
@@ -99,7 +99,7 @@ static uint64_t ring_size(const struct breakpoints_options *options, size_t proc
     return size;
 }
 
-/* What has happened while the threads were opened: some may have been born. */
+/* Handles the records that were written while events were opened: threads may have been created. */
 static void follow(struct breakpoints *breakpoints)
 {
     struct breakpoint_hit hit;

@@ -1,18 +1,19 @@
-/* The trigger's places, watched by the processor's breakpoints in processes that run at full speed.
+/* Watches the trigger's places by hardware breakpoints, in processes that run at full speed.
  *
- * All threads of the processes are watched, those born later from their first instruction on, and,
- * if wanted, child processes. Nothing in a process is changed or stopped: breakpoints belong to
- * descriptors of ours and vanish with them, however we end. A hit costs the thread some
- * microseconds, so they are to be open, or armed, only while somebody listens.
+ * All threads of the processes are watched, new ones from their first instruction on, and, on
+ * request, child processes. The processes are neither changed nor stopped: breakpoints belong to
+ * descriptors of ours and are removed with them, however we end. A hit costs the thread some
+ * microseconds, so the breakpoints should be open, or armed, only while hits are used.
  *
- * Places are in files; a file that is mapped later (dlopen, exec) is watched as soon as the kernel
- * has told of it and we have run, usually some ten microseconds after the mapping: what runs before
- * goes unseen. A program that we start ourselves can be stopped until then (process/exec_stop.h).
+ * Places are in files. A file that is mapped later (dlopen, exec) is watched as soon as the kernel
+ * has reported the mapping and we have run, usually some ten microseconds after it: code that runs
+ * before that is not seen. A program that we start ourselves can be stopped until then
+ * (process/exec_stop.h).
  *
  * Known fault of some virtual machines: about once in a million hits the processor's debug status
- * comes to the kernel empty; it takes the trap for an int1 instruction and sends the thread
- * SIGTRAP, which ends a program that does not handle it. Seen with `perf record --no-buffering` as
- * well; nothing here can prevent it.
+ * reaches the kernel empty; the kernel takes the trap for an int1 instruction and sends the thread
+ * SIGTRAP, which ends a program that does not handle it. It happens with `perf record
+ * --no-buffering` as well; magic-trace cannot prevent it.
  *
  *     struct breakpoints *breakpoints = breakpoints_open(&options, &error);
  *     when breakpoints_descriptor() is readable:
@@ -21,7 +22,7 @@
  *     breakpoints_close(breakpoints);
  *
  * Used by the engines, from one thread. While it is open the limit of open files may be raised for
- * this process (RLIMIT_NOFILE): programs are to be started before.
+ * this process (RLIMIT_NOFILE): start programs before.
  *
  * Sources: perf_event_open(2); kernel/events/core.c and hw_breakpoint.c of Linux.
  */
@@ -51,19 +52,19 @@ struct breakpoints_options {
 
 struct breakpoints;
 
-/* From its return on no call of the places is missed. NULL on an error: no such process, not
+/* All calls of the places after it returns are reported. NULL on an error: no such process, not
  * permitted, more places than the processor has registers, all of them in use; nothing is left open
  * then. A place whose file a process has not mapped is no error: see breakpoints_watched. */
 struct breakpoints *breakpoints_open(const struct breakpoints_options *options,
                                      struct error *error);
 void breakpoints_close(struct breakpoints *breakpoints);
 
-/* Whether hits are noticed; they are when it was opened. Arming again opens all breakpoints anew.
- * False, with an error: it could not; it is not armed then. */
+/* Whether hits are reported; they are after opening. Arming opens all breakpoints again. False,
+ * with an error: it failed, and hits are not reported. */
 bool breakpoints_arm(struct breakpoints *breakpoints, bool armed, struct error *error);
 
-/* Readable (poll, epoll) when there is something for breakpoints_next to look at. It is so once:
- * call breakpoints_next until it returns false. */
+/* Readable (poll, epoll) when breakpoints_next has work. It is so once: call breakpoints_next until
+ * it returns false. */
 int breakpoints_descriptor(const struct breakpoints *breakpoints);
 
 /* The next hit; false: there is none now. In order of time over all threads: a hit never comes
@@ -80,8 +81,8 @@ size_t breakpoints_watched(const struct breakpoints *breakpoints, pid_t pid);
  * late. */
 uint64_t breakpoints_lost(const struct breakpoints *breakpoints);
 
-/* What went wrong while following the processes (a library was loaded, but there is no register
- * left for it), once; false: nothing. */
+/* An error that occurred later (a library was loaded, but no register is left for it), reported
+ * once; false: none. */
 bool breakpoints_problem(struct breakpoints *breakpoints, struct error *problem);
 
 #endif

@@ -19,15 +19,15 @@ enum record_clock {
     RECORD_CLOCK_INSTRUCTIONS, /* one instruction, one tick: repeatable */
 };
 
-/* What of the usual packets is left out, to try decoders with. */
+/* Optimizations of the packets to leave out, to test decoders. */
 struct record_packets {
-    bool coarse_time; /* no CYC packets: the time is told by rare TSC packets ... */
+    bool coarse_time; /* no CYC packets: only rare TSC packets carry the time ... */
     bool periods;     /* ... and MTC packets */
-    bool all_returns; /* no return compression: the target of each return is told */
+    bool all_returns; /* no return compression: each return has a TIP packet with its target */
 };
 
 struct record_options {
-    /* Of record(): argv of the program, NULL-terminated; command[0] as the person typed it. */
+    /* Of record(): argv of the program, NULL-terminated; command[0] as the user typed it. */
     char **command;
     /* Of attach(): the processes, at least one. */
     const pid_t *pids;
@@ -35,7 +35,7 @@ struct record_options {
     const char *directory; /* the recording's folder: exists, empty of older recordings */
     enum record_clock clock;
     uint64_t snapshot_size; /* bytes kept per thread; a power of two, at least 4096 */
-    bool sized;             /* the person gave it; else it is a default that may be lowered */
+    bool sized;             /* the user gave it; else it is a default that may be lowered */
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
     bool follow;                        /* child processes too */
@@ -54,7 +54,7 @@ struct record_result {
     uint64_t bytes;        /* of packets kept */
     uint64_t hits;         /* of the trigger, those that its conditions rejected included */
     uint64_t snapshots;    /* taken because of them */
-    uint64_t unseen_hits;  /* in threads that were not traced, and so did not count */
+    uint64_t unseen_hits;  /* in threads that were not traced; not counted as hits */
 };
 
 /* What an engine can do here. */
@@ -71,12 +71,13 @@ struct engine {
     const char *manual; /* for man pages: text as in cli/options/options.h; NULL: description */
     bool is_hardware;   /* it uses the processor's own trace: what `doctor` checks */
     bool samples_alone; /* it cannot but sample: choosing it is choosing -sampling */
-    /* What it leaves in a recording's folder until it has finished the recording, by which a
-     * recording that still runs or whose magic-trace was killed is recognized; NULL: nothing. */
+    /* A name in a recording's folder that exists until the recording is finished; it shows a
+     * recording that still runs or whose magic-trace was killed; NULL: none. */
     const char *unfinished_name;
     void (*probe)(struct engine_probe *probe);
-    /* Whether it can do what the options ask for, here: False with the option and the reason.
-     * Asked after the probe; command, pids and directory are not known yet. NULL: everything. */
+    /* Whether the engine supports these options on this machine: False with the option and the
+     * reason. Called after the probe; command, pids and directory are not known yet. NULL: all
+     * options. */
     bool (*serves)(const struct record_options *options, struct error *error);
     /* Runs options->command to its end (or to Ctrl-C), leaving perf.data and session.json in the
      * directory. False when nothing was recorded; the program's own failure is not an error of
@@ -89,7 +90,8 @@ struct engine {
     bool (*attach)(const struct record_options *options, struct record_result *result,
                    struct error *error);
     /* Finishes what a killed magic-trace left in a recording folder, so that it can be decoded.
-     * True also when there is nothing to do. NULL when the engine leaves nothing behind. */
+     * Also true when there is nothing to finish. NULL when the engine never leaves an unfinished
+     * recording. */
     bool (*salvage)(const char *directory, struct error *error);
 };
 

@@ -5,7 +5,7 @@
  *     DIR/kcore_dir/modules     where modules lie
  *
  * as perf record --kcore leaves them (kcore_copy() in tools/perf/util/symbol-elf.c of Linux). The
- * kernel patches its code while it runs, so neither a vmlinux file nor tomorrow's kernel would do.
+ * kernel patches its code while it runs, so a vmlinux file, or a copy made later, may differ.
  *
  * Used by engines that trace the kernel, at the end of a recording.
  */
@@ -26,12 +26,12 @@ struct kernel_text {
 /* False when the addresses are hidden (kernel.kptr_restrict) or there is no `proc`/kallsyms. */
 bool kernel_text_find(struct kernel_text *text, const char *proc, struct error *error);
 
-/* How perf record tells of it (perf_event__synthesize_kernel_mmap() in
+/* The record by which perf record describes it (perf_event__synthesize_kernel_mmap() in
  * tools/perf/util/synthetic-events.c of Linux). */
 struct sideband_record kernel_text_record(const struct kernel_text *text);
 
-/* Copies; `proc` is where that file system is. Needs privileges (CAP_SYS_RAWIO). On an error
- * nothing is left in `directory`. */
+/* Copies the code; `proc` is where that file system is. Needs privileges (CAP_SYS_RAWIO). On an
+ * error nothing is left in `directory`. */
 bool kernel_code_keep(const struct kernel_text *text, const char *proc, const char *directory,
                       struct error *error);
 

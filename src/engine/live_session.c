@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a program may take to end after Ctrl-C before the person is told what is waited for. */
+/* How long a program may take to end after Ctrl-C before a message says that we wait for it. */
 enum { PATIENCE_MS = 1000 };
-/* How often the longest delay between hits is told, where that is a condition. */
+/* How often the longest delay between hits is reported, where that is a condition. */
 enum { DELAY_REPORT_MS = 5000 };
 
 struct live_session {
@@ -30,10 +30,10 @@ struct live_session {
     const struct signals *signals;
     struct array processes; /* of int, pidfds of the processes that have not ended */
     struct trigger_hits hits;
-    bool recorded;              /* perf.data is complete, and nothing is recorded any more */
+    bool recorded;              /* perf.data is complete; recording has ended */
     bool interrupted;           /* by a signal */
-    bool said_to_wait;          /* that the program goes on after Ctrl-C */
-    uint64_t delay_reported_ms; /* when the longest delay was told last: CLOCK_MONOTONIC */
+    bool said_to_wait;          /* the message that the program still runs after Ctrl-C */
+    uint64_t delay_reported_ms; /* when the longest delay was last reported: CLOCK_MONOTONIC */
     struct record_result *result;
 };
 
@@ -115,7 +115,7 @@ static bool take(struct live_session *session, struct error *error)
            session->recorder->take(context_of(session), error);
 }
 
-/* Nothing more is recorded. */
+/* Ends the recording. */
 static bool finish(struct live_session *session, struct error *error)
 {
     bool ok = take(session, error) && session->recorder->end(context_of(session), error);
@@ -128,8 +128,7 @@ static bool finish(struct live_session *session, struct error *error)
     return ok;
 }
 
-/* With several snapshots recording goes on behind each; of a full execution there is nothing to be
- * taken. */
+/* With several snapshots, recording continues after each; a full execution takes none. */
 static bool take_snapshot(struct live_session *session, struct error *error)
 {
     if (session->result->snapshots++ == 0)
@@ -152,7 +151,7 @@ static bool interrupt(struct live_session *session, struct error *error)
     return session->recorded || finish(session, error);
 }
 
-/* A program of ours goes on after the first Ctrl-C, and is killed by the second. */
+/* After the first Ctrl-C our program may finish; the second kills it. */
 static bool handle_for_program(struct live_session *session, struct error *error)
 {
     if (!program_signals_answer(session->program))
@@ -235,7 +234,8 @@ static void say_what_is_waited_for(struct live_session *session)
     log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
 }
 
-/* Of what is recorded nothing is waited for any more: -1, which poll passes over. */
+/* Descriptors of the recorder are no longer waited for after the recording: -1, which poll ignores.
+ */
 static void fill(const struct live_session *session, struct pollfd *waited)
 {
     int descriptors[LIVE_DESCRIPTORS] = {-1, -1};
@@ -280,7 +280,7 @@ static bool goes_on(const struct live_session *session)
     return session->processes.count > 0 && (session->program || !session->recorded);
 }
 
-/* Nothing can be recorded any more (the disk is full): what is recorded goes on without us. */
+/* The recording cannot continue (the disk is full): the traced program does, without us. */
 static void give_up(struct live_session *session)
 {
     session->recorded = true;

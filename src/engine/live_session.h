@@ -1,10 +1,8 @@
-/* A recording by the kernel's events while it goes on: the program is started or the processes are
- * attached to, then it waits for what can happen, has the rings drained, the snapshots taken, and
- * writes session.json.
+/* A recording by kernel events while it runs: starts the program or attaches to processes, waits
+ * for events, has the rings drained and the snapshots taken, and writes session.json.
  *
- * What is recorded is up to a live_recorder. Nothing is looked at twice for nothing: the session
- * sleeps until the kernel says that a ring is filling, a process has ended, a trigger was hit or a
- * signal has come.
+ * A live_recorder does the recording itself. The session never polls: it sleeps until the kernel
+ * reports that a ring is filling, a process has ended, a trigger was hit or a signal has come.
  *
  * Used by engine/pt/ and engine/sample/.
  */
@@ -42,14 +40,15 @@ enum { LIVE_DESCRIPTORS = 2 };
 /* What does the recording. All are called from one thread. */
 struct live_recorder {
     void *context;
-    /* Opens everything; nothing is recorded yet. When it fails, close() is called all the same. */
+    /* Opens everything; recording has not begun. After a failure, close() is called too. */
     bool (*open)(void *context, const struct live_target *target, struct error *error);
     void (*start)(void *context); /* not called when the target is held: exec starts it */
-    /* The processes run what is to be recorded: before start(), or right behind exec. May be NULL.
+    /* The processes run the code to be recorded: called before start(), or right after exec. May be
+     * NULL.
      */
     void (*runs)(void *context);
     void (*stop)(void *context);
-    /* Those that are readable when drain() has something to do; -1: none. */
+    /* Descriptors that are readable when drain() has work; -1: none. */
     void (*descriptors)(void *context, int descriptors[LIVE_DESCRIPTORS]);
     /* Takes what has come; what is being overwritten stays. */
     bool (*drain)(void *context, struct error *error);
@@ -58,8 +57,8 @@ struct live_recorder {
     /* Completes perf.data; after it, only facts() and close() are called. */
     bool (*end)(void *context, struct error *error);
     void (*facts)(void *context, struct live_facts *facts);
-    /* Frees everything, at any time; perf.data that was not completed is removed. Says what was
-     * lost. */
+    /* Frees everything, at any time; removes a perf.data that was not completed. Warns of losses.
+     */
     void (*close)(void *context);
 };
 

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static void add_object(struct objects *objects, const char *path)
 {
     for (size_t i = 0; i < objects->paths.count; i++)
@@ -72,7 +70,7 @@ static void add_listed(struct objects *objects, char *line)
     add_object(objects, path);
 }
 
-/* What the loader would not list is not looked into; the program's start will tell why. */
+/* Libraries that the loader cannot list are ignored; the program's start will report why. */
 static void add_libraries(struct objects *objects, const char *program)
 {
     char *loader = loader_of(program);

@@ -1,6 +1,6 @@
-/* Keeps the names that a program wrote down for its JIT code, /tmp/perf-PID.map, in the recording:
+/* Copies the names that a program wrote for its JIT code, /tmp/perf-PID.map, into the recording:
  * DIR/images/perf-PID.map, where symbol/perf_map.h looks first. /tmp is cleared, process numbers
- * are used again, and a recording may be decoded elsewhere.
+ * are used again, and a recording may be decoded on another machine.
  *
  * Called by collect.c for every traced process.
  */

@@ -29,8 +29,8 @@ enum timer_kind {
     TIMER_CUSTOM, /* of Intel PT alone */
 };
 
-/* Fields of the intel_pt unit's configuration that TIMER_CUSTOM can set, in the order in which perf
- * is told them. */
+/* Fields of the intel_pt unit's configuration that TIMER_CUSTOM can set, in the order in which they
+ * are passed to perf. */
 enum timer_field {
     TIMER_CYC,
     TIMER_CYC_THRESH,
@@ -61,14 +61,14 @@ enum callgraph_mode {
 };
 
 /* How close to the event a sample's address must be: perf_event_attr.precise_ip. */
-enum { EVENT_PRECISION_HIGHEST = 4 }; /* whatever the machine can do, at most 3 */
+enum { EVENT_PRECISION_HIGHEST = 4 }; /* the highest that the machine supports, at most 3 */
 
 /* A kind of event that can be recorded beside: -events. */
 struct event_kind {
     const char *name; /* as perf and people write it: "cache-misses" */
     uint32_t type;    /* perf_event_attr.type */
     uint64_t config;  /* perf_event_attr.config */
-    uint64_t period;  /* that is usual: so many events to a sample */
+    uint64_t period;  /* events per sample */
     bool precise;     /* a hardware event, of which precise addresses are asked by default */
     bool in_kernel;   /* the kernel does it: without the kernel (exclude_kernel) there is none */
 };
@@ -86,7 +86,7 @@ struct extra_event {
     uint8_t precision; /* 0 to 3, EVENT_PRECISION_HIGHEST */
 };
 
-enum { EXTRA_EVENTS = 8 }; /* at most so many */
+enum { EXTRA_EVENTS = 8 }; /* at most this many */
 
 struct processor_options {
     enum trace_scope scope;

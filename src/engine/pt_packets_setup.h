@@ -1,4 +1,4 @@
-/* How the packets of our own encoder are to be read: what perf.data says of them.
+/* The parameters in perf.data for decoding the packets of our own encoder.
  *
  * Called by the engines that use the encoder (packet/encoder.h).
  */

@@ -18,7 +18,7 @@ struct recording_clock {
 };
 
 /* Takes 10 ms: the rate is measured. */
-struct recording_clock recording_clock_start(enum record_clock clock);
+struct recording_clock recording_clock_start(enum record_clock kind);
 
 uint64_t recording_clock_ticks(const struct recording_clock *clock, uint64_t nanoseconds);
 

@@ -33,7 +33,7 @@ void recording_directory_leave(char *directory, bool recorded)
 {
     char *images = memory_format("%s/images", directory);
     if (recorded)
-        rmdir(images); /* stays when there is something in it */
+        rmdir(images); /* fails, as it should, unless it is empty */
     else
         file_remove_tree(images, NULL);
     free(images);

@@ -1,7 +1,7 @@
-/* The folder that is recorded into, which exists, and in it images/: code that is in no file,
- * copies of files that may change.
+/* Prepares the recording's folder, which exists, and its images/: code that is in no file, copies
+ * of files that may change.
  *
- * Used by the engines, whatever they record with.
+ * Used by all engines.
  */
 #ifndef MAGIC_TRACE_ENGINE_RECORDING_DIRECTORY_H
 #define MAGIC_TRACE_ENGINE_RECORDING_DIRECTORY_H

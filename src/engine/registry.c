@@ -13,10 +13,9 @@
 
 /* Which engine is taken when none is named. */
 enum purpose {
-    TO_RUN,            /* those that record every branch; users who want samples say so */
+    TO_RUN,            /* engines that record every branch; users request samples by name */
     TO_ATTACH,         /* stepping is exact and makes a thread a thousand times slower: last */
-    TO_ATTACH_TRIGGER, /* of the one call that is looked for, samples show next to nothing, and
-                          stepping it shows all */
+    TO_ATTACH_TRIGGER, /* of a single call samples show next to nothing, and stepping shows all */
     TO_SAMPLE,
     PURPOSES
 };
@@ -33,7 +32,7 @@ static const struct registered engines[] = {
     {&pt_engine,         {1,  1,     1,      0}},
     {&perf_engine,       {2,  2,     2,      2}},
     {&qemu_engine,       {3,  0,     0,      0}},
-    {&translator_engine, {0,  0,     0,      0}},
+    {&translator_engine, {4,  0,     0,      0}},
     {&sample_engine,     {0,  3,     4,      1}},
     {&ptrace_engine,     {0,  4,     3,      0}},
 };

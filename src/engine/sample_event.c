@@ -128,8 +128,8 @@ static int try_event(const struct kernel *kernel, const struct perf_event_attr *
     return 0;
 }
 
-/* As often as the kernel lets anybody sample, which it lowers by itself when interrupts take too
- * long; UINT64_MAX: it does not say. */
+/* The kernel's limit for all users, which it lowers by itself when interrupts take too long;
+ * UINT64_MAX: it has none. */
 static uint64_t highest_frequency(const struct kernel *kernel)
 {
     char *path = memory_format("%s/sys/kernel/perf_event_max_sample_rate", kernel->proc);

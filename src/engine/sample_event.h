@@ -19,7 +19,7 @@ struct sampling_means {
     uint64_t frequency;            /* samples per second */
 };
 
-/* False when this user may not sample at all, or not so. */
+/* False when this user may not sample at all, or not with these options. */
 bool sampling_means_find(struct sampling_means *means, const struct kernel *kernel,
                          const struct processor_options *options, struct error *error);
 

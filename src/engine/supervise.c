@@ -5,10 +5,9 @@
 #include <poll.h>
 #include <time.h>
 
-/* How long the program may take to end after Ctrl-C before the person is told what is being waited
- * for. */
+/* How long the program may take to end after Ctrl-C before a message says that we wait for it. */
 enum { PATIENCE_MS = 1000 };
-/* How often a recording with a trigger is looked at, and how often the longest delay is told. */
+/* How often a recording with a trigger is checked, and how often the longest delay is reported. */
 enum { ARMED_MS = 50 };
 static const uint64_t delay_report_ns = UINT64_C(5000000000);
 

@@ -1,5 +1,6 @@
-/* Waits for a program that an engine runs: its signals are answered as in program_signals.h, at the
- * first Ctrl-C the recording is frozen; a second one kills the program and all it started.
+/* Waits for a program that an engine runs: handles its signals as program_signals.h describes,
+ * freezes the recording at the first Ctrl-C, and kills the program and all its descendants at the
+ * second.
  *
  * Used by the engines whose traced processes share their state with the recorder.
  */
@@ -26,8 +27,8 @@ struct supervision {
     bool has_trigger, has_delay_threshold;
     uint64_t ticks_per_second;
     void (*freeze)(void *recording); /* called at the first Ctrl-C, and after the last snapshot */
-    /* Called when `descriptor` is readable, and when a signal has come, SIGCHLD too; NULL and -1:
-     * the engine has nothing to do meanwhile. */
+    /* Called when `descriptor` is readable, and when a signal has come, including SIGCHLD; NULL and
+     * -1: the engine has no work meanwhile. */
     void (*serve)(void *recording);
     int descriptor;
     void *recording;               /* given to them; the engine's own */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a person wrote, taken apart. */
+/* The parsed text of a trigger. */
 struct trigger_text {
     const char *text;
     const char *symbol; /* NULL: it cannot be one */
@@ -127,7 +127,7 @@ static void add_place(struct trigger *trigger, const char *object, uint64_t addr
 
 /* ---- functions ---- */
 
-/* Names to suggest, in memory of their own. */
+/* Names to suggest; they own their memory. */
 struct suggestions {
     struct closest_names closest;
     struct arena names;

@@ -1,15 +1,15 @@
 /* The moment at which to take a snapshot: a place in the program's code, and conditions.
  *
- * trigger_find turns what a person wrote after -trigger into places in files; the engines watch for
- * the places, each in its own way, and judge the conditions at every hit.
+ * trigger_find turns the argument of -trigger into places in files; the engines watch the places,
+ * each in its own way, and check the conditions at every hit.
  *
  *     SYMBOL            a function: of the executable, else of one of its libraries
  *     .                 magic_trace_stop_indicator (include/magic_trace.h)
  *     FILE:LINE[:COL]   the code that a source line was compiled to
  *     addr:0xADDRESS    an instruction, as the executable numbers it (objdump, nm)
  *
- * `symbol:`, `line:` and `addr:` in front say which kind is meant; without them the three are tried
- * in this order.
+ * The prefixes `symbol:`, `line:` and `addr:` select the kind; without them the three are tried in
+ * this order.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRIGGER_H
 #define MAGIC_TRACE_ENGINE_TRIGGER_H
@@ -33,7 +33,7 @@ struct trigger_place {
 
 struct trigger {
     char *name; /* for people: the readable function, or FILE:LINE; NULL: no trigger. Owned */
-    /* Several when a line was compiled to several pieces of code (inlined, templates). */
+    /* Several when a line was compiled to several ranges of code (inlined, templates). */
     struct trigger_place *places; /* owned */
     size_t place_count;           /* at least 1 when there is a trigger */
     bool passes_time;             /* it is the stop indicator: see TRIGGER_STOP_INDICATOR */
@@ -43,10 +43,10 @@ struct trigger {
     uint64_t delay_threshold_ns;    /* -delay-thresh: only hits that come later than this after the
                                        hit before, of any thread; never the first. 0: all */
     bool multi_snapshot;            /* go on after the first */
-    bool immediate_stop;            /* nothing behind the hit is kept */
+    bool immediate_stop;            /* nothing after the hit is kept */
 };
 
-/* At most so many places, in the order of their addresses. */
+/* At most this many places, in the order of their addresses. */
 enum { TRIGGER_PLACES = 64 };
 
 /* Fills name, places and passes_time from `text`; the rest stays. `objects`: paths of the

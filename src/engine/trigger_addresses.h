@@ -12,7 +12,7 @@
 
 /* Appends the addresses (uint64_t), those of one place several times when its file is mapped
  * several times. `proc` is where that file system is. False: it cannot be read, because the process
- * has ended, or belongs to somebody else. */
+ * has ended, or belongs to another user. */
 bool trigger_addresses(struct array *addresses, const struct trigger *trigger, const char *proc,
                        pid_t pid);
 

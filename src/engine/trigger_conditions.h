@@ -1,9 +1,10 @@
 /* Whether a hit of the trigger counts: -duration-thresh and -delay-thresh of engine/trigger.h.
  *
- * Used by engines that learn of hits one after the other (step, pt, perf, sample). The soft
- * engine's plugin judges in many threads at once, by the same rules (runtime/qemu_plugin/trigger.c).
+ * Used by engines that receive hits one after the other (ptrace, pt, perf, sample). The qemu
+ * engine's plugin decides in many threads at once, by the same rules
+ * (runtime/qemu_plugin/trigger.c).
  *
- * Times: nanoseconds of one clock, whichever.
+ * Times: nanoseconds of any one clock.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRIGGER_CONDITIONS_H
 #define MAGIC_TRACE_ENGINE_TRIGGER_CONDITIONS_H
@@ -18,7 +19,7 @@ struct trigger_conditions {
 };
 
 /* There was a hit at `now`. `passed`: the time that the program passed with it; 0: none. False: it
- * does not count, but the next one's delay is measured from it all the same. A hit that is told
+ * does not count, but the next one's delay is measured from it all the same. A hit that is reported
  * late, with a time before the latest one's, has no delay. */
 bool trigger_hit_counts(struct trigger_conditions *conditions, uint64_t now, uint64_t passed);
 

@@ -11,7 +11,7 @@
 
 struct trigger_hits {
     const struct record_options *options; /* borrowed */
-    struct breakpoints *breakpoints;      /* NULL: nothing is watched */
+    struct breakpoints *breakpoints;      /* NULL: no place is watched */
     struct trigger_conditions conditions;
     struct clock_conversion clock; /* from the ticks that a program passes to perf's clock */
     struct array taken;            /* of struct session_hit: those that counted */
@@ -27,13 +27,13 @@ bool trigger_hits_open(struct trigger_hits *hits, const struct kernel *kernel,
 void trigger_hits_close(struct trigger_hits *hits);
 void trigger_hits_free(struct trigger_hits *hits);
 
-/* For poll(2); -1: nothing is watched. */
+/* For poll(2); -1: no place is watched. */
 int trigger_hits_descriptor(const struct trigger_hits *hits);
 
 /* The next hit that counts is in `taken`; false: there is none now. */
 bool trigger_hits_next(struct trigger_hits *hits);
 
-/* With a delay threshold: tells how near it came, since told last. */
+/* With a delay threshold: reports the longest delay since the last report. */
 void trigger_hits_report_delay(struct trigger_hits *hits);
 
 #endif

@@ -123,7 +123,7 @@ static void forget_old_places(struct watched_processes *processes, struct watche
     process->addresses.count = kept;
 }
 
-/* The process has mapped something. */
+/* Handles a new mapping of the process. */
 static bool watch_new_places(struct watched_processes *processes, struct watched_process *process,
                              struct error *error)
 {
@@ -234,9 +234,9 @@ static void ended(struct watched_processes *processes, const struct perf_event_h
         watched_threads_ended(&processes->threads, end->tid);
 }
 
-/* Another program runs in the process. The kernel has removed its breakpoints (in Linux before 5.13
- * they stay, at places that mean nothing now), but keeps their registers until they are closed.
- * Closing takes them from those who have inherited them, too. */
+/* Handles an exec. The kernel has removed the breakpoints (before Linux 5.13 they stay, at
+ * addresses that are meaningless now), but keeps their registers until they are closed. Closing
+ * also removes them from the threads that inherited them. */
 static void replaced(struct watched_processes *processes, const struct perf_event_header *record)
 {
     const struct named_record *name = body_of(record, sizeof *name);

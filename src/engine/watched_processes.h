@@ -14,7 +14,7 @@ struct watched_processes {
     const struct trigger *trigger;    /* with a name */
     struct watched_threads threads;
     struct array processes; /* of struct watched_process, by pid */
-    bool armed;             /* breakpoints are to be open */
+    bool armed;             /* whether breakpoints should be open */
     struct error problem;   /* while following: the first; code ERROR_NONE: none */
 };
 
@@ -27,10 +27,10 @@ void watched_processes_free(struct watched_processes *processes);
 /* One more, which is listened to from now on. */
 bool watched_processes_add(struct watched_processes *processes, pid_t pid, struct error *error);
 
-/* Opens the breakpoints of all anew. */
+/* Opens the breakpoints of all processes again. */
 bool watched_processes_arm(struct watched_processes *processes, struct error *error);
 
-/* A record of the side band, in the order of time; `round`: of struct record_origin. */
+/* A record of the sideband, in the order of time; `round`: of struct record_origin. */
 void watched_processes_handle(struct watched_processes *processes,
                               const struct perf_event_header *record, uint64_t round);
 

@@ -92,19 +92,19 @@ static void apply_map(struct address_space_cursor *cursor, const struct mapping 
     while (last < cursor->mapping_count && cursor->mappings[last].start < mapping->end)
         last++;
 
-    struct mapping pieces[3];
+    struct mapping parts[3];
     size_t count = 0;
     if (first < last && cursor->mappings[first].start < mapping->start) {
-        pieces[count] = cursor->mappings[first];
-        pieces[count++].end = mapping->start;
+        parts[count] = cursor->mappings[first];
+        parts[count++].end = mapping->start;
     }
-    pieces[count] = *mapping;
+    parts[count] = *mapping;
     if (first < last)
-        recognise_patched_page(&pieces[count], &cursor->mappings[first]);
+        recognise_patched_page(&parts[count], &cursor->mappings[first]);
     count++;
     if (first < last && cursor->mappings[last - 1].end > mapping->end)
-        pieces[count++] = tail_of(&cursor->mappings[last - 1], mapping->end);
-    replace_mappings(cursor, first, last, pieces, count);
+        parts[count++] = tail_of(&cursor->mappings[last - 1], mapping->end);
+    replace_mappings(cursor, first, last, parts, count);
 }
 
 bool address_space_cursor_advance(struct address_space_cursor *cursor, struct ticks time)

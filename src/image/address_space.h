@@ -1,8 +1,8 @@
-/* Which code lay where in which process, and when.
+/* Which code was mapped where in which process, and when.
  *
- * Built once from a recording's side-band records; afterwards read-only and shared by the decoding
- * threads. A process is a list of changes in time order. A cursor walks them as a decoder's time
- * advances; several cursors can be on one process at different times.
+ * Built once from a recording's sideband records; afterwards read-only and shared by the decoding
+ * threads. A process is a list of changes in time order. A cursor applies them as a decoder's time
+ * advances; several cursors can be at different times of one process.
  */
 #ifndef MAGIC_TRACE_IMAGE_ADDRESS_SPACE_H
 #define MAGIC_TRACE_IMAGE_ADDRESS_SPACE_H
@@ -19,15 +19,15 @@ struct mapping {
     uint64_t file_offset;
     const struct image_file *file;
     uint32_t pid; /* for names by perf-PID.map; of a forked child: its own */
-    /* Of a page that was dumped because the program had patched it: the object that it was mapped
-     * from, whose symbols still name its code, and where in it. NULL for everything else. */
+    /* If the page was dumped because the program had patched it: the object that it was mapped
+     * from, whose symbols still name its code, and the offset in it. Otherwise NULL. */
     const struct image_file *patched;
     uint64_t patched_offset;
 };
 
 enum address_space_change_kind {
     ADDRESS_SPACE_MAP,   /* mapping appears and hides what lay below it */
-    ADDRESS_SPACE_CLEAR, /* exec: everything before is gone */
+    ADDRESS_SPACE_CLEAR, /* exec: removes all earlier mappings */
 };
 
 struct address_space_change {
@@ -76,6 +76,12 @@ struct address_spaces {
  * no folder. */
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
                           const char *directory, struct error *error);
+
+/* The same while a recording is being finished: no server is asked for missing files, and whoever decodes
+ * it will be warned of them. */
+bool address_spaces_build_local(struct address_spaces *spaces, const struct perf_data *data,
+                                const char *directory, struct error *error);
+
 void address_spaces_free(struct address_spaces *spaces);
 
 /* The `directory` it was built with, or NULL. */

@@ -1,12 +1,12 @@
-/* Builds address spaces from side-band records. Rules, beside those of the header:
+/* Builds address spaces from sideband records. Rules, beside those of the header:
  *
  * - A process is known from the first record that names its pid; a thread likewise, and one that
  *   appears only as the owner of an AUX ring is taken for the main thread of a process of its own.
  * - A forked process starts with what its parent had mapped at that moment. The copy holds from the
  *   beginning, because the child's first packets can carry a time just before the record's.
  * - A pid that is forked again is another process that got the same number: what was mapped is
- *   gone. FORK records without time were made up by perf for what ran already
- *   (perf_event__synthesize_fork): they tell who belongs to whom and copy nothing.
+ *   gone. perf makes FORK records without time for processes that already ran
+ *   (perf_event__synthesize_fork): they name parents and copy no mappings.
  * - Code of a JIT compiler that wrote a jit-PID.dump is mapped when the dump says so.
  * - A record's time is rounded down to ticks, so that a mapping never comes later than the code
  *   that runs in it. Without a clock in the recording everything holds from the beginning, in the
@@ -138,8 +138,8 @@ static struct address_space_change *add_change(struct process_builder *process, 
     return change;
 }
 
-/* JIT compilers make memory executable again and again: that says nothing about the code in it,
- * which the dump tells. */
+/* JIT compilers make memory executable repeatedly. That says nothing about the code in it, which
+ * the dump records. */
 static bool is_memory_of_jit_code(const struct process_builder *process,
                                   const struct mapping *mapping)
 {
@@ -335,7 +335,7 @@ static void add_ring_owners(struct builder *builder)
     }
 }
 
-/* `pid` UINT32_MAX: not told. */
+/* `pid` UINT32_MAX: unknown. */
 static void add_scheduled_thread(struct builder *builder, uint32_t pid, uint32_t tid)
 {
     enum { IDLE = 0 };
@@ -343,8 +343,8 @@ static void add_scheduled_thread(struct builder *builder, uint32_t pid, uint32_t
         get_process(builder, get_thread(builder, is_user_id(pid) ? pid : tid, tid)->pid);
 }
 
-/* Whoever a processor ran has its thread, also when nothing else is recorded of it; beside packets
- * samples do not count, which may be of others than those that were traced. */
+/* A thread that a processor ran exists, even if nothing else is recorded of it. In recordings with
+ * packets, samples do not count: they may be of threads that were not traced. */
 static void add_scheduled_threads(struct builder *builder)
 {
     for (size_t i = 0; i < builder->data->record_count; i++) {
@@ -412,7 +412,7 @@ static void finish_processes(struct builder *builder)
     qsort(spaces->processes, spaces->process_count, sizeof *spaces->processes, compare_processes);
 }
 
-/* A thread that nobody named is called like its process. */
+/* A thread without a name gets that of its process. */
 static void finish_threads(struct builder *builder)
 {
     struct address_spaces *spaces = builder->spaces;
@@ -449,8 +449,8 @@ static void warn_about_guests(const struct perf_data *data)
                     data->guest_records, data->path ? data->path : "the recording");
 }
 
-bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
-                          const char *directory, struct error *error)
+static bool build(struct address_spaces *spaces, const struct perf_data *data,
+                  const char *directory, bool local, struct error *error)
 {
     *spaces = (struct address_spaces){0};
     if (!check_directory(directory, error))
@@ -462,7 +462,7 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
         .arena = &spaces->memory->arena,
         .data = data,
     };
-    file_table_begin(&builder.files, builder.arena, directory, data);
+    file_table_begin(&builder.files, builder.arena, directory, data, local);
     warn_about_guests(data);
     add_records(&builder);
     add_ring_owners(&builder);
@@ -474,6 +474,18 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
     spaces->files = files.elements;
     spaces->file_count = files.count;
     return true;
+}
+
+bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
+                          const char *directory, struct error *error)
+{
+    return build(spaces, data, directory, false, error);
+}
+
+bool address_spaces_build_local(struct address_spaces *spaces, const struct perf_data *data,
+                                const char *directory, struct error *error)
+{
+    return build(spaces, data, directory, true, error);
 }
 
 void address_spaces_free(struct address_spaces *spaces)

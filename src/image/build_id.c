@@ -45,7 +45,7 @@ struct build_id build_id_of_object(Elf *elf, size_t size)
 
 bool build_id_equal(const struct build_id *left, const struct build_id *right)
 {
-    /* What is behind the size is 0. */
+    /* The bytes after the size are 0. */
     return left->size > 0 && right->size > 0 &&
            memcmp(left->bytes, right->bytes, BUILD_ID_SIZE) == 0;
 }

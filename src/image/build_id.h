@@ -1,7 +1,8 @@
-/* The id that the linker gave to an object (.note.gnu.build-id): the same bytes, the same code.
+/* The id that the linker gave to an object (.note.gnu.build-id): objects with the same id have the
+ * same code.
  *
- * Recordings carry those of the files that ran; image_file.c reads those of the files that are
- * here.
+ * Recordings contain those of the files that ran; image_file.c reads those of the files on this
+ * machine.
  */
 #ifndef MAGIC_TRACE_IMAGE_BUILD_ID_H
 #define MAGIC_TRACE_IMAGE_BUILD_ID_H
@@ -20,11 +21,10 @@ struct build_id {
 
 struct build_id build_id_of(const uint8_t *bytes, size_t size);
 
-/* As the object says; size 0 when it says nothing. `size` is the file's. */
+/* The object's build id; size 0 when it has none. `size` is the file's. */
 struct build_id build_id_of_object(Elf *elf, size_t size);
 
-/* Whether both are known and the same. perf before Linux 5.12 recorded shorter ones with zeros
- * behind. */
+/* Whether both are known and equal. perf before Linux 5.12 padded shorter ones with zeros. */
 bool build_id_equal(const struct build_id *left, const struct build_id *right);
 
 /* In hexadecimal digits, of which `text` has BUILD_ID_TEXT_SIZE. */

@@ -21,8 +21,8 @@ static enum code_owner owner_of_bracketed(const char *name)
     return CODE_OF_KERNEL;
 }
 
-/* Whether the name goes on behind `extension` with nothing, or with one extension more, as
- * "libm.so.6" and "nfs.ko.xz" do. */
+/* Whether `extension` is followed by nothing, or by one more extension, as in "libm.so.6" and
+ * "nfs.ko.xz". */
 static bool has_extension(const char *name, const char *extension)
 {
     size_t length = strlen(extension);

@@ -1,7 +1,7 @@
 /* Whose code a file holds: the program's own, a library's, or the kernel's.
  *
- * Asked by symbol/ for every function that it names. The file itself tells when it can be read; of
- * one that is missing, or that only perf script's text names, its name has to do.
+ * symbol/ calls it for every function that it names. The file itself decides if it can be read; if
+ * it is missing, or only perf script's text names it, its name decides.
  *
  * Sources: System V gABI chapters 4 and 5 (e_type, PT_INTERP, DT_SONAME); glibc's elf.h (DF_1_PIE);
  * names that are no path: linux/fs/proc/task_mmu.c, tools/perf/util/{dso,machine}.c.

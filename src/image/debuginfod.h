@@ -1,8 +1,8 @@
-/* Fetches programs and libraries that are not here from a debuginfod server, by build id.
+/* Fetches programs and libraries that this machine lacks from a debuginfod server, by build id.
  *
- * Only if the person has named servers in DEBUGINFOD_URLS; nothing is sent anywhere otherwise. The
- * client library is loaded when it is needed; without it there is a warning. What it fetches it
- * keeps in its own cache (~/.cache/debuginfod_client).
+ * Only if the user has set servers in DEBUGINFOD_URLS; otherwise nothing is sent. The client
+ * library is loaded when it is needed; a warning reports that it is missing. It stores fetched
+ * files in its own cache (~/.cache/debuginfod_client).
  */
 #ifndef MAGIC_TRACE_IMAGE_DEBUGINFOD_H
 #define MAGIC_TRACE_IMAGE_DEBUGINFOD_H

@@ -71,7 +71,7 @@ static void learn_build_ids(struct file_table *table, const struct perf_data *da
 }
 
 void file_table_begin(struct file_table *table, struct arena *arena, const char *directory,
-                      const struct perf_data *data)
+                      const struct perf_data *data, bool local)
 {
     *table = (struct file_table){
         .arena = arena,
@@ -80,6 +80,7 @@ void file_table_begin(struct file_table *table, struct arena *arena, const char 
         .files = array_of(sizeof(struct image_file *)),
         .missing.names = array_of(sizeof(const char *)),
         .replaced.names = array_of(sizeof(const char *)),
+        .local = local,
     };
     learn_build_ids(table, data);
 }
@@ -91,7 +92,8 @@ static void report_file(struct file_report *report, const char *path)
         *(const char **)array_add(&report->names) = path;
 }
 
-static void warn_about_files(struct file_report *report, const char *what, const char *consequence)
+static void warn_about_files(const struct file_report *report, const char *what,
+                             const char *consequence)
 {
     if (report->count == 0)
         return;
@@ -128,7 +130,7 @@ static bool was_replaced(const struct file_table *table, const struct image_file
            (inode != 0 && status.st_ino != inode && is_later(status.st_ctim, table->recorded));
 }
 
-/* The build id of the file that `record` maps, as far as the recording tells. */
+/* The build id of the file that `record` maps, as far as the recording has it. */
 static struct build_id recorded_build_id(const struct file_table *table,
                                          const struct sideband_record *record, const char *path)
 {
@@ -162,7 +164,7 @@ static char *fetch_file(struct file_table *table, const struct image_file *file,
 {
     if (image_path_is_anonymous(file->path))
         return NULL;
-    if (!table->servers_opened)
+    if (!table->servers_opened && !table->local)
         table->servers = debuginfod_open();
     table->servers_opened = true;
     return table->servers ? debuginfod_fetch(table->servers, wanted, file->path) : NULL;
@@ -183,8 +185,8 @@ static bool is_dumped_object(const struct image_file *file)
            file->segments[0].file_offset == 0;
 }
 
-/* Memory without a file is missing nowhere but in images/, and nobody could supply it; all but the
- * kernel's own object, of which perf keeps a copy where the recording was made. */
+/* Memory without a file can only be in images/, and users could not supply it; the exception is the
+ * kernel's own object, of which perf keeps a copy on the machine of the recording. */
 static bool is_worth_reporting(const char *path)
 {
     return !image_path_is_anonymous(path) || strcmp(path, "[vdso]") == 0;
@@ -286,12 +288,8 @@ const struct image_file *file_table_add_code(struct file_table *table,
     return file;
 }
 
-struct array file_table_finish(struct file_table *table)
+static void warn_about_all_files(const struct file_table *table)
 {
-    HASH_CLEAR(hh, table->by_key);
-    HASH_CLEAR(hh, table->build_ids);
-    HASH_CLEAR(hh, table->strings);
-    debuginfod_close(table->servers);
     warn_about_files(
         &table->missing, "these files ran in the recording but are not on this machine",
         "Code in them cannot be decoded: decode where the recording was made, or copy them "
@@ -302,6 +300,16 @@ struct array file_table_finish(struct file_table *table)
         &table->replaced, "these files have changed since the recording",
         "What ran in them may be decoded wrongly: record again, or put the old ones at the same "
         "path below a folder images/ beside perf.data.");
+}
+
+struct array file_table_finish(struct file_table *table)
+{
+    HASH_CLEAR(hh, table->by_key);
+    HASH_CLEAR(hh, table->build_ids);
+    HASH_CLEAR(hh, table->strings);
+    debuginfod_close(table->servers);
+    if (!table->local)
+        warn_about_all_files(table);
     array_free(&table->missing.names);
     array_free(&table->replaced.names);
     return table->files;

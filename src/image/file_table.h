@@ -1,8 +1,8 @@
 /* The files that a recording's mappings name: each is looked for and opened once.
  *
- * Used by address_space_build.c while it builds. At the end the person is told, in one sentence
- * each, of those that are missing here and of those that were replaced since the recording. Where
- * the recording tells a file's build id, that decides which file is the right one.
+ * Used by address_space_build.c while it builds. At the end it reports, in one sentence each, the
+ * files that are missing and those that were replaced since the recording. Where the recording has
+ * a file's build id, that decides which file is the right one.
  */
 #ifndef MAGIC_TRACE_IMAGE_FILE_TABLE_H
 #define MAGIC_TRACE_IMAGE_FILE_TABLE_H
@@ -14,7 +14,7 @@
 
 #include <time.h>
 
-/* Files of which the person should hear. */
+/* Files to be reported to the user. */
 struct file_report {
     size_t count;
     struct array names; /* of const char *; the first few */
@@ -31,11 +31,12 @@ struct file_table {
     bool servers_opened;
     struct array files; /* of struct image_file *, by id */
     struct file_report missing, replaced;
+    bool local; /* no server is asked, and nothing is said of missing files */
 };
 
 /* `data` is borrowed until file_table_finish. */
 void file_table_begin(struct file_table *table, struct arena *arena, const char *directory,
-                      const struct perf_data *data);
+                      const struct perf_data *data, bool local);
 
 /* The file that the SIDEBAND_MAPPING `record` maps. */
 const struct image_file *file_table_get(struct file_table *table,
@@ -46,7 +47,7 @@ const struct image_file *file_table_get(struct file_table *table,
 struct image_file *file_table_add(struct file_table *table, const char *path,
                                   const char *local_path, const struct build_id *wanted);
 
-/* The bytes at `bytes`, which are copied, as a file of their own. */
+/* Copies the bytes at `bytes` and adds them as a file of their own. */
 const struct image_file *file_table_add_bytes(struct file_table *table, const char *path,
                                               const uint8_t *bytes, size_t size);
 

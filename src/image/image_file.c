@@ -76,7 +76,7 @@ static void read_segments(struct image_file *file, Elf *elf, struct arena *memor
     qsort(file->segments, file->segment_count, sizeof *file->segments, compare_segments);
 }
 
-/* What of the dynamic section tells programs and libraries apart. */
+/* Facts of the dynamic section that distinguish programs from libraries. */
 struct dynamic_facts {
     bool program_flag, has_own_name;
 };

@@ -43,8 +43,8 @@ struct image_file {
     const char
         *code_name; /* of one function that a JIT compiler dumped: its name; `view` is all of the
                        dump, borrowed from another image_file. NULL for everything else */
-    /* Names that are not in the file itself: of the kernel, from kallsyms and KSYMBOL records. NULL
-     * for everything else. */
+    /* Names that the file itself lacks: of the kernel, from kallsyms and KSYMBOL records. NULL for
+     * other files. */
     const struct image_symbol *symbols;
     size_t symbol_count;
     struct image_segment *segments; /* PT_LOAD, by address */
@@ -63,8 +63,8 @@ void image_file_close(struct image_file *file);
  * holds it. */
 bool image_file_address(const struct image_file *file, uint64_t file_offset, uint64_t *address);
 
-/* The reverse: where in the file the byte at the object's own address lies; false when it is in
- * none of its segments. *executable tells whether it may be code; NULL: do not care. */
+/* The reverse: the file offset of the byte at the object's own address; false when no segment
+ * contains it. *executable: whether it may be code; may be NULL. */
 bool image_file_offset(const struct image_file *file, uint64_t address, uint64_t *file_offset,
                        bool *executable);
 

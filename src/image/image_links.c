@@ -22,7 +22,7 @@ static bool are_all_in_place(const struct address_spaces *spaces)
     return true;
 }
 
-/* A damaged recording may name anything; no link may lie outside of the folder. */
+/* A damaged recording may contain any path; no link may lie outside of the folder. */
 static bool stays_below(const char *path)
 {
     size_t length = strlen(path);
@@ -70,8 +70,8 @@ bool image_links_make(char **folder, const struct address_spaces *spaces, struct
     }
     for (size_t i = 0; i < spaces->file_count; i++)
         link_image(template, spaces->files[i]);
-    /* perf takes its symbols of distributions' libraries from there. Last, for nothing of ours may
-     * be made below it. */
+    /* perf looks there for the symbols of distributions' libraries. This link is made last, because
+     * none of our files may be created below it. */
     if (access(debug_symbols, R_OK) == 0)
         make_link(template, debug_symbols, debug_symbols);
     *folder = template;

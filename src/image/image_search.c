@@ -79,8 +79,8 @@ struct image_location image_search(const char *directory, const char *recorded_p
     if (directory)
         location.path = search_images_folder(directory, plain_path, &location.jit);
     location.bundled = location.path != NULL;
-    /* A deleted file without a recorded inode can be told from its successor by nothing: it counts
-     * as missing. */
+    /* Without a recorded inode, a deleted file cannot be distinguished from its successor: it
+     * counts as missing. */
     if (!location.path && *plain_path == '/' && !image_path_is_anonymous(recorded_path) &&
         !(deleted && inode == 0) && is_regular_file(plain_path, deleted ? inode : 0))
         location.path = memory_copy_string(plain_path);

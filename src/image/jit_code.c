@@ -8,7 +8,7 @@
 struct time_shift {
     const struct perf_data *data;
     bool ticks;        /* the dump counts ticks */
-    bool known;        /* false: nothing can be said, code lies there from the beginning */
+    bool known;        /* false: unknown; the code is taken to be there from the beginning */
     uint64_t from, to; /* the same moment, in the dump's time and in nanoseconds of the recording */
 };
 

@@ -1,7 +1,7 @@
-/* The code that JIT compilers wrote into jit-PID.dump, as something that is mapped at some time.
+/* The code that JIT compilers wrote into jit-PID.dump, with the times when it was mapped.
  *
- * Used by address_space_build.c. A dump tells times of its own; here they become those of the
- * recording.
+ * Used by address_space_build.c. A dump has a clock of its own; here its times are converted to
+ * those of the recording.
  */
 #ifndef MAGIC_TRACE_IMAGE_JIT_CODE_H
 #define MAGIC_TRACE_IMAGE_JIT_CODE_H

@@ -30,7 +30,7 @@ struct record_header {
     uint64_t time;
 };
 
-/* Behind it: a name with its NUL, then the code. */
+/* Followed by a name with its NUL, then the code. */
 struct load {
     uint32_t pid, tid;
     uint64_t vma, address, size, index;

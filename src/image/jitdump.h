@@ -1,7 +1,8 @@
-/* The file in which a JIT compiler tells perf what it compiled: jit-PID.dump.
+/* The file in which a JIT compiler describes its code for perf: jit-PID.dump.
  *
- * Read by jit_code.c when a process has mapped one. Format: tools/perf/Documentation/
- * jitdump-specification.txt of Linux. Damage ends the reading; what came before it is used.
+ * jit_code.c reads it when a process has mapped one. Format:
+ * tools/perf/Documentation/jitdump-specification.txt of Linux. Reading ends at the first damage;
+ * the records before it are used.
  */
 #ifndef MAGIC_TRACE_IMAGE_JITDUMP_H
 #define MAGIC_TRACE_IMAGE_JITDUMP_H
@@ -30,7 +31,8 @@ struct jitdump {
 /* Whether a file of this name is one. */
 bool jitdump_is_name(const char *path);
 
-/* False when `view` is none, or is of another processor: then there is nothing to free. */
+/* False when `view` is no such file, or is for another processor: then nothing needs to be freed.
+ */
 bool jitdump_read(struct jitdump *dump, const struct file_view *view);
 void jitdump_free(struct jitdump *dump);
 

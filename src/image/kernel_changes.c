@@ -77,7 +77,7 @@ struct array kernel_changes_find(const struct perf_data *data, const struct kern
 
 void kernel_changes_add(struct array *changes, const struct array *kernel_changes)
 {
-    /* With as many processes, and each of them executing as many programs, as nobody has. */
+    /* Far more than real recordings have: many processes that each execute many programs. */
     enum { TOTAL_MAX = 1 << 22 };
     struct array merged = array_of(sizeof(struct address_space_change));
     size_t next = 0;

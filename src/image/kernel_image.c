@@ -94,8 +94,8 @@ static bool take_kcore(struct kernel_search *search, const char *folder)
 
 /* ---- vmlinux ---- */
 
-/* perf tells where the kernel lay by a mapping, with the name of a symbol at its beginning behind
- * it (perf_event__synthesize_kernel_mmap). NULL when it does not. */
+/* perf records the position of the kernel as a mapping, whose name ends with the name of a symbol
+ * at its beginning (perf_event__synthesize_kernel_mmap). NULL without one. */
 static const struct sideband_record *find_kernel_mapping(const struct perf_data *data)
 {
     for (size_t i = 0; i < data->record_count; i++) {

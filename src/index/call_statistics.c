@@ -43,7 +43,7 @@ struct call_reading {
 /* What one thread works with. */
 struct reading_part {
     const struct call_reading *reading;
-    uint64_t state[]; /* whatever take() makes of it */
+    uint64_t state[]; /* a statistic's own, for take() */
 };
 
 static void *begin_part(void *context)

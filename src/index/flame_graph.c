@@ -64,7 +64,8 @@ static void *begin_part(void *context)
     return part;
 }
 
-/* Parents have smaller numbers than their children, so theirs in the other tree are known. */
+/* Parents have smaller numbers than their children, so their numbers in the other tree are known.
+ */
 static void add_tree(struct stack_tree *tree, const struct stack_tree *other)
 {
     uint32_t *numbers = memory_allocate(other->nodes.count * sizeof *numbers);
@@ -105,8 +106,8 @@ static int compare_nodes(const void *left, const void *right, void *context)
     return (a->group > b->group) - (a->group < b->group);
 }
 
-/* The nodes below the root in that order; `first` tells by parent where its children begin, and has
- * one more at the end. */
+/* The nodes below the root in that order; `first` has by parent where its children begin, and one
+ * more element at the end. */
 static uint32_t *sort_nodes(const struct stack_tree *tree, uint32_t **first)
 {
     uint32_t count = (uint32_t)tree->nodes.count;
@@ -133,7 +134,7 @@ static uint64_t total_of_root(const struct stack_tree *tree, const uint32_t *sor
 
 struct reported_node {
     uint32_t number; /* in the tree */
-    uint32_t parent; /* among those that are told */
+    uint32_t parent; /* among the reported nodes */
 };
 
 static void report(const struct stack_tree *tree, double share, struct array *nodes)

@@ -12,7 +12,7 @@ struct flame_node {
     uint32_t group;       /* UINT32_MAX: the root */
     uint64_t calls;       /* that overlap the range; of the root 0 */
     uint64_t total, self; /* ns within the range */
-    uint64_t omitted;     /* ns of children that are too narrow to be told */
+    uint64_t omitted;     /* ns of children that are too narrow to be reported */
 };
 
 /* Appends struct flame_node, the root first, parents before children, widest child first. Nodes

@@ -1,9 +1,9 @@
 /* The bytes of an index file (docs/viewer.md section 2), version INDEX_VERSION.
  *
  * A header, then sections: arrays of the structures below, 8-byte aligned, little-endian, as they
- * lie in memory. Only the chunks' bytes are packed (span_codec.h, tile_codec.h). Written by
- * index_builder.c, checked and read by trace_index.c. Whoever changes anything here or in the
- * codecs raises INDEX_VERSION: an index of another version is built anew.
+ * are in memory. Only the chunks' bytes are packed (span_codec.h, tile_codec.h). Written by
+ * index_builder.c, checked and read by trace_index.c. A change here or in the codecs must raise
+ * INDEX_VERSION: an index of another version is built again.
  */
 #ifndef MAGIC_TRACE_INDEX_INDEX_FORMAT_H
 #define MAGIC_TRACE_INDEX_INDEX_FORMAT_H
@@ -17,7 +17,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are mappe
 enum {
     INDEX_VERSION = 1,
     INDEX_CHUNK_ITEMS = 4096, /* at most, of one chunk */
-    INDEX_PADDING = 64,       /* bytes behind the last chunk at least: decoders read ahead */
+    INDEX_PADDING = 64, /* at least this many bytes after the last chunk: decoders read ahead */
     INDEX_SIEVE_WORDS = 16,
     INDEX_SIEVE_BITS = INDEX_SIEVE_WORDS * 64,
     INDEX_SHIFT_MAX = 62, /* resolutions are 1 << shift */
@@ -68,8 +68,8 @@ struct index_chunk {
     uint64_t first_end, last_end; /* ns, of its first and its last item */
     uint32_t size;                /* bytes */
     uint32_t count;               /* items; at least 1 */
-    uint32_t crossing;            /* of spans: the innermost that is open behind the last; or
-                                     INDEX_NO_CROSSING */
+    uint32_t crossing;            /* of spans: the innermost that is active at the end; or
+                                   * INDEX_NO_CROSSING */
     uint32_t padding;
 };
 
@@ -90,7 +90,7 @@ struct crossing_span {
     uint8_t padding[2];
 };
 
-/* The pieces of a track at a resolution. */
+/* The tiles of a track at a resolution. */
 struct index_level {
     uint32_t shift; /* the resolution is 1 << shift ns */
     uint32_t chunk_count;

@@ -82,7 +82,8 @@ static char *cache_folder(void)
     return home && *home == '/' ? memory_format("%s/.cache/magic-trace", home) : NULL;
 }
 
-/* In the cache a trace goes by its whole path, which its own name would not tell apart. */
+/* The cache stores the index under the trace's whole path, because traces of different folders may
+ * have the same name. */
 static char *path_in_cache(const char *folder, const char *trace)
 {
     char *whole = realpath(trace, NULL);

@@ -1,6 +1,6 @@
-/* An open index as the queries see it: its sections, checked, and its chunks, decoded.
+/* An open index, for queries: its sections, checked, and its chunks, decoded.
  *
- * For the files of this room that answer queries; others use trace_index.h.
+ * For the files of this directory that answer queries; others use trace_index.h.
  */
 #ifndef MAGIC_TRACE_INDEX_INDEX_READER_H
 #define MAGIC_TRACE_INDEX_INDEX_READER_H
@@ -43,8 +43,8 @@ struct chunk_run {
 
 struct chunk_run index_spans_of(const struct trace_index *index, uint32_t track);
 
-/* The coarsest stored level of the track that is not coarser than 1 << shift; its spans when there
- * is none. */
+/* The lowest stored resolution of the track that is at least as high as 1 << shift; its spans when
+ * there is none. */
 struct chunk_run index_level_of(const struct trace_index *index, uint32_t track, unsigned shift);
 
 /* The first chunk that has an item which ends at `time` or later; run->count: none has. */

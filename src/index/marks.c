@@ -167,7 +167,7 @@ bool index_counter_points(const struct trace_index *index, uint32_t counter,
         points--;
     }
     if (range.to > index->facts.duration + 1)
-        range.to = index->facts.duration + 1; /* so that it is cut where there is something */
+        range.to = index->facts.duration + 1; /* so that the range is cut to the trace */
     if (last > first)
         add_points(&index->samples[first], last - first, range, points, result);
     return true;

@@ -83,8 +83,8 @@ static bool search_forward(struct call_search *search, uint32_t track, struct er
     return true;
 }
 
-/* What begins up to a moment ends in the first chunk that ends later, or before it, or is open at
- * its end. In earlier chunks, all begins before their ends. */
+/* A span that begins up to a moment ends in the first chunk that ends later, or before it, or is
+ * active at its end. In earlier chunks, all spans begin before the chunk's end. */
 static bool search_backward(struct call_search *search, uint32_t track, struct error *error)
 {
     const struct chunk_run run = index_spans_of(search->index, track);

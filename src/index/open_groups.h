@@ -1,7 +1,6 @@
-/* Which groups are open on the way down a stack, while spans go by from callers to what they call
- * (span_scan.h).
+/* The groups of the active calls, while spans are read from callers to callees (span_scan.h).
  *
- * Called by the statistics, to tell a recursive call from the outermost one.
+ * Called by the statistics, to distinguish a recursive call from the outermost one.
  */
 #ifndef MAGIC_TRACE_INDEX_OPEN_GROUPS_H
 #define MAGIC_TRACE_INDEX_OPEN_GROUPS_H
@@ -48,8 +47,8 @@ static inline void open_groups_clear(struct open_groups *open)
     open_groups_leave(open, 0);
 }
 
-/* The span at `depth` is next: it ends the path there and goes on with `group`. Whether that is not
- * on the path yet. */
+/* Takes the next span, at `depth`: it replaces the path from there on by `group`. Returns whether
+ * that is not yet on the path. */
 static inline bool open_groups_enter(struct open_groups *open, uint32_t depth, uint32_t group)
 {
     open_groups_leave(open, depth);

@@ -84,7 +84,7 @@ static size_t threads_for(size_t parts)
     return threads < parts ? threads : parts;
 }
 
-/* This thread works too, so that it goes on where no other can be made. */
+/* This thread works too, so the work is done even if no other thread can be created. */
 static void work_together(struct work *work)
 {
     pthread_t threads[THREADS_MAX];

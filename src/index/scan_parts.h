@@ -1,4 +1,4 @@
-/* A question that every span of a range has to answer, asked on all processors.
+/* Scans all spans of a range on all processors.
  *
  * The tracks' range is cut at the ends of chunks into parts, which are scanned on their own. A span
  * that overlaps several parts is counted in the first of them, and its time in each. So sums over

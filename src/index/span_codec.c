@@ -6,7 +6,7 @@ static const uint8_t END_SIZES[4] = {0, 1, 2, 8};
 static const uint8_t LENGTH_SIZES[4] = {1, 2, 4, 8};
 static const uint8_t FUNCTION_SIZES[4] = {1, 2, 3, 4};
 
-/* What bits 6..7 of the two control bytes tell of the depth: a step less one, or DEPTH_APART. */
+/* Bits 6..7 of the two control bytes hold the depth: a step minus one, or DEPTH_APART. */
 enum { DEPTH_APART = 3, FLAG_BITS = 7, ENDING_SHIFT = 3, ENDING_BITS = 7, DEPTH_SHIFT = 6 };
 
 static unsigned depth_code(uint32_t depth, uint32_t before)
@@ -53,9 +53,9 @@ static const uint8_t *decode_rest(const uint8_t *bytes, uint32_t before, struct 
     return bytes;
 }
 
-/* Bytes of a span up to its function, by the lower 6 bits of the control byte: where the next span
- * begins must be known early, because everything waits for it. */
-#define SPAN_SIZE(end, length, function) 1 + (end) + (length) + (function)
+/* Bytes of a span up to its function, by the lower 6 bits of the control byte. The beginning of the
+ * next span must be known early, because everything else waits for it. */
+#define SPAN_SIZE(end, length, function) (1 + (end) + (length) + (function))
 #define SPAN_SIZES_BY_END(length, function)                                                        \
     SPAN_SIZE(0, length, function), SPAN_SIZE(1, length, function),                                \
         SPAN_SIZE(2, length, function), SPAN_SIZE(8, length, function)

@@ -1,7 +1,7 @@
 /* Spans of a chunk as bytes: 4 to 6 for most.
  *
- * Spans come in post-order, so that depth moves by one and ends only grow. A control byte tells the
- * sizes of what follows, which are read by masks rather than byte by byte:
+ * Spans come in post-order, so depths change by one and ends only grow. A control byte holds the
+ * sizes of the following fields, which are read by masks rather than byte by byte:
  *
  *     bits 0..1  bytes of the end's distance to the end before: 0, 1, 2, 8
  *     bits 2..3  bytes of the length: 1, 2, 4, 8
@@ -21,7 +21,8 @@
 enum { SPAN_BYTES_MAX = 1 + 8 + 8 + 4 + 1 + 4 };
 _Static_assert((int)SPAN_BYTES_MAX <= (int)INDEX_PADDING, "reading ahead stays in the file");
 
-/* What spans of a chunk are told against: the span before, at first its first end and depth 0. */
+/* The span before, to which the spans of a chunk are relative; at first its first end and depth 0.
+ */
 struct span_coder {
     uint64_t end;
     uint32_t depth;
@@ -38,8 +39,8 @@ struct span_limits {
     uint32_t depths;
 };
 
-/* Reads all spans of a chunk into `spans`, which has room for chunk->count. INDEX_PADDING bytes can
- * be read behind `bytes`. False when they are not what the chunk's directory entry says, or break
+/* Reads all spans of a chunk into `spans`, which has room for chunk->count. INDEX_PADDING bytes
+ * after `bytes` must be readable. False when they contradict the chunk's directory entry, or exceed
  * the limits. */
 bool span_decode_chunk(const uint8_t *bytes, const struct index_chunk *chunk,
                        const struct span_limits *limits, struct index_span *spans);

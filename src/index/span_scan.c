@@ -23,7 +23,7 @@ struct span_scan span_scan_begin(const struct trace_index *index, uint32_t track
     return scan;
 }
 
-/* What begins in the range and ends behind its last chunk is open at that chunk's end. */
+/* A span that begins in the range and ends after its last chunk is active at that chunk's end. */
 static bool read_crossing(struct span_scan *scan)
 {
     struct crossing_walk walk = crossing_walk_begin(scan->index, &scan->run, scan->next - 1);
@@ -33,8 +33,7 @@ static bool read_crossing(struct span_scan *scan)
     return !walk.damaged;
 }
 
-/* Narrows a chunk to the spans of the range; gives their number. Only at its ends are there
- * others. */
+/* Narrows a chunk to the spans of the range; returns their number. Others are only at its ends. */
 static size_t narrow(struct span_scan *scan, size_t chunk, const struct index_span **spans)
 {
     size_t count = scan->run.chunks[chunk].count, first = 0;

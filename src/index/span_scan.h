@@ -20,7 +20,7 @@ struct span_scan {
     const struct trace_index *index;
     struct chunk_run run;
     struct index_range range;
-    size_t first, next;  /* chunks: next - 1 is to be read, down to first */
+    size_t first, next;  /* chunks: next - 1 is the next to be read, down to first */
     uint32_t only_group; /* chunks without it are passed over; UINT32_MAX: none is */
     bool began, failed;
     struct index_span *room; /* a chunk; owned */
@@ -30,8 +30,8 @@ struct span_scan {
 struct span_scan span_scan_begin(const struct trace_index *index, uint32_t track,
                                  struct index_range range);
 
-/* The spans before those given last, in the order of their ends; 0 when there are no more, or they
- * cannot be read. */
+/* The spans before those returned last, in the order of their ends; 0 when there are no more, or
+ * they cannot be read. */
 size_t span_scan_next(struct span_scan *scan, const struct index_span **spans, struct error *error);
 
 /* Frees the scan; false when it has failed. */

@@ -31,8 +31,8 @@ static size_t find_last_begun(const struct array *ended, uint32_t depth)
     return found;
 }
 
-/* Appends span `index` with its callers, which end behind it, outermost first: those that hold the
- * moment are in `open`, innermost first. */
+/* Appends span `index` with its callers, which end after it, outermost first: those that contain
+ * the moment are in `open`, innermost first. */
 static void add_with_callers(const struct array *ended, size_t index, const struct array *open,
                              struct array *stack)
 {

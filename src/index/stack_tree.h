@@ -1,4 +1,4 @@
-/* A tree of stacks: nodes are told apart by their parent and their group, and found by a hash.
+/* A tree of stacks: nodes are identified by their parent and their group, and found by a hash.
  *
  * Called by flame_graph.c. Memory: 40 to 60 bytes a node.
  */

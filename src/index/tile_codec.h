@@ -1,14 +1,14 @@
-/* Pieces of a coarser level as bytes: 7 to 10 each.
+/* Tiles of a level of detail as bytes: 7 to 10 each.
  *
- * Pieces come in the order of their ends; their depths jump. A control byte tells the sizes:
+ * Tiles come in the order of their ends; their depths jump. A control byte holds the sizes:
  *
  *     bits 0..1  bytes of the end's distance to the end before: 1, 2, 4, 8
  *     bits 2..3  bytes of the extent: 1, 2, 4, 8
  *     bits 4..5  bytes of the function: 1, 2, 3, 4
- *     bits 6..7  enum tile_kind, which says what follows the function
+ *     bits 6..7  enum tile_kind: the fields after the function
  *
- * and behind it stands one byte of depth, folded against the piece before (0, -1, +1, -2, ...), or
- * 255 when the depth stands at the very end, absolute, in 4 bytes.
+ * The last byte is the depth, relative to that of the tile before and zigzag-encoded (0, -1, +1,
+ * -2, ...); or it is 255, and the absolute depth follows in 4 bytes.
  *
  * Called by levels_of_detail.c and trace_index.c.
  */
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 
 /* One span, or several of one depth that are shorter than a resolution and begin in one of its
- * bins. Where there is no such bin (yet), every span is a piece. */
+ * bins. Where there is no such bin (yet), every span is a tile. */
 struct tile_item {
     uint64_t start, end;
     uint64_t longest; /* ns, of its longest span; of one span: its length */
@@ -33,7 +33,7 @@ struct tile_item {
 enum { TILE_BYTES_MAX = 1 + 1 + 8 + 8 + 4 + 8 + 4 + 4 };
 _Static_assert((int)TILE_BYTES_MAX <= (int)INDEX_PADDING, "reading ahead stays in the file");
 
-/* What pieces of a chunk are told against, as struct span_coder. */
+/* The tile before, to which the tiles of a chunk are relative, as struct span_coder. */
 struct tile_coder {
     uint64_t end;
     uint32_t depth;

@@ -13,11 +13,11 @@ struct tile_query {
     struct tiles_request asked; /* the range cut to the trace, and not empty */
     unsigned shift;
     uint64_t first_bin, last_bin; /* that can have a span which overlaps the range */
-    uint64_t limit; /* their spans end before; what begins in the range and ends here or later is
-                       longer than a bin, and open at the range's end */
+    uint64_t limit; /* their spans end before; spans that begin in the range and end here or
+                     * later are longer than a bin, and active at the range's end */
     struct tile_merger merger;
-    size_t enough; /* pieces to shrink at */
-    bool cut;      /* pieces have been left out */
+    size_t enough; /* number of tiles at which to shrink */
+    bool cut;      /* tiles have been left out */
 };
 
 static bool is_wanted_row(const struct tile_query *query, uint32_t depth)
@@ -75,7 +75,7 @@ static bool keeps(void *context, const struct merged_tile *tile, bool may_grow)
     return tile->overlaps && (!shrinking->last || compare_places(&answer, shrinking->last) <= 0);
 }
 
-/* Drops what cannot be among the first pieces of the answer. */
+/* Drops tiles that cannot be among the first of the answer. */
 static void shrink(struct tile_query *query)
 {
     struct tile_merger *merger = &query->merger;
@@ -182,8 +182,8 @@ static void add_alone(struct tile_query *query, const struct index_span *span)
     tile->overlaps = true;
 }
 
-/* The spans that are open when the range ends, and end behind what has been read. They come last,
- * because nothing at their depths comes behind them. */
+/* The spans that are active at the end of the range, and end after the items that were read. They
+ * come last, because nothing follows them at their depths. */
 static bool take_long_spans(struct tile_query *query, struct error *error)
 {
     struct array open = array_of(sizeof(struct index_span));
@@ -255,7 +255,8 @@ static void give_answer(const struct tile_query *query, struct array *tiles)
 static bool gather(struct tile_query *query, struct error *error)
 {
     const struct index_range *range = &query->asked.range;
-    /* A piece can reach across a range that is shorter than a bin without being in it. */
+    /* A tile can reach across a range that is shorter than a bin although its spans do not overlap
+     * it. */
     bool is_short = (range->to - range->from) >> query->shift == 0;
     struct chunk_run run = is_short
                                ? index_spans_of(query->index, query->asked.track)

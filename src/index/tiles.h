@@ -1,4 +1,4 @@
-/* What of a track is drawn at a resolution (docs/viewer.md section 1, "Pieces").
+/* The tiles of a track at a resolution (docs/viewer.md section 1, "Tiles").
  *
  * Called by the server for each tile of the screen.
  */
@@ -13,11 +13,10 @@ struct tiles_request {
     uint64_t resolution; /* ns; a power of two */
     uint32_t depth;      /* the first row wanted */
     uint32_t rows;
-    size_t limit; /* pieces at most */
+    size_t limit; /* maximal number of tiles */
 };
 
-/* Appends struct index_tile to `pieces`, by start, outer first. *more tells that the limit cut
- * it. */
+/* Appends struct index_tile to `tiles`, by start, outer first. *more: the limit cut the answer. */
 bool index_tiles(const struct trace_index *index, const struct tiles_request *request,
                  struct array *tiles, bool *more, struct error *error);
 

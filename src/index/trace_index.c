@@ -23,7 +23,7 @@ static const size_t ELEMENT_SIZES[INDEX_SECTIONS] = {
 bool index_damaged(const struct trace_index *index, struct error *error)
 {
     return error_set(error, ERROR_FORMAT,
-                     "the index %s is damaged. Remove it: it is built anew from the trace",
+                     "the index %s is damaged. Remove it: it is built again from the trace",
                      index->path);
 }
 
@@ -269,7 +269,7 @@ struct trace_index *trace_index_open(const char *path, struct error *error)
     if (!check(index)) {
         error_set(error, ERROR_FORMAT,
                   "%s is no index that this version of magic-trace knows, or it is damaged. Remove "
-                  "it: it is built anew from the trace",
+                  "it: it is built again from the trace",
                   path);
         trace_index_close(index);
         return NULL;

@@ -1,8 +1,8 @@
-/* The index of a trace: its spans, packed so that any stretch of any size can be asked for quickly.
+/* The index of a trace: its spans, packed so that queries of any range are fast.
  *
- * Made once by index/build/index_builder.h and mapped here, read-only; many threads may ask at once. What
- * the queries mean is defined in docs/viewer.md section 1. Times are ns since the trace's first
- * event. Nothing of an index file is trusted: what does not fit gives ERROR_FORMAT.
+ * Made once by index/build/index_builder.h and mapped here, read-only; many threads may query it at
+ * once. docs/viewer.md section 1 defines the queries. Times are ns since the trace's first event.
+ * Index files are not trusted: invalid content gives ERROR_FORMAT.
  */
 #ifndef MAGIC_TRACE_INDEX_TRACE_INDEX_H
 #define MAGIC_TRACE_INDEX_TRACE_INDEX_H
@@ -51,7 +51,7 @@ struct index_facts {
     uint64_t duration;   /* ns */
     uint64_t wall_clock; /* Unix ns at time 0; 0: not known */
     uint32_t tracks, functions, marks, hits, counters;
-    const char *damage; /* what is wrong with the trace, for a person; NULL: nothing */
+    const char *damage; /* a message about damage of the trace, for the user; NULL: none */
 };
 
 /* A span, exactly. */
@@ -82,8 +82,8 @@ struct index_tracks {
     size_t count;
 };
 
-/* NULL with ERROR_FORMAT when the file is no index of this version or is damaged; then it has to be
- * built anew. */
+/* NULL with ERROR_FORMAT when the file is no index of this version or is damaged; then it must be
+ * built again. */
 struct trace_index *trace_index_open(const char *path, struct error *error);
 void trace_index_close(struct trace_index *index);
 

@@ -1,11 +1,11 @@
-/* The way of bytes from memory to a file: in blocks, compressed and written by a second thread.
+/* Writes bytes to a file in blocks, which a second thread compresses and writes.
  *
  * The trace writer fills a block while the previous ones are being compressed. Compression is
  * isa-l's, level 1, one gzip member: docs/compression.md has the figures that chose it. One member,
  * because Perfetto takes 32 MiB of memory per member.
  *
- * An error (disk full) is remembered and told by block_writer_finish; until then what is written
- * goes nowhere. block_writer_failed lets a long loop stop early.
+ * An error (disk full) is kept and reported by block_writer_finish; until then further bytes are
+ * dropped. block_writer_failed lets a long loop stop early.
  */
 #ifndef MAGIC_TRACE_OUTPUT_BLOCK_WRITER_H
 #define MAGIC_TRACE_OUTPUT_BLOCK_WRITER_H
@@ -51,7 +51,7 @@ static inline void block_writer_give_back(struct block_writer *writer, size_t si
 
 bool block_writer_failed(const struct block_writer *writer);
 
-/* Writes what is left, ends the gzip member and frees the writer. False: something was not written.
+/* Writes the rest, ends the gzip member and frees the writer. False: some bytes were not written.
  */
 bool block_writer_finish(struct block_writer *writer, struct error *error);
 

@@ -15,7 +15,7 @@ enum { DURATION_TEXT_SIZE = 32 };
 char *duration_format(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds);
 
 /* All digits, in the unit that duration_format would choose: "1.234567 ms". For moments, where two
- * near ones must be told apart. Returns `text`. */
+ * near ones must be distinguishable. Returns `text`. */
 char *duration_format_exact(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds);
 
 /* "1.5ms", "20 us", "3s", "300" (nanoseconds). False when `text` is no length of time or does not

@@ -16,8 +16,8 @@ struct gzip_encoder;
 struct gzip_encoder *gzip_encoder_new(void);
 void gzip_encoder_free(struct gzip_encoder *encoder);
 
-/* Compresses `size` bytes (less than 4 GiB) and writes what has become of them. `last` ends the
- * member; nothing may follow. `path` is for the message. */
+/* Compresses `size` bytes (less than 4 GiB) and writes the result. `last` ends the member; nothing
+ * may follow. `path` is for the message. */
 bool gzip_encoder_write(struct gzip_encoder *encoder, const uint8_t *bytes, size_t size, bool last,
                         int descriptor, const char *path, struct error *error);
 

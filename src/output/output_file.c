@@ -47,8 +47,8 @@ static char *resolve_link(const char *path)
     return resolved ? resolved : memory_copy_string(path);
 }
 
-/* Six characters that nobody can guess, in the place of the last six of `name`; without random
- * numbers, others at each attempt: the name must be new, it is not secret. */
+/* Random characters in the place of the last six of `name`; without random numbers, others at each
+ * attempt: the name must be new, not secret. */
 static void randomize_end(char *name, unsigned attempt)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -70,7 +70,7 @@ static int open_nameless(const char *folder)
     return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-/* A new file in the folder of file->path, without a name or under one that nobody else uses. */
+/* A new file in the folder of file->path, without a name or under an unused one. */
 static bool create_temporary(struct output_file *file, struct error *error)
 {
     const char *slash = strrchr(file->path, '/');

@@ -1,11 +1,11 @@
 /* A file that appears only when it is complete.
  *
  * The trace is written to a file without a name (O_TMPFILE) in the folder of its final one, mode
- * 0600, and gets its name at the end: whoever is killed before leaves nothing behind. Where the
- * file system knows no such files, it has a temporary name. Until the end a trace that was there
- * before stays as it is, and then it is kept as PATH.old (the original magic-trace's habit). A path
- * that is no regular file (a pipe, /dev/null, /dev/stdout) is written directly. A symbolic link is
- * followed: what it points to is replaced, not the link.
+ * 0600, and gets its name at the end: a process that is killed before leaves no file. Where the
+ * file system does not support such files, it has a temporary name. Until the end an older trace of
+ * that name stays as it is, and then it is renamed to PATH.old (as by Jane Street's magic-trace). A
+ * path that is no regular file (a pipe, /dev/null, /dev/stdout) is written directly. A symbolic
+ * link is followed: its target is replaced, not the link.
  */
 #ifndef MAGIC_TRACE_OUTPUT_OUTPUT_FILE_H
 #define MAGIC_TRACE_OUTPUT_OUTPUT_FILE_H
@@ -24,19 +24,19 @@ struct output_file {
 
 bool output_file_create(struct output_file *file, const char *path, struct error *error);
 
-/* The same for a file that nobody has named and that can be made again at any time: what was there
- * before is replaced and not kept, also a symbolic link. */
+/* The same for a file whose name the user did not choose and that can be made again at any time: an
+ * older file is replaced and not kept, also a symbolic link. */
 bool output_file_recreate(struct output_file *file, const char *path, struct error *error);
 
-/* Closes the file and gives it its final name. On failure nothing is left of it and the old file is
- * back. */
+/* Closes the file and gives it its final name. On failure it is removed, and the old file is
+ * restored. */
 bool output_file_commit(struct output_file *file, struct error *error);
 
 /* Closes and removes what was written. */
 void output_file_abandon(struct output_file *file);
 
-/* Whether output_file_create would succeed; leaves nothing behind. For commands that want to know
- * before a long run. */
+/* Whether output_file_create would succeed; leaves no file. For commands that check this before a
+ * long run. */
 bool output_file_check(const char *path, struct error *error);
 
 #endif

@@ -22,7 +22,7 @@ void protobuf_fixed64(struct protobuf *message, uint32_t field, uint64_t value)
 {
     protobuf_key(message, field, PROTOBUF_FIXED64);
     protobuf_make_room(message, sizeof value);
-    for (size_t i = 0; i < sizeof value; i++) /* little-endian, whatever the machine */
+    for (size_t i = 0; i < sizeof value; i++) /* little-endian on every machine */
         message->bytes[message->count++] = (uint8_t)(value >> 8 * i);
 }
 

@@ -47,7 +47,7 @@ static inline void protobuf_make_room(struct protobuf *message, size_t size)
         protobuf_grow(message, size);
 }
 
-/* Puts `value` at `next`, which has room for it; gives what lies behind. */
+/* Writes `value` at `next`, which has room for it; returns the position after it. */
 static inline uint8_t *protobuf_put_varint(uint8_t *next, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)

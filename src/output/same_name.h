@@ -1,8 +1,8 @@
-/* Functions by name: of those that share a name, one stands for all.
+/* Functions by name: one represents all that share a name.
  *
- * Reports name functions by nothing else, so two of the same name would be two rows that nobody can
- * tell apart. What makes two functions one also differs from source to source (a recording goes by
- * address, a trace by what it says of a span), and a report on either shall be the same.
+ * Reports identify functions by name alone, so two of the same name would be two rows that readers
+ * cannot distinguish. What makes two functions one also differs from source to source (a recording
+ * goes by address, a trace by what it says of a span), and a report on either must be the same.
  */
 #ifndef MAGIC_TRACE_OUTPUT_SAME_NAME_H
 #define MAGIC_TRACE_OUTPUT_SAME_NAME_H

@@ -1,6 +1,6 @@
-/* Text, piece by piece, into a block writer: what text formats of many gigabytes are made with.
+/* Appends text to a block writer: for text formats of many gigabytes.
  *
- * Called by the exporters. printf(3) would take longer than all else they do.
+ * Called by the exporters. printf(3) would take longer than everything else they do.
  */
 #ifndef MAGIC_TRACE_OUTPUT_TEXT_WRITER_H
 #define MAGIC_TRACE_OUTPUT_TEXT_WRITER_H

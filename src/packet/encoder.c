@@ -603,7 +603,8 @@ static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
 
 void pt_encoder_lose(struct pt_encoder *encoder)
 {
-    if (encoder->stopped || !may_go_on(encoder))
+    bool nothing_yet = encoder->last_time == 0;
+    if (encoder->stopped || nothing_yet || !may_go_on(encoder))
         return;
     encoder->losses++;
     encoder->last_ip = 0;

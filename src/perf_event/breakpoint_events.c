@@ -31,9 +31,9 @@ void breakpoint_events_close(struct breakpoint_events *events)
     file_limit_restore(&events->file_limit);
 }
 
-/* ---- what is asked of the kernel ---- */
+/* ---- event attributes ---- */
 
-/* What is common: by whom it is inherited, and what its records end with. */
+/* What all events share: who inherits them, and which sample_id fields end their records. */
 static struct perf_event_attr shared(const struct breakpoint_events *events,
                                      struct perf_event_attr attributes)
 {
@@ -72,7 +72,8 @@ static int processor_of(const struct breakpoint_events *events, size_t ring)
     return ((const struct record_ring *)array_at(&events->rings->rings, ring))->processor;
 }
 
-/* One event: `address` 0 is the side band. A descriptor, or -1 and errno. */
+/* Opens one event: the sideband if `address` is 0, else a breakpoint. A descriptor, or -1 and
+ * errno. */
 static int open_event(struct breakpoint_events *events, uint32_t tid, size_t ring, uint64_t address)
 {
     const struct kernel *kernel = events->kernel;
@@ -89,7 +90,8 @@ static int open_event(struct breakpoint_events *events, uint32_t tid, size_t rin
     }
 }
 
-/* 0, or an errno. `doubtful`: it may be the thread's second at that address. */
+/* 0, or an errno. `doubtful`: the thread may have inherited a breakpoint at that address already.
+ */
 static int add_event(struct breakpoint_events *events, const struct breakpoint_request *wanted,
                      size_t ring, uint64_t address, bool doubtful)
 {
@@ -109,7 +111,7 @@ static int add_event(struct breakpoint_events *events, const struct breakpoint_r
     return problem;
 }
 
-/* How many breakpoints the thread has on a processor, its debugger's included. */
+/* How many breakpoints the thread has on a processor, including those of a debugger. */
 static size_t count_breakpoints(const struct breakpoint_events *events, uint32_t tid, size_t ring,
                                 uint64_t address)
 {
@@ -130,14 +132,14 @@ static size_t count_breakpoints(const struct breakpoint_events *events, uint32_t
     }
     for (size_t i = 0; i < count; i++)
         close(free_ones[i]);
-    /* Whatever else is wrong will be seen when they are opened. */
+    /* Other problems show when the breakpoints are opened. */
     return problem == ENOSPC || problem == 0 ? BREAKPOINT_REGISTERS - count : 0;
 }
 
-/* What a thread has on one processor. */
+/* What a thread has inherited on one processor. */
 struct possession {
-    size_t count;  /* so many of the wished-for addresses */
-    bool doubtful; /* or more */
+    size_t count;  /* of the requested addresses, the first `count` */
+    bool doubtful; /* it may have more */
 };
 
 static struct possession possession_of(const struct breakpoint_events *events,
@@ -146,20 +148,22 @@ static struct possession possession_of(const struct breakpoint_events *events,
     if (!wanted->created || wanted->count == 0)
         return (struct possession){.count = wanted->watched};
     size_t counted = count_breakpoints(events, wanted->tid, ring, wanted->addresses[0]);
-    /* There have to be registers for the doubt: the kernel would not refuse, but could not help. */
+    /* A thread may get a second breakpoint per address where the count is doubtful. With more than
+     * two addresses they would not fit into the registers: it is taken to have all. */
     if (counted > wanted->count ||
         (counted == 0 && wanted->reported && wanted->count > BREAKPOINT_REGISTERS / 2))
         return (struct possession){.count = wanted->count};
     return (struct possession){counted > wanted->watched ? counted : wanted->watched, counted == 0};
 }
 
-/* A processor that was switched off runs nothing. */
+/* A processor that was just switched off runs nothing. */
 static bool matters(int problem)
 {
     return problem != 0 && problem != ENODEV;
 }
 
-/* The order decides what a thread that is born meanwhile inherits: see the header. */
+/* The order decides which events a thread inherits that is created at the same time: see the
+ * header. */
 static int open_missing(struct breakpoint_events *events, const struct breakpoint_request *wanted,
                         const struct possession *had, uint64_t *failed)
 {
@@ -209,7 +213,7 @@ bool breakpoint_events_open(struct breakpoint_events *events,
     return problem == 0 || problem == ESRCH || refuse(events, wanted, failed, problem, error);
 }
 
-/* ---- all of them ---- */
+/* ---- public functions ---- */
 
 static void keep(struct breakpoint_events *events,
                  bool (*wanted)(const struct breakpoint_event *, uint32_t, uint64_t), uint32_t pid,

@@ -9,7 +9,7 @@ struct perf_event_attr breakpoint_attributes(uint64_t address)
         .size = sizeof(struct perf_event_attr),
         .bp_type = HW_BREAKPOINT_X,
         .bp_addr = address,
-        .bp_len = sizeof(long), /* as the kernel wants it */
+        .bp_len = sizeof(long), /* the kernel requires this length */
         .sample_period = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,

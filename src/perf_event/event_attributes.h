@@ -1,5 +1,5 @@
-/* The two kinds of event of the user's part of a program that everybody asks for; what they record,
- * how they are inherited and when they wake is the caller's.
+/* The attributes of two kinds of event in user code. The caller sets what they record, how they are
+ * inherited and when they wake a reader.
  *
  * Source: perf_event_open(2), linux/hw_breakpoint.h.
  */
@@ -12,7 +12,7 @@
 /* Happens each time that the instruction at `address` is about to run. */
 struct perf_event_attr breakpoint_attributes(uint64_t address);
 
-/* Counts nothing: what matters is what comes beside. */
+/* Counts nothing: it is opened for its sideband records. */
 struct perf_event_attr dummy_attributes(void);
 
 #endif

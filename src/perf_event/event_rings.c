@@ -37,7 +37,7 @@ void event_rings_close(struct event_rings *rings)
     file_limit_restore(&rings->file_limit);
 }
 
-/* ---- who is listened to ---- */
+/* ---- epoll ---- */
 
 /* Edge-triggered: the descriptor of a thread that has ended stays ready for ever. */
 static void listen_to(const struct event_rings *rings, const struct event_ring *ring, int operation)
@@ -51,8 +51,8 @@ static void listen_to(const struct event_rings *rings, const struct event_ring *
                   &event);
 }
 
-/* A ring's wakeups go to all events that write into it; when the thread of one has ended, the next
- * is listened to. */
+/* A ring's wakeups go to all events that write into it. When the thread of one has ended, epoll
+ * waits for the next. */
 static void listen_to_next(const struct event_rings *rings, struct event_ring *ring)
 {
     listen_to(rings, ring, EPOLL_CTL_DEL);
@@ -142,7 +142,7 @@ int event_rings_add_thread(struct event_rings *rings, pid_t tid)
         return open_on(rings, tid, -1);
     for (size_t i = 0; i < rings->processors->count; i++) {
         int problem = open_on(rings, tid, *(int *)array_at(rings->processors, i));
-        /* A processor that was switched off just now runs nothing. */
+        /* A processor that was just switched off runs nothing. */
         if (problem && problem != ENODEV)
             return problem;
     }
@@ -167,7 +167,7 @@ int event_rings_add_fitting(struct event_rings *rings, pid_t tid, bool any_preci
     }
 }
 
-/* ---- all of them ---- */
+/* ---- public functions ---- */
 
 void event_ring_control(const struct event_rings *rings, const struct event_ring *ring,
                         unsigned long request)

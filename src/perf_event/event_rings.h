@@ -1,8 +1,8 @@
-/* One kind of event on many threads, or several, and the rings of memory that they write into.
+/* One or more kinds of event on many threads, and the ring buffers that they write into.
  *
- * Either each thread has a ring of its own, or all threads share one ring per processor. Threads
- * and processes that are born later are traced only in the second way (attr.inherit): the kernel
- * refuses to map the ring of an event that is inherited and not tied to a processor (perf_mmap() in
+ * Either each thread has a ring of its own, or all threads share one ring per processor. Only the
+ * second way traces threads and processes that are created later (attr.inherit): the kernel refuses
+ * to map the ring of an event that is inherited and not bound to a processor (perf_mmap() in
  * kernel/events/core.c of Linux).
  *
  * Used by engine/pt/ and engine/sample/. Descriptors and mappings live until event_rings_close.
@@ -27,14 +27,15 @@ struct event_ring {
     uint32_t tid;        /* UINT32_MAX: of a processor */
     uint32_t cpu;        /* UINT32_MAX: of a thread */
     struct array events; /* struct ring_event: those that write into it; the first has mapped it */
-    size_t listener;     /* the event that is waited for; beyond the last: all threads have ended */
+    size_t listener;     /* index of the event that epoll waits for; beyond the last: all threads
+                          * have ended */
 };
 
 struct event_rings {
     const struct kernel *kernel;
-    /* Of events to be opened. With write_backward, rings are overwritten. Another kind of event can
-     * be added to rings that are there: its attributes are put here, and a number by which the
-     * caller knows its events again. */
+    /* Of events to be opened. With write_backward, rings are overwritten. To add another kind of
+     * event to existing rings, the caller sets its attributes here, and in `kind` a number by which
+     * it recognizes the events. */
     struct perf_event_attr attributes;
     unsigned kind;
     const struct array *processors; /* of int, borrowed; NULL: a ring per thread */
@@ -42,7 +43,7 @@ struct event_rings {
     struct array rings;             /* struct event_ring */
     int descriptor;                 /* an epoll descriptor: readable when there is much to read */
     struct file_limit file_limit;
-    bool unmapped; /* what was refused last was a ring, not an event */
+    bool unmapped; /* the last refusal was of a ring's mapping, not of an event */
 };
 
 /* Prepares; no event is opened yet. Close in any case; rings that are all zero may be closed, too.
@@ -52,13 +53,13 @@ bool event_rings_begin(struct event_rings *rings, const struct kernel *kernel,
                        uint64_t size, struct error *error);
 void event_rings_close(struct event_rings *rings);
 
-/* Opens the event on a thread. 0, or what perf_event_open or mmap said (an errno): ESRCH, the
- * thread has ended; EBUSY, it has such an event. What had been opened of it by then stays. */
+/* Opens the event on a thread. 0, or the errno of perf_event_open or mmap: ESRCH, the thread has
+ * ended; EBUSY, it has such an event. Events that were opened before the failure stay open. */
 int event_rings_add_thread(struct event_rings *rings, pid_t tid);
 
-/* The same for a kernel that may refuse some of rings->attributes, which then become what was
- * opened: with `any_precision`, precise_ip becomes the highest that it takes; children inherit too
- * where threads alone cannot (before Linux 5.13). */
+/* The same for a kernel that may refuse some of rings->attributes, which are then changed to those
+ * that it accepts: with `any_precision`, precise_ip becomes the highest possible; children inherit
+ * too where threads alone cannot (before Linux 5.13). */
 int event_rings_add_fitting(struct event_rings *rings, pid_t tid, bool any_precision);
 
 /* PERF_EVENT_IOC_ENABLE, DISABLE and so on, to all events of one ring, or of all. */
@@ -66,11 +67,11 @@ void event_ring_control(const struct event_rings *rings, const struct event_ring
                         unsigned long request);
 void event_rings_control(const struct event_rings *rings, unsigned long request);
 
-/* Tells the file by which ids the events' records come: those of kind 0 are its event `first`. */
+/* Writes the ids of the events' records to the file: events of kind 0 are its event `first`. */
 void event_rings_write_ids(const struct event_rings *rings, struct raw_perf_data_writer *writer,
                            size_t first);
 
-/* Takes note of why the descriptor is readable; the caller then reads all rings. */
+/* Handles readiness of the descriptor; the caller then reads all rings. */
 void event_rings_handle(struct event_rings *rings);
 
 static inline struct event_ring *event_ring_at(const struct event_rings *rings, size_t index)

@@ -15,7 +15,8 @@ bool file_limit_raise(struct file_limit *limit)
     return limit->raised;
 }
 
-/* Whether a file could still be opened: others may hold what the raised limit let them have. */
+/* Whether one more file could be opened under this limit: files opened under the raised one stay
+ * open. */
 static bool leaves_room(uint64_t limit)
 {
     int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);

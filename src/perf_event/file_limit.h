@@ -1,8 +1,9 @@
 /* The limit of open files, raised to what this user may have: events take a descriptor per thread
  * and processor, and the usual 1024 is soon used up.
  *
- * It is the process's, and programs inherit it: they are to be started before, and the limit is
- * restored when the descriptors are closed, unless other descriptors leave no room below it.
+ * The limit belongs to the process, and child processes inherit it: start programs before it is
+ * raised. It is restored when the descriptors are closed, unless so many others are open that none
+ * could be opened under the old limit.
  */
 #ifndef MAGIC_TRACE_PERF_EVENT_FILE_LIMIT_H
 #define MAGIC_TRACE_PERF_EVENT_FILE_LIMIT_H

@@ -1,11 +1,11 @@
 /* The kernel, as far as recording by perf_event_open(2) needs it.
  *
- * The engines call it through this table and nowhere else, so that tests can put a stand-in in its
- * place which fills rings with packets made for it, loses records, and refuses: this machine may
- * have no Intel PT. Descriptors are always real ones (a stand-in hands out eventfds), so poll(2),
- * epoll(7) and close(2) are called directly.
+ * The engines make these calls only through this table, so that tests can replace the kernel by a
+ * stand-in that fills rings with prepared packets, loses records, and refuses events: the machine
+ * that runs the tests may have no Intel PT. Descriptors are always real ones (a stand-in returns
+ * eventfds), so poll(2), epoll(7) and close(2) are called directly.
  *
- * Used by everything in engine/perf_event/, engine/pt/ and engine/sample/.
+ * Used by everything in src/perf_event/, engine/pt/ and engine/sample/.
  */
 #ifndef MAGIC_TRACE_PERF_EVENT_KERNEL_H
 #define MAGIC_TRACE_PERF_EVENT_KERNEL_H
@@ -16,9 +16,9 @@
 #include <sys/types.h>
 
 struct kernel {
-    /* As the system calls of these names: -1 (mmap: MAP_FAILED) and errno when it does not work.
-     * `pid`, `cpu`, `group`, `flags` as in perf_event_open(2); `argument` is a number or an
-     * address, as the request wants it. */
+    /* As the system calls of these names: -1 (mmap: MAP_FAILED) and errno on failure. `pid`, `cpu`,
+     * `group`, `flags` as in perf_event_open(2); `argument` is a number or an address, as the ioctl
+     * requires. */
     int (*open_event)(const struct kernel *kernel, const struct perf_event_attr *attributes,
                       pid_t pid, int cpu, int group, unsigned long flags);
     int (*control)(const struct kernel *kernel, int event, unsigned long request,
@@ -30,7 +30,7 @@ struct kernel {
     const char *sysfs, *proc;
 };
 
-/* The one that runs. */
+/* The running kernel. */
 extern const struct kernel kernel_real;
 
 #endif

@@ -13,7 +13,7 @@
 enum { PAGE = 4096 };
 enum { NAME_SIZE = 16 }; /* of a thread, with its NUL: prctl(2) */
 
-/* Does nothing but tell that we were renamed. */
+/* Counts nothing; records our change of name. */
 static struct perf_event_attr renaming(void)
 {
     struct perf_event_attr attributes = dummy_attributes();
@@ -23,7 +23,7 @@ static struct perf_event_attr renaming(void)
     return attributes;
 }
 
-/* Gives ourselves the name that we have; the moment in all clocks but perf's. */
+/* Sets our name to what it is; returns the moment in all clocks but perf's. */
 static struct tsc_anchor cause_record(void)
 {
     char name[NAME_SIZE] = "";
@@ -38,7 +38,7 @@ static struct tsc_anchor cause_record(void)
     };
 }
 
-/* The time stands last in the record (sample_id). False when there is no record. */
+/* The time is the last field of the record (sample_id). False when there is no record. */
 static bool read_time(struct perf_ring *ring, uint64_t *time)
 {
     perf_ring_begin(ring);
@@ -81,7 +81,7 @@ bool perf_clock_read(struct perf_clock *clock, const struct kernel *kernel, stru
         struct tsc_anchor anchor = cause_record();
         uint64_t time = 0;
         ok = read_time(&ring, &time) ||
-             error_set(error, ERROR_UNSUPPORTED, "the kernel does not tell perf's clock");
+             error_set(error, ERROR_UNSUPPORTED, "the kernel does not report perf's clock");
         if (ok)
             read_clock(clock, ring.page, &anchor, time);
         perf_ring_close(&ring);

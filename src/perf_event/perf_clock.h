@@ -1,9 +1,9 @@
-/* perf's clock: the one whose nanoseconds stand in the kernel's records of events (when no other
- * was asked for), tied to the time of day and to the processor's time-stamp counter.
+/* perf's clock: the default clock of the nanoseconds in the kernel's records of events, with its
+ * relation to the time of day and to the processor's time-stamp counter.
  *
- * The kernel tells the counter's conversion in the page of an event's ring (cap_user_time_zero),
- * but not in every virtual machine; then it is measured. The time of day is learned from a record
- * that we cause ourselves (PERF_RECORD_COMM), at a moment that is known.
+ * The kernel publishes the counter's conversion in the first page of an event's ring
+ * (cap_user_time_zero), except in some virtual machines; there it is measured. The relation to the
+ * time of day comes from a record that we cause ourselves (PERF_RECORD_COMM) at a known moment.
  *
  * Used by engines whose records perf wrote.
  */

@@ -15,12 +15,12 @@
 /* Bits of the capability sets, linux/capability.h. */
 enum { CAPABILITY_SYS_ADMIN = 21, CAPABILITY_PERFMON = 38 };
 
-/* The second is for rings. */
+/* cap_ipc_lock is for the rings. */
 #define PRIVILEGE                                                                                  \
     "run magic-trace as root, or give it the privilege: `sudo setcap cap_perfmon,cap_ipc_lock=ep " \
     "\"$(command -v magic-trace)\"`."
 
-/* ---- what is set ---- */
+/* ---- settings ---- */
 
 /* A file of /proc; the caller frees; NULL: there is none. */
 static char *read_proc(const struct kernel *kernel, const char *name)
@@ -49,7 +49,7 @@ bool event_privileged(const struct kernel *kernel)
     return set >> CAPABILITY_SYS_ADMIN & 1 || set >> CAPABILITY_PERFMON & 1;
 }
 
-/* Not read: there may be no descriptor left for that. */
+/* The file is not read: there may be no descriptor left for that. */
 static bool kernel_has_events(const struct kernel *kernel)
 {
     char *path = memory_format("%s/sys/kernel/perf_event_paranoid", kernel->proc);
@@ -58,8 +58,8 @@ static bool kernel_has_events(const struct kernel *kernel)
     return has;
 }
 
-/* Whose the process is: root's too when it protects itself, as one with changed privileges does
- * (proc(5)); ours when there is none. */
+/* The user that owns the process. Root if the process protects itself, as one with changed
+ * privileges does (proc(5)); ourselves if there is no such process. */
 static uid_t owner_of(const struct kernel *kernel, pid_t pid)
 {
     struct stat status;
@@ -126,9 +126,9 @@ static bool permission_refused(struct error *error, const struct kernel *kernel,
     return module_refused(error, request, problem);
 }
 
-/* ---- everything else ---- */
+/* ---- other errors ---- */
 
-/* Texts that need no figures: why, and what to do. NULL: nothing is known of this errno. */
+/* Texts without figures: the cause, and what to do. NULL: this errno has no known cause. */
 static const char *reason_of(const struct event_request *request, int problem)
 {
     bool breakpoint = request->attributes->type == PERF_TYPE_BREAKPOINT;
@@ -140,8 +140,8 @@ static const char *reason_of(const struct event_request *request, int problem)
                           : "no room for it is left in the processor's unit. End what else uses "
                             "it (perf, another magic-trace).";
     case EBUSY:
-        return "somebody else uses the processor's unit, which has room for one. End the other "
-               "one: look for perf or another magic-trace in `ps -ef`.";
+        return "another program uses the processor's unit, which has room for one. End it: "
+               "look for perf or another magic-trace in `ps -ef`.";
     case ESRCH:
         return "there is no such thread: it has ended. Look for the process with `ps -ef`.";
     case ENODEV:
@@ -213,7 +213,7 @@ bool event_ring_refused(struct error *error, const struct kernel *kernel, uint64
         "%llu KiB besides (ulimit -l). Use a smaller " FLAG_SNAPSHOT_SIZE ", raise the limit with "
         "`sudo sysctl kernel.perf_event_mlock_kb=%llu`, or " PRIVILEGE,
         (unsigned long long)size, (unsigned long long)own, limit_of(RLIMIT_MEMLOCK) / 1024,
-        (unsigned long long)(own + size / 1024 * 2));
+        (unsigned long long)own + size / 1024 * 2);
 }
 
 void event_rings_kept_small(const char *what, uint64_t size, uint64_t wanted)

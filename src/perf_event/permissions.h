@@ -1,8 +1,8 @@
-/* Why the kernel refused an event, in full sentences.
+/* Explains, in full sentences, why the kernel refused an event.
  *
  * perf_event_open(2) says little: EACCES may mean the setting perf_event_paranoid, another user's
- * process or a security module. What the settings are and whose process it is can be looked up, so
- * it is, and the message names the setting and the command that changes it.
+ * process or a security module. These functions look up the settings and the process's owner; the
+ * message names the setting and the command that changes it.
  *
  * Used by all who open events: engine/pt/, engine/sample/, engine/perf/ (its probe), breakpoints.
  *
@@ -17,9 +17,9 @@
 #include "base/error.h"
 #include "perf_event/kernel.h"
 
-/* What was asked for. */
+/* The request that was refused. */
 struct event_request {
-    const char *what; /* behind "cannot": "watch main in thread 12" */
+    const char *what; /* follows "cannot": "watch main in thread 12" */
     const struct perf_event_attr *attributes;
     pid_t pid; /* as given to open_event: a thread, 0: our own, -1: whole CPUs */
     int cpu;   /* -1: any */
@@ -29,11 +29,11 @@ struct event_request {
 bool event_refused(struct error *error, const struct kernel *kernel,
                    const struct event_request *request, int problem);
 
-/* The same for a ring of `size` bytes that could not be mapped. */
+/* The same for a ring of `size` bytes whose mapping was refused. */
 bool event_ring_refused(struct error *error, const struct kernel *kernel, uint64_t size,
                         int problem);
 
-/* Warns when rings of `what` ("packets") became smaller than was wanted, as nobody had asked for a
+/* Warns when rings of `what` ("packets") became smaller than the default, when the user gave no
  * size. Both in bytes. */
 void event_rings_kept_small(const char *what, uint64_t size, uint64_t wanted);
 

@@ -109,7 +109,7 @@ uint64_t pmu_config_bits(const struct pmu *pmu, const char *field)
     return find_field(pmu, field, &found) && found.word == 0 ? found.bits : 0;
 }
 
-/* Lays the lowest bits of `value` into the places that are set in `bits`. */
+/* Puts the lowest bits of `value` into the positions that are set in `bits`. */
 static uint64_t spread(uint64_t value, uint64_t bits)
 {
     uint64_t result = 0;

@@ -1,7 +1,7 @@
 /* A performance monitoring unit, as the kernel describes it in sysfs.
  *
- * Which number a unit has, where in the configuration words its fields lie and what it can do
- * differs between machines, so all of it is read, by name:
+ * The number of a unit, the positions of its fields in the configuration words and its capabilities
+ * differ between machines, so all are read, by name:
  *
  *     /sys/bus/event_source/devices/NAME/type          the number
  *     .../format/cyc        "config:1"                 a field: a word and its bits
@@ -9,7 +9,7 @@
  *     .../nr_addr_filters   "2"                        likewise beside them, in decimal
  *
  * Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,caps} of Linux; the
- * names of Intel PT's fields and abilities: arch/x86/events/intel/pt.c.
+ * names of Intel PT's fields and capabilities: arch/x86/events/intel/pt.c.
  *
  * Used by the engines (engine/pt/, engine/perf/, engine/sample/) and `doctor`.
  */
@@ -25,7 +25,7 @@ struct pmu {
     uint32_t type;    /* for perf_event_attr */
 };
 
-/* ERROR_NOT_FOUND when this kernel has no such unit. Nothing is to be freed. */
+/* ERROR_NOT_FOUND when this kernel has no such unit. Needs no freeing. */
 bool pmu_open(struct pmu *pmu, const struct kernel *kernel, const char *name, struct error *error);
 
 /* The bits of a field, as a mask into attr.config; 0 when the unit has no such field, or has it in

@@ -1,4 +1,4 @@
-/* The processors that are in use: one event each, where events belong to processors.
+/* The processors that are online. Per-processor events are opened once for each.
  *
  * Source: Documentation/admin-guide/cputopology.rst of Linux (/sys/devices/system/cpu/online).
  */

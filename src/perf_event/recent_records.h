@@ -1,5 +1,5 @@
-/* Records of one ring of which only the newest matter: switches of threads, when packets are
- * overwritten. A program may be waited for for days, and switches thousands of times a second.
+/* Keeps the newest records of one ring: of thread switches, when packets are overwritten. A
+ * recording may wait for days, and threads switch thousands of times a second.
  *
  * Used by engines of perf events, one per ring of a processor.
  */
@@ -10,7 +10,7 @@
 
 #include <linux/perf_event.h>
 
-/* At least so many bytes of the newest records are kept, at most twice as many. */
+/* At least this many bytes of the newest records are kept, at most twice as many. */
 enum { RECENT_RECORDS_KEPT = 4 << 20 };
 
 struct recent_records {
@@ -22,7 +22,7 @@ void recent_records_free(struct recent_records *records);
 
 void recent_records_add(struct recent_records *records, const struct perf_event_header *record);
 
-/* Forgets all: they have been written. */
+/* Drops all records: they have been written. */
 void recent_records_clear(struct recent_records *records);
 
 #endif

@@ -1,8 +1,8 @@
-/* What records of the kernel say behind their header, as far as the engines must know while they
- * record. (recording/perf_data/record_decoder.h reads all of it, from files.)
+/* The bodies of the kernel's records, as far as the engines need them while they record.
+ * (recording/perf_data/record_decoder.h reads all of them, from files.)
  *
- * Source: perf_event_open(2), enum perf_event_type in linux/perf_event.h. Used by
- * engine/perf_event/, engine/pt/ and engine/sample/.
+ * Source: perf_event_open(2), enum perf_event_type in linux/perf_event.h. Used by src/perf_event/,
+ * engine/pt/ and engine/sample/.
  */
 #ifndef MAGIC_TRACE_PERF_EVENT_RECORD_LAYOUTS_H
 #define MAGIC_TRACE_PERF_EVENT_RECORD_LAYOUTS_H
@@ -36,19 +36,19 @@ struct sample_record {
     uint64_t rsi, rdi;       /* by the registers' numbers, asm/perf_regs.h */
 };
 
-/* NULL: it is shorter than that. */
+/* NULL: the record is shorter than that. */
 static inline const void *body_of(const struct perf_event_header *record, size_t size)
 {
     return record->size >= sizeof *record + size ? record + 1 : NULL;
 }
 
-/* Words of 64 bits behind the header. */
+/* Words of 64 bits after the header. */
 static inline size_t record_words(const struct perf_event_header *record)
 {
     return (record->size - sizeof *record) / sizeof(uint64_t);
 }
 
-/* 0: it is shorter than that. */
+/* 0: the record is shorter than that. */
 static inline uint64_t record_word(const struct perf_event_header *record, size_t index)
 {
     uint64_t word = 0;
@@ -57,7 +57,8 @@ static inline uint64_t record_word(const struct perf_event_header *record, size_
     return word;
 }
 
-/* How many records found no room; 0 of another record than PERF_RECORD_LOST. */
+/* How many records were lost because the ring was full; 0 if the record is not a PERF_RECORD_LOST.
+ */
 static inline uint64_t record_lost(const struct perf_event_header *record)
 {
     enum { ID, LOST };

@@ -23,7 +23,7 @@ static bool open_ring(struct record_rings *rings, struct record_ring *ring, uint
     const struct kernel *kernel = rings->kernel;
     struct perf_event_attr attributes = dummy_attributes();
     attributes.disabled = 1;
-    /* Whatever is written into the ring is to wake us. */
+    /* Every record wakes us. */
     attributes.watermark = 1;
     attributes.wakeup_watermark = 1;
     ring->owner = kernel->open_event(kernel, &attributes, getpid(), ring->processor, -1,
@@ -87,7 +87,7 @@ int record_rings_lead(const struct record_rings *rings, size_t ring, int event)
 
 /* ---- reading ---- */
 
-/* Of a sample behind the address and the thread; of others the last word but one: they end with
+/* In a sample, after the address and the thread; in others the last word but one: they end with
  * TID, TIME and ID. */
 static uint64_t time_of(const struct perf_event_header *record)
 {
@@ -116,7 +116,7 @@ static int by_time(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Forgets the records that were given out; those left keep their order. */
+/* Drops the records that were returned; the others keep their order. */
 static void forget_given(struct record_rings *rings)
 {
     struct array bytes = array_of(1), pending = array_of(sizeof(struct pending_record));
@@ -149,7 +149,7 @@ void record_rings_read(struct record_rings *rings)
     }
 }
 
-/* Reads all rings once more and settles what this allows. */
+/* Reads all rings once more; records that were read before may then be returned. */
 static void settle(struct record_rings *rings)
 {
     size_t known = rings->pending.count;

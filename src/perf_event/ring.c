@@ -18,7 +18,7 @@ bool perf_ring_open(struct perf_ring *ring, const struct kernel *kernel, int eve
 {
     *ring = (struct perf_ring){
         .kernel = kernel, .size = size, .backward = backward, .wrapped = array_of(1)};
-    /* A ring that may only be read is one that the kernel overwrites. */
+    /* The kernel overwrites rings that are mapped read-only. */
     int protection = backward ? PROT_READ : PROT_READ | PROT_WRITE;
     void *memory = kernel->map(kernel, page_size() + size, protection, event, 0);
     if (memory == MAP_FAILED)
@@ -47,8 +47,8 @@ static uint64_t head_of(const struct perf_ring *ring)
 void perf_ring_begin(struct perf_ring *ring)
 {
     uint64_t head = head_of(ring);
-    /* Backward, the head counts down from 0, and what is behind it is as old as the ring is long,
-     * or as the recording. */
+    /* In a backward ring the head counts down from 0, and the records from it on are as old as the
+     * ring is long, or the recording. */
     ring->next = ring->backward ? head : ring->page->data_tail;
     if (!ring->backward)
         ring->end = head;

@@ -1,7 +1,7 @@
 /* The ring of memory in which the kernel leaves an event's records.
  *
  * Two kinds (perf_event_open(2), "MMAP layout"; attr.write_backward):
- *   - forward: the kernel writes behind the newest record and stops where what has not been read
+ *   - forward: the kernel writes after the newest record and stops where what has not been read
  *     begins; what finds no room is counted in a PERF_RECORD_LOST. To be read while recording.
  *   - backward: the kernel writes in front of the newest record and overwrites the oldest. To be
  *     read when the event has been paused (PERF_EVENT_IOC_PAUSE_OUTPUT); newest first.

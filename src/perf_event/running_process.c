@@ -54,8 +54,8 @@ static void add_name(struct running_processes *processes, pid_t pid, pid_t tid)
     free(name);
 }
 
-/* Code that is in no file (the vDSO, what a JIT compiler made) is kept with the recording as it
- * stands now. Returns the path, or NULL. */
+/* Code that is in no file (the vDSO, JIT-compiled code) is copied into the recording as it is now.
+ * Returns the path, or NULL. */
 static const char *keep_memory(struct running_processes *processes, pid_t pid, uint64_t start,
                                uint64_t size)
 {

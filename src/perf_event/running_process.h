@@ -1,8 +1,8 @@
-/* What was before the recording: the names and mapped code of processes that run already, as the
- * kernel would have told it, had somebody listened then.
+/* The state before the recording: the names and mapped code of processes that already run, as the
+ * kernel's records would have reported them.
  *
- * Read from /proc, by engines that attach. The process may go on meanwhile: what it does then, the
- * kernel (or the engine) tells by records of its own.
+ * Read from /proc, by engines that attach. The process may run meanwhile: the kernel (or the
+ * engine) reports what it does from then on by records of its own.
  */
 #ifndef MAGIC_TRACE_PERF_EVENT_RUNNING_PROCESS_H
 #define MAGIC_TRACE_PERF_EVENT_RUNNING_PROCESS_H
@@ -23,20 +23,20 @@ struct running_processes {
 void running_processes_begin(struct running_processes *processes, const char *directory);
 void running_processes_free(struct running_processes *processes);
 
-/* Name and birth of the thread `tid` of process `pid`; of a process that is new, its name and its
- * code too. Code that is in no file (the vDSO, what a JIT compiler made) is copied to images/. What
- * cannot be read, because the process has ended, is left out. */
+/* Adds the name and the creation of the thread `tid` of process `pid`; for a new process, also its
+ * name and its code. Code that is in no file (the vDSO, JIT-compiled code) is copied to images/.
+ * What cannot be read, because the process has ended, is left out. */
 void running_processes_add_thread(struct running_processes *processes, pid_t pid, pid_t tid);
 
 /* The process and all its threads. */
 void running_processes_add(struct running_processes *processes, pid_t pid);
 
-/* The file that a process runs; the caller frees. NULL and errno: there is no such process, or we
- * may not see it. */
+/* The file that a process executes; the caller frees. NULL and errno: there is no such process, or
+ * we may not see it. */
 char *running_process_executable(pid_t pid);
 
-/* Writes all that into perf.data. Not of a program that waits for its exec: it has nothing that it
- * keeps. */
+/* Writes these records to perf.data. Not for a program that is held before its exec, which replaces
+ * all it has. */
 bool running_processes_write(struct raw_perf_data_writer *writer, const char *directory,
                              const pid_t *pids, size_t pid_count, struct error *error);
 

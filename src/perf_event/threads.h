@@ -17,8 +17,8 @@ bool threads_contain(const struct array *tids, pid_t tid);
  * an errno: ENOENT or ESRCH, there is no such process. */
 int threads_list(struct array *known, struct array *found, const struct kernel *kernel, pid_t pid);
 
-/* Looks for all of them while they are born and end. The list is no snapshot: threads that end
- * while it is read may hide others. So it is read until it has shown nothing new twice.
+/* Finds all threads while some are created and others end. The list is no snapshot: a thread that
+ * ends while it is read may hide others. So it is read until two readings have shown no new thread.
  *
  *     thread_search_begin(&search, kernel, pid, &known);
  *     while (!search.over && thread_search_look(&search, error))
@@ -29,10 +29,10 @@ struct thread_search {
     const struct kernel *kernel;
     pid_t pid;
     struct array
-        *known;         /* a set, borrowed: who is in it is not looked for; grows by who is found */
-    struct array found; /* of uint32_t: by the last look */
-    unsigned quiet;     /* looks in a row that found nothing */
-    bool over;          /* nobody is left to be looked for, or there is no such process */
+        *known; /* a set, borrowed: threads to ignore; the search adds those that it finds */
+    struct array found; /* of uint32_t: found by the last reading */
+    unsigned quiet;     /* successive readings that found nothing */
+    bool over;          /* all were found, or there is no such process */
 };
 
 void thread_search_begin(struct thread_search *search, const struct kernel *kernel, pid_t pid,

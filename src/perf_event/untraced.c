@@ -40,7 +40,7 @@ static struct session_untraced *find(const struct untraced *untraced, uint32_t p
     return NULL;
 }
 
-/* The newest name that was heard; NULL: none. */
+/* The newest reported name; NULL: none. */
 static const char *name_handled(const struct untraced *untraced, uint32_t pid)
 {
     for (size_t i = untraced->named.count; i-- > 0;) {
@@ -51,7 +51,7 @@ static const char *name_handled(const struct untraced *untraced, uint32_t pid)
     return NULL;
 }
 
-/* What it is called, as far as is known; NULL: it has ended without having been given a name. */
+/* Its name, as far as known; NULL: it ended before it got one. */
 static const char *name_of(struct untraced *untraced, uint32_t pid)
 {
     char path[64];
@@ -68,7 +68,7 @@ static const char *name_of(struct untraced *untraced, uint32_t pid)
     return kept;
 }
 
-/* One more thread of the process. */
+/* Counts one more thread of the process. */
 static void add(struct untraced *untraced, uint32_t pid, const char *flag)
 {
     struct session_untraced *known = find(untraced, pid);
@@ -97,7 +97,7 @@ static void handle_creation(struct untraced *untraced, const struct birth_record
         add(untraced, birth->pid, FLAG_FOLLOW);
 }
 
-/* A process is called what its program is. `room`: bytes for the name. */
+/* A process takes the name of its program. `room`: bytes for the name. */
 static void handle_name(struct untraced *untraced, const struct named_record *named, size_t room)
 {
     struct session_untraced *process = find(untraced, named->pid);

@@ -1,5 +1,5 @@
-/* What ran beside the traced threads and was not traced: told by the side band (sideband.h), which
- * hears of all threads and children of a process.
+/* The threads and processes beside the traced ones that ran and were not traced. The sideband
+ * (sideband.h) reports all threads and children of a process.
  *
  * Used by engines of perf events, for session.json.
  */
@@ -14,8 +14,8 @@
 
 struct untraced {
     bool threads, children; /* are traced too */
-    struct array found;     /* of struct session_untraced, in the order of their births */
-    struct array named;     /* of struct named_process: before their births were heard of */
+    struct array found;     /* of struct session_untraced, in the order of their creation */
+    struct array named;     /* of struct named_process: names that came before the creation */
     struct arena memory;    /* the names */
 };
 
@@ -25,9 +25,9 @@ void untraced_free(struct untraced *untraced);
 /* A thread of a traced process runs already and is not traced. */
 void untraced_add_thread(struct untraced *untraced, pid_t pid);
 
-/* A whole record of the kernel; others than FORK and COMM tell nothing. Those of one processor come
- * in their order; a child may have run on another than its parent, so that its name is heard before
- * its birth. */
+/* Takes a whole record of the kernel; only FORK and COMM matter. The records of one processor come
+ * in order; a child may have run on another processor than its parent, so its name may come before
+ * its creation. */
 void untraced_handle(struct untraced *untraced, const struct perf_event_header *record);
 
 #endif

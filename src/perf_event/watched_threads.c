@@ -7,7 +7,7 @@
 /* A thread whose events were opened, not inherited. */
 struct opened_thread {
     uint32_t tid; /* first: the key */
-    bool bore;    /* a thread, after its events were complete */
+    bool bore;    /* it created a thread after its events were complete */
     uint64_t round;
 };
 
@@ -41,11 +41,11 @@ static void note_opened(struct watched_threads *threads, uint32_t tid)
     *thread = (struct opened_thread){.tid = tid, .round = UINT64_MAX};
 }
 
-/* How a thread came here. */
+/* How a thread became known. */
 enum arrival {
-    LISTED_FIRST, /* it was there before anything was opened */
-    LISTED_LATER, /* it may have inherited, but has not run since */
-    REPORTED,     /* it may have inherited, and run */
+    LISTED_FIRST, /* it existed before any event was opened */
+    LISTED_LATER, /* it may have inherited events, but has not run since */
+    REPORTED,     /* it may have inherited events, and run */
 };
 
 static bool watch_thread(struct watched_threads *threads, const struct process_request *request,
@@ -68,7 +68,7 @@ static bool watch_thread(struct watched_threads *threads, const struct process_r
     return ok;
 }
 
-/* Whether the side band has a record of the thread's birth that was not looked at yet. */
+/* Whether the sideband holds a record of the thread's creation that was not handled yet. */
 static bool birth_is_reported(struct watched_threads *threads, uint32_t tid)
 {
     const struct perf_event_header *record;
@@ -81,9 +81,9 @@ static bool birth_is_reported(struct watched_threads *threads, uint32_t tid)
     return false;
 }
 
-/* Watches the threads that were listed. One whose parent was watched at its birth is left to
- * watched_threads_created; one whose parent was not has inherited nothing. If the kernel is just about
- * to tell of the birth, the thread has not begun to run. */
+/* Watches the threads that were listed. A thread whose parent was watched when it was created is
+ * left to watched_threads_created; one whose parent was not has inherited nothing. If the kernel
+ * has not yet written the record of its creation, the thread has not begun to run. */
 static bool watch_listed(struct watched_threads *threads, const struct process_request *request,
                          const struct array *listed, enum arrival arrival, struct error *error)
 {
@@ -113,8 +113,8 @@ static bool watch_threads(struct watched_threads *threads, const struct process_
     return ok;
 }
 
-/* What the threads bore before their events were complete has been told by now: births found in
- * later readings come after. */
+/* All threads that were created before their parents' events were complete have been reported by
+ * now: later readings report later ones. */
 static void note_complete(struct watched_threads *threads)
 {
     record_rings_read(threads->rings);
@@ -135,8 +135,8 @@ bool watched_threads_open(struct watched_threads *threads, const struct process_
     return ok;
 }
 
-/* The first thread that a thread bears after its events were opened may have been half born then,
- * and have inherited some of them only. Later ones have all. */
+/* The first thread that a thread creates after its events were opened may have been half created at
+ * that time, and have inherited only some of them. Later ones have all. */
 bool watched_threads_created(struct watched_threads *threads, const struct process_request *request,
                              const struct birth_record *birth, uint64_t round, struct error *error)
 {

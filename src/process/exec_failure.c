@@ -5,9 +5,9 @@
 
 _Noreturn void exec_failure_report(int pipe)
 {
-    enum { EXIT_NOT_EXECUTED = 127 }; /* as shells tell it */
+    enum { EXIT_NOT_EXECUTED = 127 }; /* as shells do */
     int reason = errno;
-    /* When nobody reads this, nobody is left to be told. */
+    /* If the reader is gone, the error interests no process any more. */
     ssize_t ignored = write(pipe, &reason, sizeof reason);
     (void)ignored;
     _exit(EXIT_NOT_EXECUTED);

@@ -29,7 +29,7 @@ bool exec_stop_allowed(const char *path, struct error *error)
                      path, privilege);
 }
 
-/* A signal that somebody sent meanwhile is delivered; true at the exec. */
+/* Delivers signals that arrive before the exec; true at the exec. */
 static bool wait_for_exec(pid_t pid)
 {
     int status;

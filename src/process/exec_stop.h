@@ -1,25 +1,24 @@
-/* Holds a program that we start before its first instruction: its exec has happened, nothing of it
- * has run.
+/* Stops a program that we start at its exec, before its first instruction.
  *
- * By ptrace, whose stop at exec has no signal that could be lost or left over (PTRACE_SEIZE,
- * PTRACE_O_TRACEEXEC). When magic-trace dies the kernel lets the program go on.
+ * Uses ptrace, whose stop at exec needs no signal that could get lost or remain pending
+ * (PTRACE_SEIZE, PTRACE_O_TRACEEXEC). If magic-trace dies, the kernel resumes the program.
  */
 #ifndef MAGIC_TRACE_PROCESS_EXEC_STOP_H
 #define MAGIC_TRACE_PROCESS_EXEC_STOP_H
 
 #include "process/launch.h"
 
-/* Whether `path` could run under a tracer of our rights as it would without one. */
+/* Whether `path` would run under a tracer with our privileges as it does without one. */
 bool exec_stop_allowed(const char *path, struct error *error);
 
-/* Lets a held program go as far as its exec. False when that failed: it has ended then, and nothing
- * is left to free. */
+/* Resumes a held program up to its exec. False when exec failed: the program has ended then, and
+ * nothing is left to free. */
 bool exec_stop_reach(struct held_program *held, struct error *error);
 
-/* Lets it run. */
+/* Resumes it. */
 void exec_stop_release(const struct child *child);
 
-/* Instead of that: it ends without having run. */
+/* Ends it instead; it has not run. */
 void exec_stop_give_up(const struct child *child);
 
 #endif

@@ -35,7 +35,7 @@ static _Noreturn void wait_and_become(const char *path, char *const *arguments,
 
 static bool watch(struct child *child, struct error *error)
 {
-    /* The child cannot be reaped by anybody but us, so its number still means it. */
+    /* Only we can reap the child, so its pid stays valid. */
     child->descriptor = (int)syscall(SYS_pidfd_open, child->pid, 0);
     if (child->descriptor >= 0)
         return true;
@@ -74,7 +74,7 @@ bool launch_held(struct held_program *held, const char *path, char *const *argum
     }
     held->child.pid = fork();
     if (held->child.pid == 0) {
-        close(go[1]); /* or our own end would keep us waiting when the holder dies */
+        close(go[1]); /* our copy would keep the child waiting when the parent dies */
         wait_and_become(path, arguments, environment, signals, held->fixed_addresses, go[0],
                         failures[1]);
     }
@@ -94,7 +94,7 @@ bool launch_held(struct held_program *held, const char *path, char *const *argum
 
 void launch_let_go(struct held_program *held)
 {
-    send(held->go, "", 1, MSG_NOSIGNAL); /* to one that was killed meanwhile: no matter */
+    send(held->go, "", 1, MSG_NOSIGNAL); /* it may have been killed: ignore the error */
     close(held->go);
 }
 

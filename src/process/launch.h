@@ -1,5 +1,4 @@
-/* Starts the traced program: fork, what it inherits put back, exec.
- */
+/* Starts the traced program: forks, restores what the program inherits, and executes it. */
 #ifndef MAGIC_TRACE_PROCESS_LAUNCH_H
 #define MAGIC_TRACE_PROCESS_LAUNCH_H
 
@@ -15,13 +14,13 @@ struct child {
 
 /* `arguments` is an argv whose first word is an absolute path, `environment` what goes with it. The
  * child shares our process group, terminal, folder and open files, has the signal state that
- * magic-trace was started with, and does not depend on us in any way: it outlives us.
- * `fixed_addresses` turns off address space randomisation, for repeatable runs. */
+ * magic-trace was started with, and runs on when we exit. `fixed_addresses` turns off address space
+ * randomisation, for repeatable runs. */
 bool launch(struct child *child, char *const *arguments, char *const *environment,
             const struct signals *signals, bool fixed_addresses, struct error *error);
 
-/* The same in two steps, for recorders that have something to prepare in the process: it waits
- * before exec until it is let go, and ends when the holder is closed or dies before that. `path` is
+/* The same in two steps, for recorders that prepare something in the process: the child waits
+ * before exec until it is released, and ends if its holder closes it or dies before that. `path` is
  * what is executed; argv[0] may differ. */
 struct held_program {
     struct child child;
@@ -33,11 +32,12 @@ struct held_program {
 bool launch_held(struct held_program *held, const char *path, char *const *arguments,
                  char *const *environment, const struct signals *signals, struct error *error);
 
-/* Lets it go. False when exec failed: the child has ended then, and nothing is left to free. */
+/* Releases the child. False when exec failed: the child has ended then, and nothing is left to
+ * free. */
 bool launch_go(struct held_program *held, struct error *error);
 
-/* The two halves of launch_go, for tracers that must act in between: exec is tried; how that ended.
- * A child that was waited for already does not matter. */
+/* The two halves of launch_go, for tracers that must act between them: release the child; wait for
+ * the result of exec. The child may have been waited for already. */
 void launch_let_go(struct held_program *held);
 bool launch_outcome(struct held_program *held, struct error *error);
 

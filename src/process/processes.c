@@ -36,7 +36,7 @@ static pid_t parent_of(pid_t pid, char *state)
 
 bool process_descends_from(pid_t pid, pid_t ancestor)
 {
-    /* Bounded, because the tree may change while it is climbed. */
+    /* Bounded, because the tree may change during the walk. */
     for (int level = 0; pid > 1 && level < 1000; level++) {
         if (pid == ancestor)
             return true;
@@ -74,8 +74,8 @@ void process_name(pid_t pid, char *name, size_t size)
     free(text);
 }
 
-/* Whether `argument` is `word`, perhaps with more of qemu's ",key=value" behind it. Two commas are
- * no such end: they are one comma of the value. */
+/* Whether `argument` is `word`, or `word` followed by ",key=value" as in qemu's options. Two commas
+ * stand for one comma of the value, and do not end the word. */
 static bool begins_with_word(const char *argument, const char *word)
 {
     size_t length = strlen(word);
@@ -124,7 +124,7 @@ static void find_ours(struct array *pids, pid_t program, const struct process_te
         pid_t parent = parent_of(pid, &state);
         if (pid == self || parent == 0 || state == 'Z')
             continue;
-        /* Being the subreaper, we are the parent of whatever loses its own while we kill. */
+        /* As the subreaper, we become the parent of processes whose parent we kill. */
         if (parent == self || process_descends_from(pid, program) ||
             is_ours->holds(pid, is_ours->context))
             *(pid_t *)array_add(pids) = pid;
@@ -135,8 +135,8 @@ static void find_ours(struct array *pids, pid_t program, const struct process_te
 void processes_kill_all(pid_t program, const struct process_test *is_ours)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    /* Each round takes what the last one's victims had started before they died. A process that
-     * does not die (stuck in the kernel) must not keep us for ever. */
+    /* Each round kills what the processes of the last round started before they died. The number is
+     * bounded because a process that is stuck in the kernel does not die. */
     enum { ROUNDS = 100 };
     for (int round = 0; round < ROUNDS; round++) {
         struct array pids = array_of(sizeof(pid_t));

@@ -1,11 +1,10 @@
-/* Processes as /proc shows them: who descends from whom, which are ours.
- */
+/* Processes as /proc shows them: their ancestry, and which of them belong to the recording. */
 #ifndef MAGIC_TRACE_PROCESS_PROCESSES_H
 #define MAGIC_TRACE_PROCESS_PROCESSES_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Whether `pid` is `ancestor` or descends from it (through living processes). */
@@ -15,13 +14,13 @@ bool process_descends_from(pid_t pid, pid_t ancestor);
  */
 char thread_state(pid_t pid, pid_t tid);
 
-/* Nanoseconds that it has run for; 0 when there is no such thread or the kernel does not count them
- * (schedstat, "Scheduler Statistics" of the kernel's documentation). */
+/* The processor time that it has used, in nanoseconds; 0 when there is no such thread or the kernel
+ * does not count it (schedstat, "Scheduler Statistics" of the kernel's documentation). */
 uint64_t thread_processor_time(pid_t pid, pid_t tid);
 /* Its name as comm has it (prctl PR_SET_NAME), cut to `size`; "" when there is no such process. */
 void process_name(pid_t pid, char *name, size_t size);
 
-/* A question about processes. `context` is given to `holds`. */
+/* A predicate on processes. `context` is passed to `holds`. */
 struct process_test {
     bool (*holds)(pid_t pid, const void *context);
     const void *context;
@@ -32,9 +31,9 @@ bool process_has_argument(pid_t pid, const void *word);
 /* `path`: a string, of a file that the process has mapped. */
 bool process_maps_file(pid_t pid, const void *path);
 
-/* Ends `program` and everything that descends from it by SIGKILL: nothing is left behind, not even
- * what is started meanwhile. Processes that had left the tree before (daemons) are found by
- * `is_ours`. `program` itself is left to be waited for. */
+/* Kills `program` and all its descendants by SIGKILL, including those that are started meanwhile.
+ * `is_ours` finds processes that had left the tree before (daemons). The caller waits for `program`
+ * itself. */
 void processes_kill_all(pid_t program, const struct process_test *is_ours);
 
 #endif

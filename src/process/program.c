@@ -94,8 +94,8 @@ static const char *machine_name(unsigned machine)
     return "an unknown machine";
 }
 
-/* The file's own class and byte order decide how e_type and e_machine lie; their offsets do not
- * depend on it. */
+/* The ELF class and byte order decide how e_type and e_machine are stored; their offsets are fixed.
+ */
 static unsigned half_word(const unsigned char *head, size_t offset)
 {
     return head[EI_DATA] == ELFDATA2MSB ? (unsigned)head[offset] << 8 | head[offset + 1]
@@ -121,8 +121,8 @@ static bool check_elf_header(const unsigned char *head, const char *what, struct
     return true;
 }
 
-/* A program whose dynamic linker is missing fails with "No such file" natively, which puzzles
- * everybody. */
+/* The kernel reports a missing dynamic linker as "No such file" about the program, which misleads
+ * users. */
 static bool check_dynamic_linker(int descriptor, const unsigned char *head, const char *what,
                                  struct error *error)
 {

@@ -1,11 +1,10 @@
-/* The program that a command line would run: found, checked, and with its scripts resolved down to
- * an ELF file.
+/* Finds the program of a command line, checks it, and resolves its scripts to an ELF file.
  *
- * qemu-user loads ELF files by itself instead of asking the kernel, so what execve(2) would do
- * first is done here: the search along PATH as a shell does it, the chain of `#!` interpreters as
- * the kernel does it (fs/binfmt_script.c, fs/exec.c of Linux), and every check that would fail,
- * each with a message that says what to do instead. Called by the qemu engine before it starts
- * anything. Engines that let the kernel execute the program need program_find alone.
+ * qemu-user loads ELF files itself instead of asking the kernel, so what execve(2) would do first
+ * is done here: the search along PATH as a shell does it, the chain of `#!` interpreters as the
+ * kernel does it (fs/binfmt_script.c, fs/exec.c of Linux), and every check that would fail, each
+ * with a message that says what to do instead. The qemu engine calls it before it starts a process.
+ * Engines that let the kernel execute the program need only program_find.
  */
 #ifndef MAGIC_TRACE_PROCESS_PROGRAM_H
 #define MAGIC_TRACE_PROCESS_PROGRAM_H
@@ -19,8 +18,8 @@ struct program {
 };
 
 /* As a shell does: a name with a slash is a path, others are looked for in PATH. A file that may
- * not be executed does not end the search, but is what is complained about if nothing better comes.
- * The caller frees; NULL when there is none. */
+ * not be executed does not end the search, but is reported if no other is found. The caller frees;
+ * NULL when there is none. */
 char *program_find(const char *name, struct error *error);
 
 /* `command` is a NULL-terminated argv with at least one word. */

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* timeout(1) and others send a signal twice, to the process and to its group. No person presses
- * this fast. */
+/* timeout(1) and others send a signal twice, to the process and to its group. Users do not press
+ * keys this fast. */
 enum { SAME_INTERRUPT_NS = 100 * 1000 * 1000 };
 
 static uint64_t now_ns(void)
@@ -19,7 +19,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What the terminal sends goes to its whole foreground process group, the program included. Other
+/* What the terminal sends goes to its whole foreground process group, including the program. Other
  * signals of the kernel (an alarm set before magic-trace was executed) come to us alone. */
 static bool reached_program(const struct signalfd_siginfo *info)
 {
@@ -29,8 +29,8 @@ static bool reached_program(const struct signalfd_siginfo *info)
            info->ssi_signo == SIGTSTP;
 }
 
-/* A sender that has ended and been waited for cannot be told from a stranger: its signal is passed
- * on, for that is what kill(1) of a person looks like. */
+/* A sender that has ended and been waited for could be the program's child or a stranger. Its
+ * signal is passed on, because a kill(1) by a user looks like that. */
 static bool sent_by_program(const struct program_signals *program,
                             const struct signalfd_siginfo *info)
 {
@@ -38,7 +38,7 @@ static bool sent_by_program(const struct program_signals *program,
            process_descends_from((pid_t)info->ssi_pid, program->child.pid);
 }
 
-/* A shell without job control starts background commands so: the Ctrl-C that others get is not for
+/* Shells without job control start background commands so: Ctrl-C at the terminal is not meant for
  * them. */
 static bool ignores(int number)
 {
@@ -52,7 +52,7 @@ static void pass_on(const struct program_signals *program, const struct signalfd
     queued.si_pid = (pid_t)info->ssi_pid;
     queued.si_uid = info->ssi_uid;
     queued.si_value.sival_ptr = (void *)(uintptr_t)info->ssi_ptr;
-    /* Only values of sigqueue(3) may be passed on under another's name. */
+    /* Only signals with values (sigqueue(3)) may be passed on with the sender's identity. */
     syscall(SYS_pidfd_send_signal, program->child.descriptor, info->ssi_signo,
             info->ssi_code == SI_QUEUE ? &queued : NULL, 0);
 }
@@ -72,7 +72,7 @@ static void continue_program(struct program_signals *program)
     if (!program->stopped)
         return;
     siginfo_t event = {0};
-    /* After `fg` the shell has continued the whole group: do not do it twice. */
+    /* After `fg` the shell has already continued the whole group: do not repeat it. */
     bool runs = waitid(P_PID, (id_t)program->child.pid, &event, WCONTINUED | WNOHANG) == 0 &&
                 event.si_pid != 0;
     if (!runs)
@@ -80,8 +80,8 @@ static void continue_program(struct program_signals *program)
     program->stopped = false;
 }
 
-/* SIGCHLD: the program stopped, was continued by somebody, or ended (the pidfd tells that). What it
- * does as a tracee of ours is left for the tracer to see. */
+/* SIGCHLD: the program stopped, was continued, or ended (which the pidfd reports). If we trace it,
+ * its stops are left to the tracer. */
 static void note_stop(struct program_signals *program)
 {
     siginfo_t event = {0};
@@ -91,13 +91,13 @@ static void note_stop(struct program_signals *program)
         return;
     waitid(P_PID, pid, &event, WSTOPPED | WCONTINUED | WNOHANG);
     program->stopped = event.si_code == CLD_STOPPED;
-    /* A shell runs each job in a process group of its own, whose leader it watches. When we are no
-     * leader, a SIGSTOP to the program alone is between it and its sender. */
+    /* A shell runs each job in a process group of its own, whose leader it watches. When we are not
+     * the leader, a SIGSTOP to the program does not concern us. */
     if (program->stopped && (event.si_status != SIGSTOP || getpgrp() == getpid()))
         signals_stop_self();
 }
 
-/* Whether it was an interrupt that counts. */
+/* Handles a signal. Returns whether it was a new interrupt. */
 static bool answer(struct program_signals *program, const struct signalfd_siginfo *info)
 {
     switch (info->ssi_signo) {

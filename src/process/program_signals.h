@@ -1,12 +1,11 @@
-/* What a program that we have started is owed when signals come: magic-trace is to it what a shell
- * would be.
+/* Handles signals for a program that we have started, as a shell would.
  *
- *   - Ctrl-C is an interrupt of the recording; the terminal has sent the signal to the program as
- *     well, which ends or goes on as it likes.
- *   - Signals that somebody sends to magic-trace are passed on to the program, except those that
- *     the program (or what it started) sent itself, by kill(0, ...) or to its parent.
- *   - When the program is stopped (Ctrl-Z), so is magic-trace, so that the shell sees its job stop;
- *     when the job is continued, so is the program.
+ *   - Ctrl-C interrupts the recording; the terminal sends the signal to the program as well, which
+ *     may end or continue.
+ *   - Signals that other processes send to magic-trace are passed on to the program, except those
+ *     that the program (or its children) sent itself, by kill(0, ...) or to its parent.
+ *   - When the program is stopped (Ctrl-Z), magic-trace stops too, so that the shell sees its job
+ *     stop; when the job is continued, magic-trace continues the program.
  *
  * Called by the engines that run programs, from their loops.
  */
@@ -20,13 +19,13 @@
 struct program_signals {
     const struct signals *signals;
     struct child child;
-    unsigned interrupts;        /* how many were answered */
+    unsigned interrupts;        /* how many were handled */
     uint64_t last_interrupt_ns; /* CLOCK_MONOTONIC */
-    bool stopped;               /* the program is, by a signal */
+    bool stopped;               /* the program was stopped by a signal */
 };
 
-/* Takes the next signal, if there is one (signals->descriptor is readable). Returns whether it was
- * an interrupt that counts: `interrupts` has grown. */
+/* Handles the next signal, if there is one (signals->descriptor is readable). Returns whether it
+ * was a new interrupt: `interrupts` has grown. */
 bool program_signals_answer(struct program_signals *program);
 
 /* The program's status as from waitpid, waited for; closes the child's descriptor. */

@@ -1,7 +1,7 @@
 /* The first line of a script: `#!INTERPRETER [ARGUMENT]`, read as the kernel reads it.
  *
  * Rules: load_script() in fs/binfmt_script.c of Linux 5.1 and later. Only the first 256 bytes of
- * the file count (BINPRM_BUF_SIZE); everything behind the interpreter is one argument, inner spaces
+ * the file count (BINPRM_BUF_SIZE); everything after the interpreter is one argument, inner spaces
  * included; an interpreter whose name may have been cut off is refused.
  */
 #ifndef MAGIC_TRACE_PROCESS_SCRIPT_H

@@ -4,8 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* All that end a process by default and can be sent from outside, and what job control needs.
- * Faults stay unblocked; SIGPIPE and SIGXCPU are about magic-trace itself. */
+/* Signals that end a process by default and can be sent from outside, and those of job control.
+ * Faults stay unblocked; SIGPIPE and SIGXCPU concern magic-trace itself. */
 static void fill_held(sigset_t *held)
 {
     static const int numbers[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM,   SIGUSR1,

@@ -1,9 +1,9 @@
-/* Signals of magic-trace while it waits for the program: held back from killing it, read from a
- * descriptor.
+/* Blocks the signals that would kill magic-trace while it waits for the program, and reads them
+ * from a descriptor.
  *
- * The program shares our process group and terminal, as it would share the shell's, so what the
- * terminal sends reaches it without us; what others send to magic-trace is meant for the program
- * and is passed on (supervise.c).
+ * The program shares our process group and terminal, as it would share the shell's, so it gets the
+ * terminal's signals directly. Signals that others send to magic-trace are meant for the program
+ * and are passed on (program_signals.c).
  */
 #ifndef MAGIC_TRACE_PROCESS_SIGNALS_H
 #define MAGIC_TRACE_PROCESS_SIGNALS_H
@@ -15,7 +15,7 @@
 
 struct signals {
     int descriptor;          /* a signalfd: close-on-exec, non-blocking */
-    sigset_t inherited_mask; /* what the program must get back */
+    sigset_t inherited_mask; /* restored in the program */
     /* SIGCHLD's; with SIG_IGN exit statuses would be lost. */
     struct sigaction inherited_child_action;
 };
@@ -29,12 +29,12 @@ bool signals_next(const struct signals *signals, struct signalfd_siginfo *info);
  * Async-signal-safe. */
 void signals_restore_in_child(const struct signals *signals);
 
-/* Back to what was before signals_hold. Signals that are still waiting take effect now, save for
- * SIGINT when `forget_interrupts`: it was answered already. */
+/* Restores the state before signals_hold. Pending signals take effect now, except SIGINT when
+ * `forget_interrupts`: it was handled already. */
 void signals_release(struct signals *signals, bool forget_interrupts);
 
-/* Stops magic-trace itself as SIGTSTP would without us (nothing happens where no shell would ever
- * continue it); returns when it is continued. */
+/* Stops magic-trace itself with the default effect of SIGTSTP (none in an orphaned process group);
+ * returns when it is continued. */
 void signals_stop_self(void);
 
 #endif

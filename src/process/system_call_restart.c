@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 
-/* What a system call returns inside of the kernel: its include/linux/errno.h. */
+/* What a system call returns inside the kernel: its include/linux/errno.h. */
 enum {
     KERNEL_ERESTARTSYS = 512,
     KERNEL_ERESTARTNOINTR = 513,
@@ -41,7 +41,7 @@ static bool has_deliverable_signal(pid_t tid)
     return pending != 0;
 }
 
-/* The system call to begin again; -1: none. */
+/* The system call to restart; -1: none. */
 static long call_to_restart(const struct user_regs_struct *registers, bool all)
 {
     long call = (long)registers->orig_rax;

@@ -1,8 +1,9 @@
-/* A system call that PTRACE_INTERRUPT has cut short, begun again as if nothing had been.
+/* Restarts a system call that PTRACE_INTERRUPT has interrupted, so that the program does not see
+ * it.
  *
- * The kernel restarts most of them by itself, but some (epoll_wait, semop, sigtimedwait, receiving
- * with a timeout) return EINTR whatever it was that woke them: signal(7), "Interruption of system
- * calls". A wait with a timeout begins anew, and so may last longer than it should.
+ * The kernel restarts most of them, but some (epoll_wait, semop, sigtimedwait, receiving with a
+ * timeout) return EINTR whatever woke them: signal(7), "Interruption of system calls". A wait with
+ * a timeout starts again with its full timeout, and so may last longer.
  */
 #ifndef MAGIC_TRACE_PROCESS_SYSTEM_CALL_RESTART_H
 #define MAGIC_TRACE_PROCESS_SYSTEM_CALL_RESTART_H
@@ -11,8 +12,8 @@
 #include <sys/types.h>
 
 /* The thread has stopped for PTRACE_INTERRUPT. `all`: also those that the kernel would restart when
- * the thread goes on, so that it stands at the instruction that is carried out next. Nothing is
- * done when a signal is about to be delivered, of which the program shall know. */
+ * the thread continues, so that its RIP is at the instruction that it executes next. Does nothing
+ * if a signal is about to be delivered, because the program must see the interruption. */
 void restart_system_call(pid_t tid, bool all);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Until there is something to be told of any thread, which is still told afterwards. */
+/* Waits until any thread has a status, and leaves it to be waited for. */
 static bool wait_for_any(void)
 {
     siginfo_t info;
@@ -16,7 +16,8 @@ static bool wait_for_any(void)
 
 bool thread_wait(pid_t tid, int *status)
 {
-    /* While others wait to be looked at, too. */
+    /* A short pause, because the status may be that of another thread, which its own waiter must
+     * take. */
     const struct timespec pause = {.tv_nsec = 50 * 1000};
     while (wait_for_any()) {
         pid_t found = waitpid(tid, status, __WALL | WNOHANG);

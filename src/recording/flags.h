@@ -1,7 +1,7 @@
-/* How users call the options of a recording.
+/* The names of a recording's options, as users type them.
  *
- * The option tables of cli/ name their options by these, and so do messages of engines and of what
- * they use, and session.json (struct session_untraced).
+ * The option tables of cli/ name their options by these; messages of the engines, and session.json
+ * (struct session_untraced), use them too.
  */
 #ifndef MAGIC_TRACE_RECORDING_FLAGS_H
 #define MAGIC_TRACE_RECORDING_FLAGS_H

@@ -1,10 +1,9 @@
-/* A recording on disk, as a person names it: a folder that an engine filled, or one perf.data file
- * of anybody's.
+/* A recording on disk, as the user names it: a folder that an engine filled, or one perf.data file
+ * of any recorder.
  *
- * Called by decode/ when a recording is decoded, after the engines have had their chance to finish
- * what a killed magic-trace left in the folder (engine.h, salvage). A folder holds perf.data, then
- * perf.data.1, perf.data.2 ..., one per snapshot. One by perf record --kcore or --threads holds
- * `data`.
+ * Called by decode/ when a recording is decoded, after the engines have completed what a killed
+ * magic-trace left in the folder (engine.h, salvage). A folder holds perf.data, then perf.data.1,
+ * perf.data.2 ..., one per snapshot. One by perf record --kcore or --threads holds `data`.
  */
 #ifndef MAGIC_TRACE_RECORDING_RECORDING_H
 #define MAGIC_TRACE_RECORDING_RECORDING_H
@@ -22,7 +21,7 @@ struct recording {
 };
 
 /* Whether a file called `name` in a recording's folder is a perf.data file of it (perf.data and
- * perf.data.NUMBER; not perf.data.old, which is perf record's or a person's own). */
+ * perf.data.NUMBER; not perf.data.old, which perf record or the user made). */
 bool recording_is_data_name(const char *name);
 
 /* False when there is no such file or folder, or no perf.data in it. */

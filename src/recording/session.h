@@ -36,7 +36,7 @@ struct session_hit {
     uint32_t pid, tid;
 };
 
-/* A signal that nobody handled ended a process, in this thread. */
+/* An unhandled signal ended a process, in this thread. */
 struct session_death {
     uint64_t time; /* nanoseconds of perf's clock */
     /* In the process, of the instruction that raised the signal, or that would have run next. A

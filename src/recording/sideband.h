@@ -1,8 +1,8 @@
-/* Side-band records: everything in a recording that is not packets. Who ran, what was mapped where,
- * who forked.
+/* Sideband records: everything in a recording that is not packets: thread switches, mappings,
+ * forks.
  *
- * One C type serves the writer (engines fill it) and the reader (image/ and decode/ consume it). The
- * records are those of linux/perf_event.h (enum perf_event_type), without what nobody here needs.
+ * One C type serves the writer (engines fill it) and the reader (image/ and decode/ use it). The
+ * records are those of linux/perf_event.h (enum perf_event_type), as far as magic-trace needs them.
  */
 #ifndef MAGIC_TRACE_RECORDING_SIDEBAND_H
 #define MAGIC_TRACE_RECORDING_SIDEBAND_H
@@ -16,14 +16,14 @@
 enum sideband_kind {
     SIDEBAND_MAPPING,     /* PERF_RECORD_MMAP, MMAP2: a file or JIT dump became visible in memory */
     SIDEBAND_NAME,        /* PERF_RECORD_COMM: a thread got a name; `exec` when by execve */
-    SIDEBAND_FORK,        /* PERF_RECORD_FORK: a thread or process was born */
+    SIDEBAND_FORK,        /* PERF_RECORD_FORK: a new thread or process */
     SIDEBAND_EXIT,        /* PERF_RECORD_EXIT: a thread ended */
     SIDEBAND_TRACE_START, /* PERF_RECORD_ITRACE_START */
     SIDEBAND_AUX,  /* PERF_RECORD_AUX: how much was written to an AUX ring, and whether some was
                        lost */
-    SIDEBAND_LOST, /* PERF_RECORD_LOST: side-band records themselves were lost */
+    SIDEBAND_LOST, /* PERF_RECORD_LOST: sideband records themselves were lost */
     /* PERF_RECORD_SWITCH, SWITCH_CPU_WIDE; of perf before Linux 4.3 a sample of sched:sched_switch,
-     * which tells the thread that comes: its pid is then UINT32_MAX. */
+     * which has only the thread that is switched to: its pid is then UINT32_MAX. */
     SIDEBAND_CONTEXT_SWITCH,
     SIDEBAND_SAMPLE,        /* PERF_RECORD_SAMPLE: an event beside Intel PT happened */
     SIDEBAND_KERNEL_SYMBOL, /* PERF_RECORD_KSYMBOL: code of the kernel got a name, or went */
@@ -74,7 +74,7 @@ struct sideband_record {
             uint32_t event;  /* index into the events of perf_data */
             uint64_t ip;     /* 0: not known */
             uint64_t period; /* how much was counted since the last one; 0: not known */
-            /* The whole record behind its header: recorded_stack.h finds the call stack in it. */
+            /* The whole record after its header: recorded_stack.h finds the call stack in it. */
             const uint8_t *body;
             uint32_t size;
         } sample;

@@ -18,7 +18,7 @@ static const struct route {
 } routes[] = {
     {"trace", answer_trace, .constant = false},
     {"functions", answer_functions, .constant = true},
-    {"pieces", answer_tiles, .constant = true},
+    {"tiles", answer_tiles, .constant = true},
     {"span", answer_span, .constant = true},
     {"stack", answer_stack, .constant = true},
     {"table", answer_table, .constant = true, .takes_long = true},
@@ -65,8 +65,8 @@ static enum http_status status_of(enum error_code code)
     }
 }
 
-/* As long as it takes: on a busy machine the others may need minutes. False when who asked has gone
- * meanwhile. */
+/* Waits as long as necessary: on a busy machine the others may need minutes. False when the client
+ * has gone meanwhile. */
 static bool wait_for_turn(struct api *api, const struct http_request *request)
 {
     while (!http_is_abandoned(request)) {

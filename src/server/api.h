@@ -1,5 +1,4 @@
-/* What the page asks of a trace (docs/viewer.md section 3): from a name and its parameters to an
- * answer.
+/* The queries of the page (docs/viewer.md section 3): from a name and its parameters to an answer.
  *
  * Called by viewer.c for everything below /api/; may be called from many threads at once.
  */
@@ -22,7 +21,7 @@ void api_open(struct api *api, const struct trace_index *index, const char *name
               const char *trace);
 void api_close(struct api *api);
 
-/* `path`: behind /api/. */
+/* `path`: the part after /api/. */
 void api_answer(struct api *api, const char *path, const struct http_request *request,
                 struct http_answer *answer);
 

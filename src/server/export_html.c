@@ -9,8 +9,8 @@
 
 #include <inttypes.h>
 
-/* The trace has more than fits when it comes to `end`, so what ends before fits. Moments are told
- * as -from and -to take them.
+/* The trace exceeded the limit at `end`, so the part before `end` fits. Moments are printed as
+ * -from and -to accept them.
  */
 static bool refuse(const struct export_trace *shown, struct nanoseconds first,
                    struct nanoseconds end, struct error *error)

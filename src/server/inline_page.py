@@ -2,7 +2,7 @@
 
     inline_page.py WEB_FOLDER OUTPUT.c DEPFILE
 
-All modules become one: each a function that is called once, behind those that it imports, and gives what it exports.
+All modules become one: each a function that is called once, after those that it imports, and returns its exports.
 This understands the modules of web/ and no others: imports and exports of names, each in a line of its own; anything
 else ends the build. The Content-Security-Policy lets in what is here, by its hashes, and nothing else.
 """

@@ -15,7 +15,7 @@ const struct page_file *page_file_find(const char *path)
     return NULL;
 }
 
-/* The path below web/; NULL: nothing of the page is there. */
+/* The path below web/; NULL: it is not a file of the page. */
 static const char *file_path(const char *path)
 {
     static const char prefix[] = "/app/";

@@ -4,8 +4,8 @@
 
 #include "server/http/http.h"
 
-/* `path`: behind the token, with its slash. `folder`: where the files are read from in place of
- * those in the binary, for who works on them; NULL: nowhere. */
+/* `path`: after the token, with its slash. `folder`: read the files from there instead of those in
+ * the binary, for developers of the page; NULL: do not. */
 void page_answer(const char *path, const char *folder, struct http_answer *answer);
 
 #endif

@@ -195,7 +195,7 @@ void page_trace_add(struct page_trace *trace, const struct span_event *event)
 
 /* ------------------------------------------------------------------ writing */
 
-/* Behind the first of a list. */
+/* Before all but the first of a list. */
 static void put_comma(struct block_writer *out, size_t index)
 {
     if (index > 0)
@@ -274,7 +274,7 @@ static void put_columns(const struct page_trace *trace, const struct page_track 
     protobuf_free(&columns);
 }
 
-/* What is known of hits, as the server tells it. */
+/* The known arguments of hits, in the form of the server's answer. */
 static void put_arguments(const struct page_track *track, struct block_writer *out)
 {
     bool any = false;

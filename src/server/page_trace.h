@@ -1,7 +1,6 @@
-/* A small trace in memory, to be carried by a page in itself: the form that
- * web/data/embedded_trace.js describes.
+/* A small trace in memory, embedded in a page: the form that web/data/embedded_trace.js describes.
  *
- * Called by export_html.c. Times are told from the beginning of what is shown.
+ * Called by export_html.c. Times are relative to the beginning of the exported range.
  */
 #ifndef MAGIC_TRACE_SERVER_PAGE_TRACE_H
 #define MAGIC_TRACE_SERVER_PAGE_TRACE_H

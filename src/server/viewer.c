@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* The page needs nothing but itself, and nobody may put it into a frame. It opens Perfetto's UI in
- * a window that it talks to, which `same-origin` would cut off. The address holds the token, so no
- * site that is gone to from here is told of it. */
+/* The page needs only its own files, and other pages may not embed it in a frame. It opens
+ * Perfetto's UI in a window that it exchanges messages with, which `same-origin` would prevent. The
+ * address holds the token, so it is not sent to sites that are opened from here. */
 static const struct http_header headers[] = {
     {"Content-Security-Policy",
      "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "

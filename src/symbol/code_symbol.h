@@ -1,5 +1,5 @@
-/* A stretch of code that some source gives a name or at least bounds: what the readers of symbol
- * tables, PLTs, frame descriptions and perf-PID.map files hand to symbol_table.c.
+/* A range of code to which a source gives a name or at least bounds: the readers of symbol tables,
+ * PLTs, frame descriptions and perf-PID.map files pass them to symbol_table.c.
  */
 #ifndef MAGIC_TRACE_SYMBOL_CODE_SYMBOL_H
 #define MAGIC_TRACE_SYMBOL_CODE_SYMBOL_H
@@ -8,7 +8,7 @@
 
 /* How much a source is worth where two of them speak of the same address; higher is better. */
 enum code_symbol_kind {
-    CODE_GAP,      /* executable, and nobody says more: bounded by its neighbours */
+    CODE_GAP,      /* executable, with no other source; bounded by its neighbours */
     CODE_FRAME,    /* an FDE of .eh_frame: bounds without a name */
     CODE_LABEL,    /* STT_NOTYPE in an executable section: hand-written assembly */
     CODE_FUNCTION, /* STT_FUNC, STT_GNU_IFUNC, a PLT slot, a line of perf-PID.map */

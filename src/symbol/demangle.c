@@ -13,8 +13,8 @@ static bool starts_with(const char *string, const char *prefix)
     return strncmp(string, prefix, strlen(prefix)) == 0;
 }
 
-/* ThinLTO adds ".llvm.HASH" to local names that it exports between modules; it says nothing to a
- * reader, and the demanglers stumble over it. */
+/* ThinLTO adds ".llvm.HASH" to local names that it exports between modules. It does not help
+ * readers, and the demanglers reject it. */
 static size_t length_without_llvm_hash(const char *symbol)
 {
     const char *suffix = strstr(symbol, ".llvm.");
@@ -31,8 +31,8 @@ static const char *without_glibc_prefix(const char *symbol)
     return starts_with(symbol, prefix) && symbol[strlen(prefix)] ? symbol + strlen(prefix) : symbol;
 }
 
-/* Each language's names begin in a way of their own; Rust's older scheme is C++'s with a hash at
- * the end, so it is tried first. */
+/* The prefix of a name shows its language; Rust's older scheme is C++'s with a hash at the end, so
+ * it is tried first. */
 static char *demangle_language(const char *symbol)
 {
     enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };

@@ -1,4 +1,4 @@
-/* Reads the tables that tell an unwinder what to do: .eh_frame and .gcc_except_table.
+/* Reads the tables of unwinders: .eh_frame and .gcc_except_table.
  *
  * Numbers in them are LEB128, addresses are encoded as one of DW_EH_PE_*: a format, and what the
  * value is relative to. Used by frame_entries.c and landing_pads.c. Never reads beyond `end`; after
@@ -16,7 +16,7 @@ struct eh_reader {
     const uint8_t *start; /* borrowed; lies at `address` of the object */
     const uint8_t *next, *end;
     uint64_t address;
-    bool failed; /* there was no more, or an encoding that nobody uses */
+    bool failed; /* the data ended too early, or an encoding is unknown */
 };
 
 /* What values can be relative to, as addresses of the object; 0 unknown. */
@@ -31,7 +31,7 @@ uint64_t eh_read_unsigned(struct eh_reader *reader); /* ULEB128 */
  * an indirect one (DW_EH_PE_indirect): the address where the address lies. */
 uint64_t eh_read_pointer(struct eh_reader *reader, uint8_t encoding, const struct eh_bases *bases);
 
-/* The value alone, whatever it is relative to: lengths, and offsets of call sites. */
+/* The value without its base: for lengths, and offsets of call sites. */
 uint64_t eh_read_value(struct eh_reader *reader, uint8_t encoding);
 
 #endif

@@ -58,7 +58,7 @@ static uint8_t binding_of(const GElf_Sym *symbol)
     }
 }
 
-/* A symbol as the table has it, with the address in the object that it stands for. */
+/* A symbol of the table, with its address in the object. */
 struct table_symbol {
     const char *name;
     GElf_Sym symbol;
@@ -78,7 +78,7 @@ static void add_symbol(const struct table_symbol *found, const struct image_file
         return;
     bool in_section = in_executable_section(found->elf, found->section, found->symbol.st_value,
                                             found->address, &limit);
-    /* Without its section a label could mark anything; ".L" labels are the assembler's own. */
+    /* Without its section a label could mark data; ".L" labels are the assembler's own. */
     if (!function && (!in_section || strncmp(found->name, ".L", 2) == 0))
         return;
     uint64_t size = found->symbol.st_size;
@@ -95,8 +95,8 @@ static void add_symbol(const struct table_symbol *found, const struct image_file
     };
 }
 
-/* The first table of that type behind `section`, or from the beginning on when that is NULL; NULL
- * when there is none. */
+/* The first table of that type after `section`, or the first of all when that is NULL; NULL when
+ * there is none. */
 static Elf_Scn *next_table(Elf *elf, Elf_Scn *section, GElf_Word type, GElf_Shdr *header)
 {
     while ((section = elf_nextscn(elf, section)) != NULL)

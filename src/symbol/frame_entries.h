@@ -16,7 +16,7 @@
 
 /* Addresses of the object. */
 struct frame_entry {
-    uint64_t start, end;      /* end exclusive, behind the start */
+    uint64_t start, end;      /* end exclusive, after the start */
     uint64_t exception_table; /* the language-specific data area (LSDA); 0: none */
 };
 

@@ -1,4 +1,4 @@
-/* All functions that an object file names: for a person to choose one.
+/* All functions that an object file names, as a list for users to choose from.
  *
  * Called by engine/trigger.c and the command line, before a program runs. Unlike symbols.h it keeps
  * every name of an address (aliases), and the address of a function is its first instruction in the
@@ -30,8 +30,8 @@ struct function_list {
 bool function_list_open(struct function_list *list, const char *path, struct error *error);
 void function_list_close(struct function_list *list);
 
-/* Whether a person who writes `text` means this function: by its symbol, its readable name, or that
- * without the list of arguments. */
+/* Whether `text`, which a user typed, means this function: it is its symbol, its readable name, or
+ * that without the list of arguments. */
 bool listed_function_is(const struct listed_function *function, const char *text);
 
 #endif

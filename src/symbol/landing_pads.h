@@ -27,8 +27,8 @@ void landing_pads_init(struct landing_pads *pads, const struct image_file *file,
                        const struct array *entries);
 void landing_pads_free(struct landing_pads *pads);
 
-/* Where an exception goes on that passes the call whose return address is `return_address`. 0 when
- * it passes on to the caller, or when the table cannot be read. */
+/* The landing pad for an exception that unwinds through the call whose return address is
+ * `return_address`. 0 when it continues in the caller, or when the table cannot be read. */
 uint64_t landing_pads_find(const struct landing_pads *pads, uint64_t return_address);
 
 #endif

@@ -88,7 +88,7 @@ static void visit_rows(const struct line_tables *tables,
         visit_unit(&die, visit, context);
 }
 
-/* Whether `path` is `file` or ends with it behind a slash. */
+/* Whether `path` is `file` or ends with a slash and `file`. */
 static bool path_ends_with(const char *path, const char *file)
 {
     size_t length = strlen(path), wanted = strlen(file);

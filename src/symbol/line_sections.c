@@ -13,7 +13,8 @@ static const char *const wanted_names[] = {
 };
 enum { WANTED_COUNT = sizeof wanted_names / sizeof wanted_names[0] };
 
-/* Sections of the image: none (every ELF file begins with that), the wanted ones, their names. */
+/* Sections of the image: the null section (with which every ELF file begins), the wanted ones,
+ * their names. */
 enum { FIRST_WANTED = 1, NAMES = FIRST_WANTED + WANTED_COUNT, SECTION_COUNT };
 
 /* A section as the file has it. */

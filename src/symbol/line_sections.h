@@ -16,9 +16,9 @@ struct line_sections {
     Dwarf *debug;   /* likewise; NULL: this file is one for libdw alone */
 };
 
-/* Leaves to libdw, by debug == NULL, what is not compressed by zlib, is to be relocated, leans on
- * another file (.gnu_debugaltlink), is damaged or not there. `elf` is borrowed until this
- * returns. */
+/* Sets debug == NULL, which leaves the object to libdw, unless its sections are compressed by zlib,
+ * need no relocation, do not refer to another file (.gnu_debugaltlink) and are undamaged. `elf` is
+ * borrowed until this returns. */
 void line_sections_open(struct line_sections *sections, Elf *elf);
 void line_sections_close(struct line_sections *sections);
 

@@ -40,8 +40,8 @@ static bool has_local_symbols(const struct array *symbols)
     return false;
 }
 
-/* Strings are in .rodata, if sections are told at all; the rest of a large file takes long to
- * search. */
+/* The strings are in .rodata, if the object has sections; searching the whole of a large file takes
+ * long. */
 static bool has_runtime_variable(Elf *elf, const struct image_file *file)
 {
     static const char name[] = "OCAMLRUNPARAM";

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A hexadecimal number at *at, which moves behind it and the blanks that must follow. */
+/* Reads a hexadecimal number at *at, and moves *at past it and the blanks that must follow. */
 static bool read_number(char **at, uint64_t *number)
 {
     if (!isxdigit((unsigned char)**at)) /* strtoull would take signs and blanks */
@@ -68,7 +68,8 @@ static bool acceptable(int descriptor, bool owner_must_match)
            (!owner_must_match || status.st_uid == 0 || status.st_uid == geteuid());
 }
 
-/* Checks what was opened, not what the name meant a moment before; and does not wait for a FIFO. */
+/* Checks the opened file, because the name may mean another one by now; does not wait for a FIFO.
+ */
 static char *read_text(const char *path, bool owner_must_match)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (owner_must_match ? O_NOFOLLOW : 0);

@@ -1,8 +1,8 @@
-/* Names of JIT code that a program wrote down for perf: the file perf-PID.map.
+/* Names of JIT code that a program wrote for perf: the file perf-PID.map.
  *
  * One line per function, "START SIZE NAME", both numbers hexadecimal (an 0x is tolerated), the name
- * anything up to the end of the line. Addresses are those in the process. Code is compiled again
- * and again, and a later line takes the addresses from earlier ones. Lines that are not of this
+ * anything up to the end of the line. Addresses are those in the process. Code is compiled
+ * repeatedly: a later line replaces earlier ones at the same addresses. Lines that are not of this
  * form are skipped: the file may be cut off anywhere.
  *
  * Source: tools/perf/Documentation/jit-interface.txt of Linux.
@@ -18,9 +18,9 @@ struct perf_map {
     char *text;                /* the file, into which names point; NULL: of a dump */
 };
 
-/* Looks for perf-PID.map in `folder`. NULL when there is none. With `owner_must_match` a file that
- * belongs neither to this user nor to root is not taken, nor is a symbolic link: in /tmp anybody
- * can make one. */
+/* Looks for perf-PID.map in `folder`. NULL when there is none. With `owner_must_match`, symbolic
+ * links are refused, and files that belong neither to this user nor to root: in /tmp any user can
+ * create one. */
 struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must_match);
 
 /* The same of what the process's JIT compiler dumped (jitdump.h): for pages that the recorder

@@ -170,7 +170,7 @@ static void read_slots(struct plt_reader *reader, Elf_Scn *section, const GElf_S
     }
 }
 
-/* Calls `read` with each section and its header whose type and name it might want. */
+/* Calls `read` with each section and its header, for it to select those that it needs. */
 static void for_each_section(struct plt_reader *reader,
                              void (*read)(struct plt_reader *, Elf_Scn *, const GElf_Shdr *,
                                           const char *name))

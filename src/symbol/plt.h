@@ -16,7 +16,7 @@
 
 #include <libelf.h>
 
-/* Appends the slots of `elf` to `symbols` (of struct code_symbol), whose functions lend their names
+/* Appends the slots of `elf` to `symbols` (of struct code_symbol), whose functions give their names
  * to slots of IFUNCs in static programs. Names are made in `names`. */
 void plt_read(Elf *elf, struct arena *names, struct array *symbols);
 

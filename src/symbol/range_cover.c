@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* The ranges that have begun, highest rank on top; those that have ended meanwhile are dropped when
- * they surface. */
+/* The ranges that have begun, highest rank on top. Ranges that have ended are removed when they
+ * reach the top. */
 struct heap {
     const struct ranked_range **ranges;
     size_t count;

@@ -1,8 +1,7 @@
-/* From ranges that overlap to ranges that do not: at each address the range of the highest rank
- * wins.
+/* Converts overlapping ranges to disjoint ones: at each address the range of the highest rank wins.
  *
  * Symbol tables nest (a label inside a function, a PLT slot inside the frame description of the
- * whole PLT), and perf-PID.map files reuse addresses when code is compiled anew. Called by
+ * whole PLT), and perf-PID.map files reuse addresses when code is compiled again. Called by
  * symbol_table.c; O(n log n).
  */
 #ifndef MAGIC_TRACE_SYMBOL_RANGE_COVER_H

@@ -2,8 +2,8 @@
  *
  * Called by symbols.c, by one thread at a time. The first row of the line table at the function's
  * first instruction is taken: it exists also for functions without a DIE of their own (assembly)
- * and, when .debug_info was removed, in .debug_line alone. libdw bounds all that it
- * reads, and decompresses what line_sections.h leaves to it.
+ * and, when .debug_info was removed, in .debug_line alone. libdw checks the bounds of its reads,
+ * and decompresses the sections that line_sections.h leaves to it.
  *
  * Which unit an address belongs to is taken from the units' own ranges and not from .debug_aranges,
  * on which libdw 0.188 relies: LLVM (so clang and Rust) does not write it.

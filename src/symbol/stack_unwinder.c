@@ -9,7 +9,7 @@
 /* Stacks that are saved have 64 KiB, so deeper ones go round in circles. */
 enum { FRAMES_MAX = 8192 };
 
-/* libdw wants the number of a thread; there is one, the sampled one. */
+/* libdw requires a thread number; there is one thread, the sampled one. */
 enum { THREAD = 1 };
 
 struct stack_unwinder {
@@ -21,7 +21,7 @@ struct stack_unwinder {
     struct array *frames;
     size_t first;     /* of its frames in `frames` */
     bool outdated;    /* libdw knows an object where another one lies now */
-    bool read_beyond; /* behind the newest frame, memory was wanted that was not saved */
+    bool read_beyond; /* the unwinder needed stack memory that was not saved */
     bool no_object;
 };
 
@@ -164,7 +164,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
     bool innermost = unwinder->frames->count == unwinder->first, runs = innermost;
     if (!dwfl_frame_pc(state, &address, NULL))
         return DWARF_CB_ABORT;
-    /* A return address may lie behind the last instruction of its object. */
+    /* A return address may lie after the last instruction of its function. */
     Dwarf_Addr inside = innermost ? address : address - 1;
     if (!innermost && !address_space_find(unwinder->space, inside))
         return DWARF_CB_ABORT; /* no code: the rules did not fit */
@@ -213,7 +213,7 @@ static enum unwinding_end unwind_once(struct stack_unwinder *unwinder)
                        dwfl_getthread_frames(unwinder->dwfl, THREAD, take_frame, unwinder) == 0;
     if (unwinder->no_object)
         return UNWINDING_NO_OBJECT;
-    /* To libdw, a return address that it cannot read is one that does not exist. */
+    /* libdw takes an unreadable return address for the end of the stack. */
     if (unwinder->read_beyond)
         return UNWINDING_NOT_SAVED;
     return reached_end ? UNWINDING_WHOLE : UNWINDING_NO_RULES;

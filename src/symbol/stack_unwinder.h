@@ -1,8 +1,8 @@
 /* The callers of what ran, found from the registers and the top of the stack as a sample saved
  * them, by the rules for unwinding in the objects (.eh_frame, .debug_frame), with libdw.
  *
- * One unwinder per process and thread of ours; the objects that it has opened stay open. A frame
- * whose object is not here is the last: nothing is guessed. In code of no object (of a JIT
+ * One unwinder per process and decoding thread; the objects that it has opened stay open. A frame
+ * whose object is missing is the last: no caller is guessed. In code of no object (of a JIT
  * compiler) frame pointers are followed.
  *
  * Called by decode/. Sources: elfutils' libdwfl.h; numbers of registers: System V psABI for x86-64,
@@ -47,10 +47,10 @@ struct unwound_frame {
 
 /* Why there are no frames further out. */
 enum unwinding_end {
-    UNWINDING_WHOLE,     /* the outermost was called by nobody */
-    UNWINDING_NOT_SAVED, /* their part of the stack was not saved */
+    UNWINDING_WHOLE,     /* the outermost has no caller */
+    UNWINDING_NOT_SAVED, /* the stack of its callers was not saved */
     UNWINDING_NO_OBJECT, /* the object of the outermost is not here */
-    UNWINDING_NO_RULES,  /* nothing tells how to unwind the outermost */
+    UNWINDING_NO_RULES,  /* there are no unwind rules for the outermost */
 };
 
 struct stack_unwinder;

@@ -202,7 +202,7 @@ void symbol_table_build(struct symbol_table *table, struct array *symbols, enum 
     for (size_t i = 0; i < covered.count; i++) {
         const struct covered_range *range = array_at(&covered, i);
         uint32_t function = function_of[range->owner];
-        /* Each gap is a function of its own: nothing says that they belong together. */
+        /* Each gap is a function of its own: no source connects them. */
         if (elements[range->owner].kind == CODE_GAP)
             function = add_function(&builder, NULL, range->start, range->end);
         table->ranges[i] = (struct table_range){range->start, range->end, function};

@@ -1,9 +1,9 @@
-/* Questions about addresses come by the million from several decoding threads; new functions and
- * objects are rare. So what is known is found without a lock: objects, perf maps and the function
- * ids in their tables are published by atomic stores after they are complete. Everything that makes
- * something new holds `lock`. But objects are opened side by side, for that takes long: each with
- * libdw's session of its own, which no other thread can know yet; afterwards libdw, which is not
- * made for several threads, is asked under `lock`.
+/* Decoding threads look up addresses millions of times; new functions and objects are rare. So
+ * lookups of known addresses take no lock: objects, perf maps and the function ids in their tables
+ * are published by atomic stores after they are complete. Code that adds an entry holds `lock`.
+ * Objects are opened in parallel, because that takes long: each with a libdw session of its own,
+ * which no other thread can see yet; afterwards libdw, which is not thread-safe, is called under
+ * `lock`.
  */
 #include "symbol/symbols.h"
 
@@ -71,7 +71,7 @@ static struct function_record *record_of(const struct symbols *symbols, function
     return &chunk[id % CHUNK_RECORDS];
 }
 
-/* Under the lock. The record is complete before anybody can learn its id. */
+/* Under the lock. The record is complete before its id is published. */
 static function_id add_function(struct symbols *symbols, const struct function *function,
                                 struct object *object)
 {
@@ -178,8 +178,8 @@ static bool was_executed(const struct process *process)
     return false;
 }
 
-/* Under the lock. A child that was forked and goes on in the same program runs its parent's JIT
- * code, but writes no map of its own for it. */
+/* Under the lock. A forked child that stays in the same program runs its parent's JIT code, but
+ * writes no map of its own for it. */
 static struct perf_map *find_perf_map(struct symbols *symbols, const struct process *process)
 {
     const struct address_spaces *spaces = symbols->spaces;
@@ -255,7 +255,7 @@ static function_id get_table_function(struct symbols *symbols, struct table_func
     return id;
 }
 
-/* The function kept in `slot`, called `name` (in brackets if so wished). */
+/* The function of `slot`, called `name` (in brackets on request). */
 static function_id get_whole_function(struct symbols *symbols, _Atomic function_id *slot,
                                       const char *name, bool brackets,
                                       const struct image_file *file)
@@ -317,7 +317,7 @@ static struct function_bounds find_in_object(struct symbols *symbols, const stru
             return bounds;
         }
     }
-    /* Mapped as code, but not so by the object's own headers: nothing more can be said. */
+    /* Mapped as code, but not by the object's own headers: only the file is known. */
     return bounds_around(mapping, address, 0, 1, get_file_function(symbols, file));
 }
 

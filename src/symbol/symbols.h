@@ -1,12 +1,11 @@
-/* From an address to the function it belongs to, with a name a person can read.
+/* Finds the function that an address belongs to, and its readable name.
  *
  * One `struct symbols` serves a whole decode and may be used from several threads; an object's
  * tables are loaded at the first question about it. Sources, best first: .symtab (of the object or
  * of its separate debug file, by build id or .gnu_debuglink), .dynsym, PLT slots ("puts@plt"),
  * jit-PID.dump and perf-PID.map for JIT code, and last the ranges of .eh_frame, which bound
- * functions that have lost their names ("libfoo.so+0x1234"). Code that nothing names is one
- * function per process
- * ("[JIT code]") or, in a file that is missing, per file ("[libgone.so]").
+ * functions that have lost their names ("libfoo.so+0x1234"). Code without a name is one function
+ * per process ("[JIT code]") or, in a file that is missing, per file ("[libgone.so]").
  *
  * A function can own several ranges: its cold part ("f.cold") lies elsewhere and has the same id.
  */
@@ -58,23 +57,23 @@ void symbols_close(struct symbols *symbols);
 struct function_bounds {
     function_id function;
     uint64_t start, end; /* end exclusive */
-    bool ocaml;          /* OCaml code is in the same object: symbols_ocaml_code tells more */
+    bool ocaml;          /* OCaml code is in the same object: see symbols_ocaml_code */
 };
 struct function_bounds symbols_find(struct symbols *symbols, const struct mapping *mapping,
                                     uint64_t address);
 
-/* A function that lies in no known address space but that somebody has named: perf script's text.
- * `symbol` is as in a symbol table, `object` a path; both are copied and may be NULL. `name` is
- * copied too. */
+/* A function that lies in no known address space and was named by another source: perf script's
+ * text. `symbol` is as in a symbol table, `object` a path; both are copied and may be NULL. `name`
+ * is copied too. */
 function_id symbols_add(struct symbols *symbols, const char *name, const char *symbol,
                         const char *object);
 
 /* Valid until symbols_close; ids must have come from above or be one of the special ones. */
 const struct function *symbols_function(const struct symbols *symbols, function_id function);
 
-/* Where an exception goes on, as an address in the process, that passes the call whose return
- * address is `return_address` of `mapping`: the landing pad (landing_pads.h), if an exception of
- * its type is caught or cleaned up after there. 0: nowhere, it passes on to the caller. */
+/* The landing pad (landing_pads.h), as an address in the process, of an exception that unwinds
+ * through the call whose return address is `return_address` of `mapping`, if its type is caught or
+ * cleaned up after there. 0: none, it continues in the caller. */
 uint64_t symbols_landing_pad(struct symbols *symbols, const struct mapping *mapping,
                              uint64_t return_address);
 

@@ -2,7 +2,7 @@
 without timing packets and with and without return compression.
 
 The decoders are libipt's (insn_judge), stock perf's (through branch_dlfilter, which logs instead of printing) and ours:
-flow_judge tells the counts of its events, and `magic-trace dump -branches` its branches, where the binary has it.
+flow_judge prints the counts of its events, and `magic-trace dump -branches` its branches, where the binary has it.
 """
 import re
 import shutil
@@ -17,7 +17,7 @@ import truth_programs  # noqa: E402  (found through the path just set)
 # For -packets, and whether everything is kept or only the end. Each program is recorded in two of them, in turn.
 KINDS = [("", True), ("nocyc", True), ("mtc", True), ("noretcomp", True), ("nocyc,noretcomp", False)]
 
-QUICK_STRIDE = 8  # with --quick only every so many programs are recorded
+QUICK_EVERY = 8  # with --quick only one in so many programs is recorded
 
 # Of tests/truth/programs, in their first variant: every way that control can go, in all languages, but no long runs.
 SOURCES = """
@@ -153,5 +153,5 @@ def installed(words):
 TESTS = [(source, built_from(source)) for source in SOURCES]
 TESTS += [(name, installed(words)) for name, words in COMMANDS.items()]
 TESTS += [("ends_while_running", ends_while_running)]
-for number, (name, make) in enumerate(TESTS[::QUICK_STRIDE if Settings.quick else 1]):
+for number, (name, make) in enumerate(TESTS[::QUICK_EVERY if Settings.quick else 1]):
     add_test(name, make, [KINDS[number % len(KINDS)], KINDS[(number + 2) % len(KINDS)]])

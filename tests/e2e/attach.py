@@ -1,4 +1,4 @@
-"""attach: a running process is stepped from a trigger on, and goes on as if nothing had been."""
+"""attach: a running process is stepped from a trigger on, and then runs on unchanged."""
 import os
 import pathlib
 import random
@@ -214,7 +214,7 @@ class Attach(harness.TestCase):
         first.wait()
         self.assert_unharmed(process)
 
-    def test_nothing_left_behind(self):
+    def test_nothing_left(self):
         """no trap flag, no changed signal mask, no pending trap, no wait cut short"""
         process = self.start(program="sensitive")
         for trigger in ("push_flags", "pop_flags", "push_flags"):

@@ -25,7 +25,7 @@ def small_disk(path, size):
 
 class BadProgram(harness.TestCase):
     def assert_refused(self, program, *words, **options):
-        """`run PROGRAM` fails with all of the words, and leaves neither a trace nor a recording behind."""
+        """`run PROGRAM` fails with all of the words, and leaves neither a trace nor a recording."""
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
         environment = dict(options.pop("env", harness.Settings.environment), TMPDIR=str(temporary))
@@ -192,7 +192,7 @@ class DamagedRecording(harness.TestCase):
         return 97 * max(1, len(self.original) // 97 // runs)
 
     def test_truncated(self):
-        """perf.data cut off anywhere: what is whole is decoded, and the cut is told"""
+        """perf.data cut off anywhere: what is whole is decoded, and the cut is reported"""
         # The header says where the records end; what follows them (names of the machine and the like) can be missed.
         offset, size = struct.unpack_from("<QQ", self.original, 40)
         for length in range(0, offset + size, self.step()):
@@ -217,7 +217,7 @@ class DamagedRecording(harness.TestCase):
         self.assertGreater(self.spans(output)["descend"], 0)
 
     def test_damaged_session(self):
-        """session.json with a flipped byte, cut off or missing: the trace is whole, and damage is told"""
+        """session.json with a flipped byte, cut off or missing: the trace is whole, and damage is reported"""
         session = self.recording / "session.json"
         original = session.read_bytes()
         for content in (original[:len(original) // 2], b"", b"[]", original.replace(b'":', b'"\xff', 1)):

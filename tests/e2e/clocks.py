@@ -1,4 +1,4 @@
-"""Time means something: translation is not the program's time, effects follow their causes, instruction time
+"""Times: the emulator's translation is left out of them, effects follow their causes, instruction time
 repeats."""
 import json
 import statistics
@@ -60,7 +60,7 @@ class Clocks(harness.TestCase):
         self.assertEqual(self.early_effects("pipe"), [])
 
     def test_futex(self):
-        """ping-pong over a futex: no effect precedes its cause, also when the receiver did not have to sleep"""
+        """ping-pong over a futex: no effect precedes its cause, also when the thread that is woken did not have to sleep"""
         self.assertEqual(self.early_effects("futex", judged=True), [])
         self.assertEqual(self.early_effects("futex", "-clock", "host"), [])
 

@@ -188,7 +188,7 @@ class CommandLine(harness.TestCase):
         self.assertGreater((whole.directory / "perf.data").stat().st_size, 100000)
 
     def test_foreign_folder(self):
-        """a folder with somebody's perf.data is not overwritten; an older recording of ours is"""
+        """a folder with the user's perf.data is not overwritten; an older recording of ours is"""
         folder = self.folder / "mine"
         folder.mkdir()
         (folder / "perf.data").write_text("precious")

@@ -4,13 +4,13 @@ import subprocess
 
 import harness
 
-DEFAULT = ["-full-execution"]
-
 
 class Counts(harness.TestCase):
+    OPTIONS = ["-engine", "qemu", "-full-execution"]
+
     def check(self, command, *options, from_stderr=False):
         """Traces, compares with the program's own COUNT lines and with an untraced run, asks all judges."""
-        traced = self.trace(command, *DEFAULT, *options)
+        traced = self.trace(command, *self.OPTIONS, *options)
         spans = self.spans(traced.trace)
         counts = harness.counts_in(traced.stdout + (traced.stderr if from_stderr else b""))
         self.assertTrue(counts, "the program printed no counts")
@@ -27,7 +27,7 @@ class Counts(harness.TestCase):
 
     def test_perf_dump(self):
         """`perf report -D` reads a recording to its end without complaint"""
-        traced = self.trace([harness.compile_program("recursion")], *DEFAULT)
+        traced = self.trace([harness.compile_program("recursion")], *self.OPTIONS)
         finished = harness.run(["perf", "report", "-D", "-i", traced.directory / "perf.data"])
         self.assertEqual((finished.status, finished.stderr), (0, b""))
         self.assertIn(b"PERF_RECORD_AUXTRACE", finished.stdout)
@@ -64,7 +64,7 @@ class Counts(harness.TestCase):
 
     def test_one_thread(self):
         """without -multi-thread one thread is traced, and the summary says what would show the others"""
-        traced = self.trace([harness.compile_program("threads")], *DEFAULT)
+        traced = self.trace([harness.compile_program("threads")], *self.OPTIONS)
         spans = self.spans(traced.trace)
         self.assertEqual(spans["main"], 1)
         self.assertEqual(spans["descend"], 0)
@@ -76,7 +76,7 @@ class Counts(harness.TestCase):
 
     def test_moved_recording(self):
         """a recording that was moved, and the perf.data in it, still find the code that was in no file"""
-        traced = self.trace([harness.compile_program("generated_code")], *DEFAULT)
+        traced = self.trace([harness.compile_program("generated_code")], *self.OPTIONS)
         moved = traced.directory.rename(self.folder / "moved")
         for recording in (moved, moved / "perf.data"):
             finished = self.magic_trace("decode", recording)
@@ -104,7 +104,7 @@ class Counts(harness.TestCase):
         """tail calls and inlined functions of an optimized program do not unbalance the stack"""
         program = harness.compile_program("recursion_optimized", ["-O2"],
                                           harness.PROGRAMS / "recursion.c")
-        traced = self.trace([program], *DEFAULT)
+        traced = self.trace([program], *self.OPTIONS)
         self.assertEqual(self.spans(traced.trace)["main"], 1)
         self.judge_recording(traced)
         self.assert_no_gaps(traced)
@@ -115,6 +115,6 @@ class Counts(harness.TestCase):
         stripped = self.folder / "stripped"
         shutil.copy(program, stripped)
         subprocess.run(["strip", stripped], check=True)
-        traced = self.trace([stripped], *DEFAULT)
+        traced = self.trace([stripped], *self.OPTIONS)
         self.judge_trace(traced.trace)
         self.assert_no_gaps(traced)

@@ -10,7 +10,7 @@ from harness import Settings, run
 PSB = bytes.fromhex("0282" * 8)
 PERF_RECORD_AUXTRACE = 71  # linux: tools/lib/perf/include/perf/event.h
 
-# Damage so near in front of a PSB may be seen only behind it: the next interval may be lost with it.
+# Damage so near before a PSB may be noticed only after it: the next interval may be lost with it.
 SEEN_LATE = 64
 
 # Events that damage adds, or that belong to the ends of what was lost.
@@ -57,7 +57,7 @@ class Damage(harness.TestCase):
     def test_random_bytes(self):
         """random bytes in the packets cost no event outside of the intervals between PSBs that they lie in"""
         recording = self.folder / "recording"
-        # In instructions, the time of an event tells in which interval it lies, to the instruction.
+        # In instructions, the time of an event says in which interval it lies, to the instruction.
         self.magic_trace("run", "-no-decode", "-full-execution", "-clock", "instructions", "-working-directory", recording,
                          "--", "gzip", "-nc", harness.TESTS / "e2e" / "harness.py")
         whole = self.events(recording)

@@ -108,7 +108,7 @@ class Faults(harness.TestCase):
             self.assert_perf_agrees(traced)
 
     def test_stripped(self):
-        """without symbols the mark still tells the place in the file"""
+        """without symbols the mark still names the place in the file"""
         program = self.folder / "stripped"
         subprocess.run(["strip", "-o", program, harness.compile_program("faults")], check=True)
         traced = self.trace([program, "middle"])
@@ -194,7 +194,7 @@ class Waits(harness.TestCase):
         self.assert_waited(program, WAITED_SECONDS, time.monotonic() - began)
 
     def test_killed_child(self):
-        """kill -9 of a child that waits: it ends when its parent is told, not when the parent ends"""
+        """kill -9 of a child that waits: it ends when its parent is notified, not when the parent ends"""
         process = self.start(["bash", "-c", "sleep 3000; sleep 3"], "-follow")
         # magic-trace has had other children before: it asks qemu for its version.
         shell, child = wait_until(lambda: [(shell, child) for shell in children_of(process.pid)

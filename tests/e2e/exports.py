@@ -1,5 +1,5 @@
-"""`magic-trace export`: each format is read by somebody else's reader where there is one (Python's csv and json,
-protoc with the public field numbers, `go tool pprof`, speedscope in a browser), and says what the trace says."""
+"""`magic-trace export`: each format is read by an independent reader where there is one (Python's csv and json,
+protoc with the public field numbers, `go tool pprof`, speedscope in a browser), and has what the trace has."""
 import base64
 import collections
 import csv
@@ -190,15 +190,15 @@ class Exports(harness.TestCase):
         self.assertGreater(int(content["otherData"]["unix_time_ns_at_0"]), 10 ** 18)
 
     def test_chrome_arrows(self):
-        """chrome: arrows lead from where a stack is parked to where it goes on"""
+        """chrome: arrows lead from where a stack is suspended to where it is resumed"""
         _, phases = self.check_chrome(self.fibers())
         begins = {event["id"]: event for event in phases["s"]}
         self.assertEqual(len(begins), len(phases["s"]))
         self.assertGreater(len(phases["f"]), 700)
         for event in phases["f"]:
-            parked = begins[event["id"]]
-            self.assertLess(parked["time"], event["time"])
-            self.assertEqual(parked["inside"][0], event["inside"][0])
+            suspended = begins[event["id"]]
+            self.assertLess(suspended["time"], event["time"])
+            self.assertEqual(suspended["inside"][0], event["inside"][0])
             self.assertEqual(event["bp"], "e")
 
     def read_perfetto(self, path):
@@ -272,11 +272,11 @@ class Exports(harness.TestCase):
                                     for moment in whole.counters])
         expected = collections.Counter()
         for span in whole.spans:
-            told = {name: value for name, value in span.arguments.items()
-                    if name not in ("symbol", "file", "line", "stack")}
+            arguments = {name: value for name, value in span.arguments.items()
+                         if name not in ("symbol", "file", "line", "stack")}
             location = (span.arguments.get("symbol", span.name if "file" in span.arguments else None),
                         span.arguments.get("file"), span.arguments.get("line"))
-            expected[span.name, span.begin, span.category, location, tuple(sorted(told.items()))] += 1
+            expected[span.name, span.begin, span.category, location, tuple(sorted(arguments.items()))] += 1
         got = collections.Counter()
         for span, category, location, annotations in spans:
             place = (one(location, "function_name"), one(location, "file_name"),
@@ -299,15 +299,15 @@ class Exports(harness.TestCase):
         self.assertEqual(clocks[6], 0)
 
     def test_perfetto_flows(self):
-        """perfetto: flows lead from where a stack is parked to where it goes on"""
+        """perfetto: flows lead from where a stack is suspended to where it is resumed"""
         trace = self.fibers()
         flows, _, _ = self.check_perfetto(trace)
         self.assertGreater(len(flows), 700)
-        for (parked, before), (gone_on, after) in flows:
+        for (suspended, before), (resumed, after) in flows:
             self.assertLess(before, after)
-            self.assertEqual(parked, gone_on)
+            self.assertEqual(suspended, resumed)
 
-    def told(self, names):
+    def shortened(self, names):
         """Of very deep stacks the middle is left out."""
         return names if len(names) <= 1024 else (*names[:512], "[...]", *names[-512:])
 
@@ -317,7 +317,7 @@ class Exports(harness.TestCase):
         for span in whole.spans:
             if whole.processes[span.pid] != HITS:
                 entry = found[whole.processes[span.pid], span.pid, whole.threads[span.pid, span.tid], span.tid,
-                              self.told(span.stack)]
+                              self.shortened(span.stack)]
                 entry[0] += 1
                 entry[1] += span.self
         return found
@@ -370,7 +370,7 @@ class Exports(harness.TestCase):
         for trace in self.strange_trace(), self.threads():
             whole = fxt_spans.read_whole(trace)
             profile, samples = self.read_pprof(self.export("pprof", trace))
-            # An empty name is told as a label of number 0.
+            # An empty name becomes a label of number 0.
             got = {tuple(part or "" for part in key[:4]) + (key[4],): value for key, value in samples.items()}
             expected = {tuple(part or "" for part in key[:4]) + (key[4],): value
                         for key, value in self.self_times(whole).items()}
@@ -405,7 +405,7 @@ class Exports(harness.TestCase):
         self.assertEqual(flat["work"], expected["work"])
 
     def test_csv(self):
-        """csv: a line per span, with all that is told of it"""
+        """csv: a line per span, with all that is known of it"""
         for trace in self.strange_trace(), self.threads():
             whole = fxt_spans.read_whole(trace)
             with open(self.export("csv", trace), newline="", encoding="utf-8") as file:
@@ -418,16 +418,16 @@ class Exports(harness.TestCase):
                  row["line"], row["address"], row["code"], row["ended"], row["seen"], row["value"]) for row in spans)
             expected = collections.Counter()
             for span in whole.spans:
-                told = span.arguments
+                arguments = span.arguments
                 seen = [words for name, words in (("inferred_start_time", "start inferred"),
                                                   ("inferred_end_time", "end inferred"), ("across_gap", "across gap"))
-                        if name in told]
-                address = told.get("address", told.get("ip", 0))
+                        if name in arguments]
+                address = arguments.get("address", arguments.get("ip", 0))
                 expected[(span.name, whole.processes[span.pid], span.pid, whole.threads[span.pid, span.tid], span.tid,
-                          span.depth, span.begin, span.end - span.begin, span.self, told.get("symbol", ""),
-                          told.get("file", ""), str(told.get("line", "")), hex(address) if address else "",
-                          span.category or "own", told.get("end", "return"), "; ".join(seen) or "yes",
-                          str(told.get("arg", "")))] += 1
+                          span.depth, span.begin, span.end - span.begin, span.self, arguments.get("symbol", ""),
+                          arguments.get("file", ""), str(arguments.get("line", "")), hex(address) if address else "",
+                          span.category or "own", arguments.get("end", "return"), "; ".join(seen) or "yes",
+                          str(arguments.get("arg", "")))] += 1
             self.assertEqual(got, expected)
             self.assertEqual([(row["function"], int(row["start_ns"])) for row in rows if row["kind"] == "instant"],
                              [(moment.name, moment.time) for moment in whole.instants])
@@ -547,7 +547,7 @@ class Exports(harness.TestCase):
         return list(zip(*[iter(numbers)] * 5))
 
     def test_html(self):
-        """html: the page carries all that the trace tells"""
+        """html: the page carries all that the trace holds"""
         endings = ["return", "tail call", "unwound", "gap", "end of trace", "exec", "filter", "switch"]
         for trace in self.strange_trace(), self.threads():
             whole = fxt_spans.read_whole(trace)
@@ -563,11 +563,12 @@ class Exports(harness.TestCase):
                     got[(*carried["functions"][function], track["pid"], track["tid"], depth, begin, begin + length,
                          endings[flags >> 8], flags & 7)] += 1
             for span in whole.spans:
-                told = span.arguments
-                flags = ("inferred_start_time" in told) + 2 * ("inferred_end_time" in told) + 4 * ("across_gap" in told)
-                expected[(span.name, told.get("symbol"), told.get("file"), told.get("line", 0),
-                          hex(told["address"]) if "address" in told else None, span.category or "own", span.pid,
-                          span.tid, span.depth, span.begin, span.end, told.get("end", "return"), flags)] += 1
+                arguments = span.arguments
+                flags = sum(bit for bit, name in ((1, "inferred_start_time"), (2, "inferred_end_time"), (4, "across_gap"))
+                            if name in arguments)
+                expected[(span.name, arguments.get("symbol"), arguments.get("file"), arguments.get("line", 0),
+                          hex(arguments["address"]) if "address" in arguments else None, span.category or "own", span.pid,
+                          span.tid, span.depth, span.begin, span.end, arguments.get("end", "return"), flags)] += 1
             self.assertEqual(got, expected)
             self.assertEqual([(mark["text"], mark["time"] + first) for mark in carried["marks"]],
                              [(moment.name, moment.time) for moment in whole.instants])
@@ -657,7 +658,7 @@ class Exports(harness.TestCase):
         self.assertIn("-format is missing", self.magic_trace("export", trace).stderr.decode())
 
     def test_damage(self):
-        """of a damaged trace all before the damage is exported, and the damage is told"""
+        """of a damaged trace all before the damage is exported, and the damage is reported"""
         trace = self.strange_trace()
         content = trace.read_bytes()
         trace.write_bytes(content[:len(content) // 2 + 3])

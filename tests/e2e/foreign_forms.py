@@ -74,11 +74,11 @@ class ForeignForms(harness.TestCase):
 
     @unittest.skipUnless(shutil.which("zstd"), "zstd is not installed")
     def test_compressed(self):
-        """compressed records, of side band and of packets, in a file and through a pipe"""
+        """compressed records, of sideband and of packets, in a file and through a pipe"""
         setup, others = perf_forms.packets_first(self.recording.records)
-        side_band = [record for record in others if record[0] < 64]
+        sideband = [record for record in others if record[0] < 64]
         packets = [record for record in others if record[0] >= 64]
-        self.assert_same(perf_forms.as_file(self.recording, setup + perf_forms.compressed(side_band) + packets))
+        self.assert_same(perf_forms.as_file(self.recording, setup + perf_forms.compressed(sideband) + packets))
         self.assert_same(perf_forms.as_pipe(self.recording, setup + perf_forms.compressed(others, 999)))
 
     @unittest.skipUnless(shutil.which("zstd"), "zstd is not installed")
@@ -94,9 +94,9 @@ class ForeignForms(harness.TestCase):
         """records with a time come in any order"""
         setup, others = perf_forms.packets_first(self.recording.records)
         packets = [record for record in others if record[0] >= 64]
-        side_band = [record for record in others if record[0] < 64]
-        # Two rows as of two rings of the kernel: each in order, the second wholly behind the first.
-        self.assert_same(perf_forms.as_file(self.recording, setup + packets + side_band[1::2] + side_band[0::2]))
+        sideband = [record for record in others if record[0] < 64]
+        # Two rows as of two rings of the kernel: each in order, the second wholly after the first.
+        self.assert_same(perf_forms.as_file(self.recording, setup + packets + sideband[1::2] + sideband[0::2]))
 
     def check_per_cpu(self, switches):
         perf_forms.as_per_cpu(self.recording, switches)

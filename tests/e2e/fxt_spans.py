@@ -12,8 +12,8 @@ import struct
 
 Span = collections.namedtuple("Span", "name pid tid begin end")  # nanoseconds
 
-# A span with all that is told of it. `self`: its length without that of the spans inside. `arguments`: of its begin and
-# its end. `stack`: names of the spans that were open, itself the last.
+# A span with all that is known of it. `self`: its length without that of the spans inside. `arguments`: of its begin and
+# its end. `stack`: names of the spans that were active, itself the last.
 WholeSpan = collections.namedtuple("WholeSpan", "name category pid tid depth begin end self arguments stack")
 Moment = collections.namedtuple("Moment", "name pid tid time value")  # an instant, or a counter's value
 
@@ -39,7 +39,7 @@ def read_bytes(path):
 
 
 class Records:
-    """Walks over a trace: `events` gives (event type, header, time, thread, bytes behind the time)."""
+    """Walks over a trace: `events` gives (event type, header, time, thread, bytes after the time)."""
 
     def __init__(self, path):
         self.path = path
@@ -119,7 +119,7 @@ class Open:
 
 
 def read_whole(path):
-    """All that a trace tells. The rows of deep frames are put back into their thread."""
+    """All that a trace holds. The rows of deep frames are put back into their thread."""
     records, stacks = Records(path), collections.defaultdict(list)
     whole = Whole([], [], [], {}, {})
     for kind, header, time, (pid, row), body in records.events():

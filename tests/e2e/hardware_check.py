@@ -1,4 +1,4 @@
-"""doctor -check-hardware, by the engine that works everywhere: what is right passes, and what is wrong does not."""
+"""doctor -check-hardware, by the engine that works everywhere: it passes on what is right and fails on what is wrong."""
 import pathlib
 import re
 
@@ -14,7 +14,7 @@ class HardwareCheck(harness.TestCase):
                           if match}, lines
 
     def test_the_emulator(self):
-        """with the emulator everything that it can do passes, and nothing is left behind"""
+        """with the emulator everything that it can do passes, and nothing is left"""
         if b"__asan_init" in pathlib.Path(harness.Settings.binary).read_bytes():
             self.skipTest("the recorded program is magic-trace itself, and sanitizers do not run under qemu")
         before = set(self.folder.iterdir())

@@ -1,6 +1,6 @@
 """What the end-to-end tests share: compiling programs, running magic-trace, asking the judges.
 
-A judge is somebody else's opinion: stock perf, libipt's instruction decoder (tests/judge/insn_judge), and a
+A judge is an independent opinion: stock perf, libipt's instruction decoder (tests/judge/insn_judge), and a
 checker of traces that was written from the format's specification (tests/judge/fxt_check.py).
 """
 import collections
@@ -201,7 +201,7 @@ class TestCase(unittest.TestCase):
         self.assertEqual({name: spans.get(name, 0) for name in counts}, counts, traced.messages)
 
     def assert_same_as_untraced(self, traced, command, status=None, **process):
-        """The program's output, and its exit status as told by magic-trace, are those of an untraced run."""
+        """The program's output, and its exit status as reported by magic-trace, are those of an untraced run."""
         untraced = run(command, **process)
         self.assertEqual(traced.stdout, untraced.stdout)
         exit_status = traced.session()["exit_status"]

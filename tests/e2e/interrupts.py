@@ -23,7 +23,7 @@ while True:
 
 def without_library_signals(text):
     """Signals 32 and 33 are the C library's own (SIGCANCEL, SIGSETXID): posix_spawn, by which make starts us, ignores
-    them, a first pthread_create, as in qemu, handles them, and no program can tell."""
+    them, a first pthread_create, as in qemu, handles them, and no program can notice."""
     own = 1 << 31 | 1 << 32
     return re.sub(r"^(Sig\w+:\s+)([0-9a-f]{16})$", lambda match: f"{match[1]}{int(match[2], 16) & ~own:016x}", text,
                   flags=re.MULTILINE)

@@ -1,14 +1,14 @@
 """decode -decoder perf: stock perf decodes the packets, and the spans are those of our own decoder.
 
 Compared span by span, for every thread: the names, the nesting, and the order of the beginnings, without exception; and
-both times of each span. perf stamps a branch with the time of the newest packet that told one, so its clock stands still
+both times of each span. perf stamps a branch with the time of the newest timing packet, so its clock stands still
 between such packets. Two times agree when at most one moment of perf's clock lies between them, or SLACK nanoseconds:
-our own decoder tells the times of the branches between two such moments apart, and gives the time of a packet to the
+our own decoder gives the branches between two such moments distinct times, and gives the time of a packet to the
 last branch that it decided, where perf gives it to the first.
 
-What perf does not tell, and why that leaves the spans alike here:
-- Calls in progress behind a PSB, and the instruction at which a ring begins: magic-trace reads these packets itself at
-  the beginning of each ring, also when it begins anew. Behind other PSBs they matter only after decode errors, which
+What perf does not report, and why the spans are still alike here:
+- Calls in progress after a PSB, and the instruction at which a ring begins: magic-trace reads these packets itself at
+  the beginning of each ring, also when it begins again. After other PSBs they matter only after decode errors, which
   these recordings have none of.
 - Branches that were not taken, and 64-bit or 32-bit: read from the code.
 """
@@ -33,7 +33,7 @@ MOMENTS = 1
 def spans_in_order(path):
     """Thread -> [(depth, name, begin, end)] in the order of the beginnings, callers first."""
     threads = collections.defaultdict(list)
-    # read_spans gives them in the order of their ends, in which callers come behind those they called.
+    # read_spans gives them in the order of their ends, in which callers come after those they called.
     for number, span in enumerate(fxt_spans.read_spans(path)):
         threads[span.pid, span.tid].append((span.begin, -number, span))
     ordered = {}
@@ -162,7 +162,7 @@ class PerfDecoder(harness.TestCase):
         self.check([self.compile_truth("fiber_longjmp.c")])
 
     def test_ocaml(self):
-        """OCaml exceptions, whose handlers only the code tells"""
+        """OCaml exceptions, whose handlers only the code shows"""
         self.check([self.compile_truth("raise_kinds.ml")])
 
     def test_gzip(self):
@@ -176,12 +176,12 @@ class PerfDecoder(harness.TestCase):
         self.check(["/usr/bin/python3", "-S", "-E", "-c", "print(sum(range(1000)))"])
 
     def test_ring(self):
-        """the end of a run alone: the callers that the recorder told, from a ring that was overwritten"""
+        """the end of a run alone: the callers that the recorder wrote, from a ring that was overwritten"""
         recording = self.record([harness.compile_program("deep_snapshot")], "-snapshot-size", "64K")
         self.assertGreater(self.compare(recording, times=False), 100)
 
     def test_rings_of_programs_that_were_replaced(self):
-        """a ring that was overwritten begins anew in the middle, after exec: callers told there, too"""
+        """a ring that was overwritten begins again in the middle, after exec: with callchain snapshots, too"""
         recording = self.record(["sh", "-c", "sort /etc/passwd; ls /usr/lib; exec true"], "-follow", "-multi-thread",
                                 "-snapshot-size", "8K")
         self.assertGreater(self.compare(recording, times=False), 100)

@@ -244,7 +244,7 @@ class StandIn(PerfTestCase):
         return self.record(self.program(), *options, expect=expect, env=env)
 
     def test_versions(self):
-        """what each range of versions is told, and that the program waits for perf"""
+        """how perf of each range of versions is started, and that the program waits for perf"""
         for version, control in (("4.18.0", False), ("5.9.1", False), ("5.10.0", True), ("6.1.0", True)):
             traced = self.record_by(version=version)
             arguments = self.arguments()
@@ -270,7 +270,7 @@ class StandIn(PerfTestCase):
         self.assertEqual(list(traced.directory.iterdir()), [])
 
     def test_dies_later(self):
-        """perf that dies while the program runs: the program goes on, and it is said"""
+        """perf that dies while the program runs: the program goes on, and a message says so"""
         env = self.environment("die-later")
         said = self.folder / "said"
         started = self.start("run", *SAMPLING, "/bin/sh", "-c",
@@ -290,7 +290,7 @@ class StandIn(PerfTestCase):
             self.assertIn("was not run", traced.messages)
 
     def test_hangs_at_the_end(self):
-        """perf that does not end when it is told to is ended; what there is is kept"""
+        """perf that does not end when it is asked to gets SIGTERM; what it wrote is kept"""
         process = self.start_busy()
         env = self.environment("mute-at-stop", patience="1")
         directory = self.folder / "attached"
@@ -305,7 +305,7 @@ class StandIn(PerfTestCase):
         self.assert_unharmed(process)
 
     def test_fails_at_the_end(self):
-        """perf that fails when it writes its file is quoted, and what there is is kept"""
+        """perf that fails when it writes its file is quoted, and what it wrote is kept"""
         traced = self.record_by("fail-at-end", expect=1)
         self.assertIn("status 3. It said:\nfailed to write feature", traced.messages)
         self.assertIn("The recording is kept", traced.messages)

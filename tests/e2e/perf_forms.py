@@ -55,10 +55,10 @@ def encode_all(records):
     return b"".join(map(encode, records))
 
 
-def compressed(records, piece=60000):
-    """The records as perf record -z writes them: pieces of one zstd stream, cut wherever they are full."""
+def compressed(records, most=60000):
+    """The records as perf record -z writes them: parts of one zstd stream, cut wherever they are full."""
     stream = subprocess.run(["zstd", "-q", "-c"], input=encode_all(records), stdout=subprocess.PIPE, check=True).stdout
-    return [(COMPRESSED, 0, stream[at:at + piece], b"") for at in range(0, len(stream), piece)]
+    return [(COMPRESSED, 0, stream[at:at + most], b"") for at in range(0, len(stream), most)]
 
 
 def packets_first(records):
@@ -110,7 +110,7 @@ def write_folder(recording, folder):
 
 def as_per_cpu(recording, switches):
     """The recording as if each ring were that of a processor, on which its thread alone ran from beginning to end.
-    `switches` makes the records that tell so: of (processor, pid, tid, time), a thread comes."""
+    `switches` makes the records that say so: of (processor, pid, tid, time), a thread comes."""
     attribute, ids = recording.attributes[0]
     attribute = bytearray(attribute)
     struct.pack_into("<Q", attribute, 24, struct.unpack_from("<Q", attribute, 24)[0] | CPU)
@@ -123,7 +123,7 @@ def as_per_cpu(recording, switches):
     for kind, misc, body, tail in recording.records:
         body = bytearray(body)
         if kind == AUXTRACE_INFO:
-            struct.pack_into("<Q", body, 8 + 8 * 7, switches.told)
+            struct.pack_into("<Q", body, 8 + 8 * 7, switches.have_sched_switch)
             struct.pack_into("<Q", body, 8 + 8 * 9, 1)
         elif kind == AUXTRACE:
             tid = struct.unpack_from("<I", body, 28)[0]
@@ -159,7 +159,8 @@ def sampled_switch(processor, pid, tid, time, number):
     return (SAMPLE, 1, struct.pack("<QIIQIII", SCHED_SWITCH_ID, 0, 0, time, processor, 0, len(raw)) + raw, b"")
 
 
-own_switch.told, wide_switch.told, sampled_switch.told = 2, 3, 1  # in AUXTRACE_INFO
+# What AUXTRACE_INFO calls have_sched_switch.
+own_switch.have_sched_switch, wide_switch.have_sched_switch, sampled_switch.have_sched_switch = 2, 3, 1
 
 
 def add_sched_switch(recording):

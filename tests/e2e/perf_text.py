@@ -1,6 +1,6 @@
 """Text by perf script: the same calls, the same nesting as in the trace of the recording that perf printed.
 
-Text knows less than a recording (perf names functions by other aliases and most PLT slots not at all), so names
+Text has less than a recording (perf names functions by other aliases and most PLT slots not at all), so names
 are compared for the functions of the program itself, which are those that it counts.
 """
 import random

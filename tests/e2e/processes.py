@@ -8,7 +8,7 @@ from harness import wait_until
 
 class Processes(harness.TestCase):
     def test_without_follow(self):
-        """without -follow children run untraced, behave as ever, and the summary says what would show them"""
+        """without -follow children run untraced and unchanged, and the summary names the option that would show them"""
         command = [harness.compile_program("processes")]
         traced = self.trace(command, "-full-execution")
         self.assert_same_as_untraced(traced, command)

@@ -78,7 +78,7 @@ class Ptt(harness.TestCase):
         self.assertIn("FAIL  instruction (ptxed): line 4: 0000000000001005, expected: 0000000000001003", text)
 
     def test_time(self):
-        """where ptdump tells the time, its packets are compared, and the time is an exception"""
+        """where ptdump prints the time, its packets are compared, and the time is an exception"""
         timed = PTDUMP.replace("mtc        2", "mtc        2       tsc +40").replace(
             "000000000000001d", "[1d: calibration error: no timing information]\n000000000000001d")
         status, text = self.suite(right={"ptdump": timed}, wrong={"ptdump": timed.replace("!", ".")})
@@ -88,7 +88,7 @@ class Ptt(harness.TestCase):
         self.assertEqual(text.splitlines()[-1], "0 passed, 1 failed, 1 skipped")
 
     def test_steps(self):
-        """what ptxed tells in other words is the same"""
+        """what ptxed says in other words is the same"""
         ours, theirs = ptt_steps.comparable("[overflow]\n0000000000001000\n[abort]\n",
                                             "[overflow]\n? 0000000000001000\n[begin transaction]\n[aborted, ip: "
                                             "0000000000001000]\n[interrupt]\n0000000000001010\n[end of trace]\n", 99)

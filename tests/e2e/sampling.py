@@ -44,7 +44,7 @@ class SamplingCase(harness.TestCase):
         return harness.compile_program(name, flags=flags, source=harness.PROGRAMS / "shares.c")
 
     def decode(self, recording):
-        """Of its trace, what folded() tells."""
+        """What folded() gives for its trace."""
         trace, text = self.folder / "trace.fxt", self.folder / "trace.folded"
         finished = self.magic_trace("decode", "-stats", "-o", trace, recording)
         self.assertEqual(finished.status, 0, finished.stderr)

@@ -1,4 +1,4 @@
-"""Snapshots at the moment that was chosen: by a place in the code, after too long a request, in any thread."""
+"""Snapshots at a chosen moment: at a place in the code, after a request that took too long, in any thread."""
 import pathlib
 import re
 import shutil
@@ -77,7 +77,7 @@ class Triggers(harness.TestCase):
         self.assertAlmostEqual(hit.begin, cycles[124].begin, delta=1000)  # its call ended the delay
 
     def test_threads(self):
-        """hits in the third of five threads, and in one born later, count with -multi-thread"""
+        """hits in the third of five threads, and in one created later, count with -multi-thread"""
         program = harness.compile_program("hits")
         for which in ("third", "late"):
             traced = self.trace([program, which], "-trigger", "target", "-multi-thread", "-immediate-stop")
@@ -145,7 +145,7 @@ class Triggers(harness.TestCase):
         self.assertEqual(len(self.hits(traced)), 12)
         self.assertEqual(self.spans(traced.trace)["target"], 12)
         self.assertIn("gaps in the trace", traced.messages)
-        # The gaps are drawn as what they are, with their length, inside of what goes on across them.
+        # Gaps are drawn with their length, inside the calls that go on across them.
         judged = self.judge_trace(traced.trace)
         spans = self.span_list(traced.trace)
         lost = [span for span in spans if span.name == "[lost]"]

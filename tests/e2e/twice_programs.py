@@ -1,5 +1,5 @@
-"""Programs of 200 functions that are called twice with the same work, one program per kind of work: what the
-emulator makes of an instruction costs it from nearly nothing to a hundred times as much."""
+"""Programs of 200 functions that are called twice with the same work, one program per kind of work: under the
+emulator an instruction takes from about its usual time to a hundred times as much."""
 import statistics
 
 FUNCTIONS = 200

@@ -1,4 +1,4 @@
-"""The viewer's server: what it answers, to whom, and what it bears."""
+"""The viewer's server: its answers, who gets them, and what load it withstands."""
 import concurrent.futures
 import contextlib
 import fcntl
@@ -63,7 +63,7 @@ class Served:
         return http.client.HTTPConnection("127.0.0.1", self.port)
 
     def request(self, path, method="GET", headers=None, connection=None, body=None):
-        """(status, headers, body) of what lies behind the token; `path` goes out as it is."""
+        """(status, headers, body) of what lies under the token; `path` goes out as it is."""
         connection = connection or self.connect()
         connection.putrequest(method, self.base + path if path is not None else "/", skip_host=True,
                               skip_accept_encoding=True)
@@ -129,8 +129,8 @@ class ViewerTestCase(harness.TestCase):
         return trace
 
 
-def pieces(body):
-    """Rows of /api/pieces, as tuples; and whether there is more."""
+def tiles(body):
+    """Rows of /api/tiles, as tuples; and whether there is more."""
     magic, count, more, _ = struct.unpack_from("<4sIII", body)
     assert magic == b"MTP1" and len(body) == 16 + 32 * count, (magic, count, len(body))
     columns, at = [], 16
@@ -162,7 +162,7 @@ class Answers(ViewerTestCase):
 
             drawn = 0
             for track in info["tracks"]:
-                rows, more = pieces(served.get("/api/pieces", track=track["id"], **{"from": 0}, to=info["duration"] + 1,
+                rows, more = tiles(served.get("/api/tiles", track=track["id"], **{"from": 0}, to=info["duration"] + 1,
                                                resolution=1, depth=0, rows=1000))
                 self.assertFalse(more)
                 drawn += sum(row[4] for row in rows)
@@ -203,7 +203,7 @@ class Answers(ViewerTestCase):
                 seen += 1
                 step = {"track": answer["call"]["track"], "time": answer["call"]["start"],
                         "depth": answer["call"]["depth"]}
-            self.assertIn(seen, (functions[group][4], functions[group][4] - 1))  # one that begins at 0, 0 is not behind
+            self.assertIn(seen, (functions[group][4], functions[group][4] - 1))  # one that begins at 0, 0 is not after it
 
             self.assertEqual(served.get("/api/marks")["marks"], [])
             text = served.get("/api/text", track=0, limit=50).decode()
@@ -226,15 +226,15 @@ class Answers(ViewerTestCase):
     def test_parameters(self):
         """what makes no sense is refused in words, and bounds hold"""
         with self.view(self.made_trace()) as served:
-            for path in ("pieces", "pieces?track=x", "pieces?track=0&resolution=3", "pieces?track=0&from=nan",
-                         "pieces?track=0&from=9&to=3", "pieces?track=0&rows=0", "span?track=0&time=%00&depth=-1",
+            for path in ("tiles", "tiles?track=x", "tiles?track=0&resolution=3", "tiles?track=0&from=nan",
+                         "tiles?track=0&from=9&to=3", "tiles?track=0&rows=0", "span?track=0&time=%00&depth=-1",
                          "table?sort=name", "table?tracks=1,,2", "table?tracks=4294967295", "table?top=0", "flame?share=2",
                          "find", "find?q=", "find?q=(&mode=regex", "find?q=((a{1,255}){1,255}){1,255}&mode=regex",
                          "find?q=" + "a" * 501, "calls", "calls?group=0&slowest=1001", "next?group=0",
                          "marks?limit=999999", "counter?points=3", "source", "text?track=0&limit=1000000",
                          "table?" + "&".join(f"a{number}=1" for number in range(40))):
                 self.assertTrue(served.error("/api/" + path, 400), path)
-            for path in ("pieces?track=999", "calls?group=4000000000", "counter?id=0", "source?function=99999999",
+            for path in ("tiles?track=999", "calls?group=4000000000", "counter?id=0", "source?function=99999999",
                          "nothing", "", "trace/"):
                 self.assertTrue(served.error("/api/" + path, 404), path)
 
@@ -329,7 +329,7 @@ class Truth(ViewerTestCase):
 
 class Strangers(ViewerTestCase):
     def test_token(self):
-        """without the token nobody learns anything but that"""
+        """without the token a request learns only that it needs one"""
         with self.view(self.made_trace()) as served:
             token = served.base.strip("/")
             self.assertRegex(token, "^[0-9a-f]{32}$")
@@ -423,7 +423,7 @@ class Burdens(ViewerTestCase):
             self.assertEqual(served.request("/api/trace")[0], 200)
 
     def test_slow_loris(self):
-        """who sends a byte now and then, or nothing, is ended, and others are served meanwhile"""
+        """a client that sends a byte now and then, or nothing, is disconnected, and others are served meanwhile"""
         with self.view(self.made_trace()) as served:
             slow = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(100)]
             stop = threading.Event()
@@ -476,7 +476,7 @@ class Burdens(ViewerTestCase):
                 connection, good = served.connect(), 0
                 for step in range(total // 50):
                     start = (number * 7919 + step * 104729) % duration
-                    path = (f"/api/pieces?track={step % tracks}&from={start}&to={start + duration // 20}&resolution=64",
+                    path = (f"/api/tiles?track={step % tracks}&from={start}&to={start + duration // 20}&resolution=64",
                             f"/api/stack?track={step % tracks}&time={start}", "/api/trace",
                             f"/api/table?from={start}&to={start + 1000}&top=5")[step % 4]
                     if step % 50 == 49:  # gone before the answer
@@ -507,7 +507,7 @@ class Burdens(ViewerTestCase):
                 connection.close()
 
     def test_port(self):
-        """a port can be chosen; one that is in use is told"""
+        """a port can be chosen; one that is in use is reported"""
         trace = self.made_trace()
         with self.view(trace) as served:
             finished = self.magic_trace("view", "-no-browser", "-port", served.port, trace)
@@ -538,7 +538,7 @@ class Traces(ViewerTestCase):
                 self.assertEqual(after["tracks"], before["tracks"])
                 self.assertIn("replaced", served.error("/api/raw", 410))
                 self.assertEqual(served.get("/api/table"), table)
-                rows, _ = pieces(served.get("/api/pieces", track=0))
+                rows, _ = tiles(served.get("/api/tiles", track=0))
                 self.assertGreater(len(rows), 0)
 
     def test_broken_transfer(self):
@@ -575,7 +575,7 @@ class Traces(ViewerTestCase):
             self.assertTrue(served.get("/api/trace")["damage"])
 
     def test_no_trace(self):
-        """what is no trace is told, and nothing is served"""
+        """what is no trace is reported, and nothing is served"""
         (self.folder / "empty").write_bytes(b"")
         (self.folder / "text.fxt").write_text("no trace at all\n" * 100)
         for name in ("absent", "empty", "text.fxt", "/dev/null"):
@@ -584,7 +584,7 @@ class Traces(ViewerTestCase):
             self.assertIn(pathlib.Path(name).name.encode(), finished.stderr)
 
     def test_index_is_kept(self):
-        """the index is kept beside the trace, private, and made anew when the trace or the index changes"""
+        """the index is kept beside the trace, private, and made again when the trace or the index changes"""
         trace = self.made_trace()
         index = trace.with_name(trace.name + ".magic-trace-index")
         with self.view(trace) as served:
@@ -657,7 +657,7 @@ class Traces(ViewerTestCase):
         self.assertIn(b"could not share", finished.stderr)
 
     def test_browser(self):
-        """the browser is started with a key that works once; who reads the list of processes has no token"""
+        """the browser is started with a key that works once; the list of processes does not show the token"""
         bin_folder, opened = self.folder / "bin", self.folder / "opened"
         bin_folder.mkdir()
         (bin_folder / "xdg-open").write_text(f"#!/bin/sh\necho \"$@\" > {opened}.new; mv {opened}.new {opened}\n")
@@ -693,7 +693,7 @@ class Perfetto(ViewerTestCase):
                 self.skipTest("port 9001 is in use")
 
     def test_hand_over(self):
-        """-perfetto: ui.perfetto.dev fetches the trace from 127.0.0.1:9001, nobody else"""
+        """-perfetto: only ui.perfetto.dev can fetch the trace from 127.0.0.1:9001"""
         trace = self.made_trace("trace one.fxt")
         self.take_port()
         with self.view("-perfetto", trace) as served:
@@ -713,7 +713,7 @@ class Perfetto(ViewerTestCase):
             served.error("/trace/trace%20one.fxt", 403, headers={"Origin": PERFETTO})
 
     def test_ui_folder(self):
-        """-ui-dir and MAGIC_TRACE_PERFETTO_DIR: a copy of the UI, told where the trace is"""
+        """-ui-dir and MAGIC_TRACE_PERFETTO_DIR: a copy of the UI, opened with the trace's address"""
         ui = self.folder / "ui"
         ui.mkdir()
         (ui / "index.html").write_text("the ui")
@@ -739,7 +739,7 @@ class Perfetto(ViewerTestCase):
             self.assertEqual(served.get("/trace/trace.fxt.gz")[:2], b"\x1f\x8b")
 
     def test_limits(self):
-        """what is too deep for Perfetto is told before it is handed over"""
+        """what is too deep for Perfetto is reported before it is handed over"""
         begin, end = 1 << 24 | 2 << 16 | 0x24 | 1 << 48, 1 << 24 | 3 << 16 | 0x24
         words = [0x0016547846040010, 0x21, 10**9, 1 << 32 | 1 << 16 | 0x22, ord("f"), 1 << 16 | 0x33, 7, 7]
         for time_ in range(1200):

@@ -30,24 +30,24 @@ static struct branch_log *log_of(struct logs *logs, uint32_t tid)
     return &logs->logs[logs->count++];
 }
 
-int start(void **data, void *context)
+int start(void **data, void *ctx)
 {
     int count = 0;
-    char **arguments = perf_dlfilter_fns.args(context, &count);
+    char **arguments = perf_dlfilter_fns.args(ctx, &count);
     struct logs *logs = calloc(1, sizeof(*logs));
     logs->print = count > 0 && strcmp(arguments[0], "print") == 0;
     *data = logs;
     return 0;
 }
 
-int filter_event_early(void *data, const struct perf_dlfilter_sample *sample, void *context)
+int filter_event_early(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
 {
     if (sample->flags & PERF_DLFILTER_FLAG_BRANCH)
         branch_log_add(log_of(data, (uint32_t)sample->tid), sample->ip, sample->addr);
     return 1;
 }
 
-int stop(void *data, void *context)
+int stop(void *data, void *ctx)
 {
     struct logs *logs = data;
     for (size_t i = 0; i < logs->count; i++)

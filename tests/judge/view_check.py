@@ -4,9 +4,9 @@
     view_check.py TRACE URL [--queries N] [--seed S]
 
 TRACE is a trace in the Fuchsia trace format, URL what `magic-trace view -no-browser TRACE` printed. The spans are read
-from the file by this program, which shares no code with magic-trace, and every answer is computed anew from all of
+from the file by this program, which shares no code with magic-trace, and every answer is computed from all of
 them, by the definitions of docs/viewer.md section 1 and in the plainest way. Prints the number of answers compared, of
-each kind; the first difference is told in full. Exit status: 0 when all agree, 1 when not.
+each kind; the first difference is printed in full. Exit status: 0 when all agree, 1 when not.
 """
 import argparse
 import bisect
@@ -140,7 +140,7 @@ class Trace:
                     span.whole = False
 
 
-def pieces(spans, begin, end, resolution, depth, rows):
+def tiles(spans, begin, end, resolution, depth, rows):
     """[(start, end, depth, name, count)] by start, outer first."""
     found, bins = [], collections.defaultdict(list)
     for span in spans:
@@ -155,7 +155,7 @@ def pieces(spans, begin, end, resolution, depth, rows):
         if any(span.overlaps(begin, end) for span in members):
             longest = max(members, key=lambda span: span.length)  # of equals the first
             found.append((members[0].start, members[-1].end, level, longest.name, len(members)))
-    return sorted(found, key=lambda piece: (piece[0], piece[2]))
+    return sorted(found, key=lambda tile: (tile[0], tile[2]))
 
 
 def self_times(spans, begin, end):
@@ -233,11 +233,11 @@ class Server:
     def json(self, name, **parameters):
         return json.loads(self.get(name, **parameters))
 
-    def pieces(self, **parameters):
-        body = self.get("pieces", **parameters)
+    def tiles(self, **parameters):
+        body = self.get("tiles", **parameters)
         magic, count, more, _ = struct.unpack_from("<4sIII", body)
         if magic != b"MTP1" or len(body) != 16 + count * (8 + 8 + 4 * 4):
-            raise ValueError(f"pieces: {magic}, {count} pieces in {len(body)} bytes")
+            raise ValueError(f"tiles: {magic}, {count} tiles in {len(body)} bytes")
         columns, offset = [], 16
         for code, size in zip("ddIIII", (8, 8, 4, 4, 4, 4)):
             columns.append(struct.unpack_from(f"<{count}{code}", body, offset))
@@ -307,17 +307,17 @@ class Check:
         self.same("calls by function",
                   {name: calls for name, _, _, _, calls in self.functions if name in counted}, dict(counted))
 
-    def check_pieces(self):
+    def check_tiles(self):
         number = self.random.choice(list(self.track_of))
         spans = self.trace.tracks.get(self.track_of[number], [])
         begin, end = self.range()
         finest = max((end - begin) // 4000, 1).bit_length() - 1
         resolution = 1 << self.random.randint(finest, max(finest, (end - begin).bit_length()))
         depth, rows = self.random.choice([(0, 1 << 20), (self.random.randint(0, 10), self.random.randint(1, 64))])
-        got, more = self.server.pieces(track=number, **{"from": begin}, to=end, resolution=resolution, depth=depth,
+        got, more = self.server.tiles(track=number, **{"from": begin}, to=end, resolution=resolution, depth=depth,
                                        rows=rows)
-        what = f"pieces of track {number}, [{begin}, {end}), resolution {resolution}, rows {depth}+{rows}"
-        expected = pieces(spans, begin, end, resolution, depth, rows)
+        what = f"tiles of track {number}, [{begin}, {end}), resolution {resolution}, rows {depth}+{rows}"
+        expected = tiles(spans, begin, end, resolution, depth, rows)
         answered = [(int(start), int(stop), level, self.functions[function][0], count)
                     for start, stop, level, function, count, _ in got]
         if more:
@@ -422,7 +422,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     check = Check(Trace(options.trace), Server(options.url), options.seed)
-    kinds = {"pieces": 4, "table": 2, "flame": 1, "stack": 1, "span": 1, "calls": 2, "next": 2}
+    kinds = {"tiles": 4, "table": 2, "flame": 1, "stack": 1, "span": 1, "calls": 2, "next": 2}
     done = collections.Counter()
     try:
         check.check_trace()

@@ -11,8 +11,7 @@
 #include "truth_walk.h"
 
 /* Fills `functions` (of function_id) with those of a stack, leaf first. */
-void collect_reconstructed(const struct thread_stack *stack, frame_id frame,
-                           struct array *functions);
+void collect_reconstructed(const struct thread_stack *stack, frame_id id, struct array *functions);
 void collect_true(const struct true_tree *tree, true_node node, struct array *functions);
 
 /* `truth` are the functions of the pair's node. Of a forked child, those that it never returned to

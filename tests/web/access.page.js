@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => opened.close());
 
-/** Runs in the page: texts whose contrast with what is behind them is too low. */
+/** Runs in the page: texts whose contrast with their background is too low. */
 function lowContrast(/** @type {number} */ least) {
   /** @param {string} text @returns {number[]} */
   const parse = (text) => {

@@ -57,7 +57,7 @@ function contrast(a, b) {
 /** @param {string} name @param {import('../../web/data/source.js').FunctionInfo['colour']} colour */
 const fn = (name, colour) => ({ name, colour, group: 0, calls: 1 });
 
-test('families can be told apart by every kind of sight, by colour or by pattern', () => {
+test('families can be distinguished by every kind of sight, by colour or by pattern', () => {
   for (const [themeName, theme] of Object.entries(THEMES))
     for (const [visionName, vision] of Object.entries(VISIONS))
       for (const a of ORIGINS)
@@ -113,7 +113,7 @@ test('a colour depends on the name alone', () => {
   assert.equal(shades.size, 20);
 });
 
-test('merged pieces are nearer to the ground, and what is not searched for still more', () => {
+test('merged tiles are nearer to the ground, and what is not searched for still more', () => {
   const functions = [fn('f', 'own'), { ...fn('g', 'own'), group: 1 }];
   const plain = makePalette(functions, LIGHT, null);
   const searched = makePalette(functions, LIGHT, 1);

@@ -1,4 +1,4 @@
-// What becomes of pieces on the way to the screen: places, pixels, names, ticks.
+// What becomes of tiles on the way to the screen: places, pixels, names, ticks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EDGED, HATCHED, INSET, PLAIN } from '../../web/timeline/colours.js';
@@ -8,7 +8,7 @@ import { itemAt, itemsBetween, makeLayout, rowsBetween } from '../../web/timelin
 import { HeldKeys, panned, zoomed } from '../../web/timeline/motion.js';
 import { Pixels } from '../../web/timeline/pixels.js';
 import { makeTicks, tickStep } from '../../web/timeline/ruler_ticks.js';
-import { makeTile } from '../../web/timeline/tile.js';
+import { makeTileRows } from '../../web/timeline/request_range.js';
 
 const SINGLE = 10;
 const MERGED = 20;
@@ -22,10 +22,10 @@ const palette = {
   pattern: Uint8Array.from([PLAIN, INSET, EDGED, HATCHED]),
 };
 
-/** A tile of one row. @param {number[][]} rows start, end, function, spans */
-function tileOf(rows) {
+/** The tiles of one row. @param {number[][]} rows start, end, function, spans */
+function rowOf(rows) {
   const column = (/** @type {number} */ i) => rows.map((row) => row[i] ?? (i === 3 ? 1 : 0));
-  return makeTile({ track: 0, resolution: 1, index: 0, block: 0 }, {
+  return makeTileRows({ track: 0, resolution: 1, index: 0, block: 0 }, {
     more: false, start: Float64Array.from(column(0)), end: Float64Array.from(column(1)), depth: new Uint32Array(rows.length),
     function: Uint32Array.from(column(2)), spans: Uint32Array.from(column(3)), flags: new Uint32Array(rows.length),
   });
@@ -34,7 +34,7 @@ function tileOf(rows) {
 /** The middle line of a row. @param {number[][]} rows @param {{pixelsPerNs?: number, from?: number, to?: number, labels?: Labels | null, height?: number}} [options] */
 function draw(rows, { pixelsPerNs = 1, from = 0, to = 20, labels = null, height = 16 } = {}) {
   const pixels = new Pixels(20, 20);
-  const drawn = pixels.row(tileOf(rows), 0, { top: 2, height, from: 0, pixelsPerNs }, from, to, palette, labels);
+  const drawn = pixels.row(rowOf(rows), 0, { top: 2, height, from: 0, pixelsPerNs }, from, to, palette, labels);
   return { pixels, drawn, line: [...pixels.data.slice(20 * 8, 20 * 9)], column: (/** @type {number} */ x) => Array.from({ length: 20 }, (_, y) => pixels.data[y * 20 + x]) };
 }
 
@@ -52,7 +52,7 @@ test('what is shorter than a pixel is still seen, and a long one is never hidden
   assert.equal(drawn, 2, 'one pixel is not drawn twice by what is shorter');
 });
 
-test('merged pieces are drawn lighter', () => {
+test('merged tiles are drawn lighter', () => {
   assert.equal(draw([[5, 6, 0, 17]]).line[5], MERGED);
 });
 
@@ -78,7 +78,7 @@ test('a name is written once, where its span begins or enters the picture', () =
   draw([[0, 18, 0]], { from: 0, to: 8, labels });
   draw([[0, 18, 0]], { from: 8, to: 20, labels });
   assert.equal(labels.count, 1);
-  assert.equal(labels.right[0], 18, 'the room is that of the whole span, not of the tile');
+  assert.equal(labels.right[0], 18, 'the room is that of the whole span, not of the request range');
 });
 
 test('names are cut to the room they have', () => {
@@ -128,7 +128,7 @@ test('steps of the ruler are 1, 2 or 5 with zeros', () => {
   assert.deepEqual([0.3, 1, 1.5, 3, 7, 40, 999, 1e6].map(tickStep), [1, 1, 2, 5, 10, 50, 1000, 1e6]);
 });
 
-test('ticks tell times from 0, and deep inside a trace from a near moment', () => {
+test('ticks count times from 0, and deep inside a trace from a near moment', () => {
   const whole = makeTicks({ from: 0, to: 50e6 }, 5e6);
   assert.deepEqual(whole.ticks.slice(0, 3).map(({ text }) => text), ['0', '5 ms', '10 ms']);
   assert.equal(whole.baseText, '');

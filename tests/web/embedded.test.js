@@ -39,13 +39,13 @@ function sourceOf(spans) {
 const overlaps = ({ start, end }, from, to) => (start === end ? from <= start && start < to : start < to && end > from);
 
 /** @param {PlainSpan[]} spans @param {number} from @param {number} to @param {number} resolution */
-function piecesByDefinition(spans, from, to, resolution) {
-  const pieces = [];
+function tilesByDefinition(spans, from, to, resolution) {
+  const tiles = [];
   /** @type {Map<string, PlainSpan[]>} */
   const bins = new Map();
   for (const span of spans) {
     if (span.end - span.start >= resolution) {
-      if (overlaps(span, from, to)) pieces.push([span.start, span.end, span.depth, span.function, 1, span.flags]);
+      if (overlaps(span, from, to)) tiles.push([span.start, span.end, span.depth, span.function, 1, span.flags]);
       continue;
     }
     const key = `${span.depth}/${Math.floor(span.start / resolution)}`;
@@ -55,16 +55,16 @@ function piecesByDefinition(spans, from, to, resolution) {
     if (!own.some((span) => overlaps(span, from, to))) continue;
     const longest = own.reduce((best, span) => (span.end - span.start > best.end - best.start ? span : best));
     const end = Math.max(...own.map((span) => span.end));
-    pieces.push([own[0].start, end, own[0].depth, longest.function, own.length, own.length === 1 ? own[0].flags : 0]);
+    tiles.push([own[0].start, end, own[0].depth, longest.function, own.length, own.length === 1 ? own[0].flags : 0]);
   }
-  return pieces.sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[2]) - Number(b[2]));
+  return tiles.sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[2]) - Number(b[2]));
 }
 
-/** @param {import('../../web/data/source.js').Pieces} pieces */
+/** @param {import('../../web/data/source.js').Tiles} tiles */
 const rowsOf = ({ start, end, depth, function: fn, spans, flags }) =>
   Array.from(start, (_, i) => [start[i], end[i], depth[i], fn[i], spans[i], flags[i]]);
 
-test('pieces are those of the definition', async () => {
+test('tiles are those of the definition', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = randomNumbers(seed);
     const spans = randomSpans(random);
@@ -72,8 +72,8 @@ test('pieces are those of the definition', async () => {
     for (const resolution of [1, 2, 8, 64, 1024]) {
       const from = Math.floor(random() * 500);
       const to = from + 1 + Math.floor(random() * 200);
-      const got = rowsOf(await source.pieces(0, { from, to }, resolution, 0, 100));
-      const want = piecesByDefinition(spans, from, to, resolution);
+      const got = rowsOf(await source.tiles(0, { from, to }, resolution, 0, 100));
+      const want = tilesByDefinition(spans, from, to, resolution);
       const order = (/** @type {any[][]} */ rows) => rows.map((row) => row.join()).sort();
       assert.deepEqual(order(got), order(want), `seed ${seed}, [${from}, ${to}), resolution ${resolution}`);
       assert.deepEqual(got.map(([start, , depth]) => [start, depth]), want.map(([start, , depth]) => [start, depth]));
@@ -81,10 +81,10 @@ test('pieces are those of the definition', async () => {
   }
 });
 
-test('pieces of some rows only', async () => {
+test('tiles of some rows only', async () => {
   const source = sourceOf(randomSpans(randomNumbers(7)));
-  const all = rowsOf(await source.pieces(0, { from: 0, to: 500 }, 4, 0, 100));
-  const some = rowsOf(await source.pieces(0, { from: 0, to: 500 }, 4, 2, 2));
+  const all = rowsOf(await source.tiles(0, { from: 0, to: 500 }, 4, 0, 100));
+  const some = rowsOf(await source.tiles(0, { from: 0, to: 500 }, 4, 2, 2));
   assert.deepEqual(some, all.filter(([, , depth]) => depth === 2 || depth === 3));
 });
 

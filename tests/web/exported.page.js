@@ -39,11 +39,11 @@ test('an exported page is a viewer of its own', { skip: BINARY === null && 'no b
       const { info, source, timeline } = window.magicTrace;
       const functions = await source.functions();
       const fib = functions.find(({ name }) => name === 'fib');
-      return { spans: info.spans, pieces: timeline.facts.pieces, calls: fib.calls, title: document.title };
+      return { spans: info.spans, tiles: timeline.facts.tiles, calls: fib.calls, title: document.title };
     })()`);
     assert.equal(shown.calls, 21891); // of fib(20), all of them
     assert.ok(shown.spans > shown.calls, 'the callers of fib are shown too');
-    assert.ok(shown.pieces > 10);
+    assert.ok(shown.tiles > 10);
     assert.equal(shown.title, 'trace - magic-trace');
     // What is not on this page is not let in, even if something on it asked.
     const refused = await page.evaluate(`Promise.all([

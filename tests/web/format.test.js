@@ -15,7 +15,7 @@ test('a duration has four digits and its unit', () => {
   for (const [ns, text] of cases) assert.equal(plain(format.formatDuration(ns)), text);
 });
 
-test('a moment is told from its neighbours', () => {
+test('a moment differs from its neighbours', () => {
   assert.equal(plain(format.formatTime(1234567890)), '1.234567890 s');
   assert.equal(plain(format.formatTime(1234567890, 1000)), '1.234568 s');
   assert.equal(plain(format.formatTime(1234567890, 1e9)), '1 s');

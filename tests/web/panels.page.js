@@ -281,7 +281,7 @@ test('the measured range: what it is, copied as text, zoomed to, cleared', async
   assert.equal(await state('state.selection'), null);
 });
 
-test('Escape closes the panels, the button opens them again, ? tells the keys', async () => {
+test('Escape closes the panels, the button opens them again, ? lists the keys', async () => {
   await page.keyboard.press('Escape');
   assert.equal(await state('state.panel'), null);
   await page.getByRole('button', { name: 'Panels', exact: true }).click();
@@ -312,7 +312,7 @@ test('the theme is switched', async () => {
   await page.getByRole('combobox', { name: 'Theme' }).selectOption('system');
 });
 
-test('what takes long says so and can be stopped; a failure is told in words; an answer of the past is not shown', async () => {
+test('what takes long says so and can be stopped; a failure is shown in words; an answer of the past is not shown', async () => {
   // A source that answers when the test says so.
   await page.evaluate(`(() => {
     const { source } = window.magicTrace;

@@ -136,7 +136,7 @@ test('a span in words', () => {
   assert.match(spanText(SPAN, facts, ['main', 'serve']), /^parse\nDuration: +2\.500 us .*\n\nmain\n {2}serve\n {4}parse\n$/s);
 });
 
-test('an ending of a newer server is told as it is', () => {
+test('an ending of a newer server is shown as it is', () => {
   assert.equal(endingWords({ ...SPAN, ended: 'evaporated', endInferred: false }), 'evaporated');
 });
 

@@ -158,7 +158,7 @@ test('a trace too large for Perfetto is not handed over without a warning', { sk
   await page.keyboard.press('Escape');
 });
 
-test('a server that has gone is told in words', { skip }, async () => {
+test('a server that has gone is reported in words', { skip }, async () => {
   await page.route('**/api/table*', (/** @type {any} */ route) => route.abort());
   await panel('functions');
   await page.evaluate('window.magicTrace.state.setSelection({ from: 0, to: 10 })');

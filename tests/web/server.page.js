@@ -50,19 +50,19 @@ test('what is drawn is what the trace holds', { skip }, async () => {
     const seen = await page.evaluate(`(async () => {
       const { timeline, state } = magicTrace;
       const pixels = document.querySelector('canvas.tracks').width;
-      return { pieces: timeline.drawn(), resolution: 2 ** Math.max(0, Math.floor(Math.log2((state.view.to - state.view.from) / pixels))) };
+      return { tiles: timeline.drawn(), resolution: 2 ** Math.max(0, Math.floor(Math.log2((state.view.to - state.view.from) / pixels))) };
     })()`);
     const functions = await page.evaluate("fetch('api/functions').then((answer) => answer.json())");
-    const drawn = new Set(seen.pieces.map((/** @type {any} */ { track, depth, start, end, spans, function: fn }) => [track, depth, start, end, spans, functions.functions[fn][0]].join()));
-    const deepest = Math.max(...seen.pieces.filter(({ track }) => track === 0).map(({ depth }) => depth), 0);
-    const { start, end, depth, spans, function: fn } = await own.pieces(0, range, seen.resolution, 0, Math.max(deepest, tracks[0].depth));
+    const drawn = new Set(seen.tiles.map((/** @type {any} */ { track, depth, start, end, spans, function: fn }) => [track, depth, start, end, spans, functions.functions[fn][0]].join()));
+    const deepest = Math.max(...seen.tiles.filter(({ track }) => track === 0).map(({ depth }) => depth), 0);
+    const { start, end, depth, spans, function: fn } = await own.tiles(0, range, seen.resolution, 0, Math.max(deepest, tracks[0].depth));
     for (let i = 0; i < start.length; i++) assert.ok(drawn.has([0, depth[i], start[i], end[i], spans[i], names[fn[i]]].join()), `span at ${start[i]} in ${JSON.stringify(range)}`);
-    const inView = seen.pieces.filter((/** @type {any} */ piece) => piece.track === 0 && piece.start < range.to && (piece.end > from || piece.start >= from));
+    const inView = seen.tiles.filter((/** @type {any} */ tile) => tile.track === 0 && tile.start < range.to && (tile.end > from || tile.start >= from));
     assert.equal(inView.length, start.length, 'nothing else is drawn');
   }
 });
 
-test('a server that has ended is told in words, and what was seen stays', { skip }, async () => {
+test('a server that has ended is reported in words, and what was seen stays', { skip }, async () => {
   const { page } = opened;
   await page.evaluate('magicTrace.state.setView({ from: 0, to: magicTrace.state.duration })');
   await settled();

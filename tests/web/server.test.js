@@ -69,15 +69,15 @@ test('facts and functions', { skip }, async () => {
   assert.deepEqual(a, b);
 });
 
-test('pieces', { skip }, async () => {
+test('tiles', { skip }, async () => {
   const random = randomNumbers(4);
   for (const range of ranges()) {
     const track = Math.floor(random() * 3);
     const resolution = 2 ** Math.floor(random() * 16);
     const depth = Math.floor(random() * 6);
-    const [theirs, ours] = await both((source) => source.pieces(track, range, resolution, depth, 20));
-    const rows = (/** @type {import('../../web/data/source.js').Pieces} */ pieces, /** @type {string[]} */ names) =>
-      Array.from(pieces.start, (start, i) => [start, pieces.end[i], pieces.depth[i], names[pieces.function[i]], pieces.spans[i]].join());
+    const [theirs, ours] = await both((source) => source.tiles(track, range, resolution, depth, 20));
+    const rows = (/** @type {import('../../web/data/source.js').Tiles} */ tiles, /** @type {string[]} */ names) =>
+      Array.from(tiles.start, (start, i) => [start, tiles.end[i], tiles.depth[i], names[tiles.function[i]], tiles.spans[i]].join());
     assert.deepEqual(rows(theirs, serverNames).sort(), rows(ours, ownNames).sort(), `${JSON.stringify(range)} ${resolution}`);
     assert.ok(Array.from(theirs.start).every((start, i) => i === 0 || theirs.start[i - 1] <= start), 'by start');
   }
@@ -157,6 +157,6 @@ test('finding functions', { skip }, async () => {
 });
 
 test('what is wrong is said in words', { skip }, async () => {
-  await assert.rejects(server.pieces(99, { from: 0, to: 1 }, 1, 0, 1), /\w+ .*\w+/);
+  await assert.rejects(server.tiles(99, { from: 0, to: 1 }, 1, 0, 1), /\w+ .*\w+/);
   await assert.rejects(server.find('(', 'regex', 5), /\w+/);
 });

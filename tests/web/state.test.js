@@ -1,10 +1,10 @@
-// What the person looks at, and its way into the URL and back.
+// What the user looks at, and its way into the URL and back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFragment, writeFragment } from '../../web/url_state.js';
 import { NARROWEST, ViewState } from '../../web/view_state.js';
 import { EmbeddedSource } from '../../web/data/embedded.js';
-import { readPieces } from '../../web/data/http.js';
+import { readTiles } from '../../web/data/http.js';
 import { RangeData } from '../../web/timeline/range_data.js';
 import { spanBeginningIn, walk } from '../../web/timeline/walk_spans.js';
 import { makeTrace } from './traces.js';
@@ -69,11 +69,11 @@ test('columns of the server are read, and what is no such answer refused', () =>
   new Uint32Array(buffer, 0, 4).set([0x3150544d, 2, 1, 0]);
   new Float64Array(buffer, 16, 4).set([1, 2, 5, 6]);
   new Uint32Array(buffer, 16 + 32).set([0, 1, 7, 8, 1, 9, 0, 256]);
-  const { more, start, end, depth, function: fn, spans, flags } = readPieces(buffer);
+  const { more, start, end, depth, function: fn, spans, flags } = readTiles(buffer);
   assert.deepEqual([more, ...start, ...end, ...depth, ...fn, ...spans, ...flags], [true, 1, 2, 5, 6, 0, 1, 7, 8, 1, 9, 0, 256]);
-  assert.throws(() => readPieces(buffer.slice(0, 40)), /Reload/);
-  assert.throws(() => readPieces(new ArrayBuffer(3)), /Reload/);
-  assert.throws(() => readPieces(new ArrayBuffer(16)), /Reload/);
+  assert.throws(() => readTiles(buffer.slice(0, 40)), /Reload/);
+  assert.throws(() => readTiles(new ArrayBuffer(3)), /Reload/);
+  assert.throws(() => readTiles(new ArrayBuffer(16)), /Reload/);
 });
 
 test('data of a range is asked for once, and again when the view leaves it or needs more detail', async () => {
@@ -99,7 +99,7 @@ test('walking from span to span finds the neighbours that the arrays have', asyn
   const source = new EmbeddedSource(makeTrace({ spans: 3000, duration: 1e12 }));
   const info = await source.trace();
   const whole = { from: 0, to: info.duration + 1 };
-  const { start, end, depth } = await source.pieces(0, whole, 1, 0, 100);
+  const { start, end, depth } = await source.tiles(0, whole, 1, 0, 100);
   const spans = Array.from(start, (_, i) => ({ track: 0, depth: depth[i], start: start[i], end: end[i] })).filter((span) => span.end > span.start);
   for (let i = 0; i < spans.length; i += 7) {
     const span = spans[i];

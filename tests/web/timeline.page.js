@@ -1,4 +1,4 @@
-// The timeline, used in a browser as a person does, on traces that the page carries in itself.
+// The timeline, used in a browser as a user does, on traces that the page carries in itself.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { EmbeddedSource } from '../../web/data/embedded.js';
@@ -49,23 +49,23 @@ const box = () => page.locator('.overlay').boundingBox();
 
 /** A span of a row that is drawn wide enough to be clicked. @param {number} depth */
 async function wideSpan(depth) {
-  const pieces = await ask('timeline.drawn()');
-  const found = pieces.find((/** @type {any} */ piece) => piece.track === 0 && piece.depth === depth && piece.spans === 1 && piece.end - piece.start > DURATION / 200);
+  const tiles = await ask('timeline.drawn()');
+  const found = tiles.find((/** @type {any} */ tile) => tile.track === 0 && tile.depth === depth && tile.spans === 1 && tile.end - tile.start > DURATION / 200);
   assert.ok(found, `a wide span at depth ${depth}`);
   return found;
 }
 
-test('what is drawn is what the source tells', async () => {
+test('what is drawn is what the source answers', async () => {
   const source = new EmbeddedSource(makeTrace({ duration: DURATION }));
   for (const [from, to] of [[0, DURATION], [20e6, 21e6], [20_500_000, 20_500_400]]) {
     await ask(`state.setView({ from: ${from}, to: ${to} })`);
     await settled();
     const resolution = 2 ** Math.max(0, Math.floor(Math.log2((to - from) / (await box()).width)));
-    const drawn = (await ask('timeline.drawn()')).filter((/** @type {any} */ piece) => piece.track === 0);
-    const { start, end, depth, spans } = await source.pieces(0, { from, to }, resolution, 0, 100);
+    const drawn = (await ask('timeline.drawn()')).filter((/** @type {any} */ tile) => tile.track === 0);
+    const { start, end, depth, spans } = await source.tiles(0, { from, to }, resolution, 0, 100);
     const want = Array.from(start, (_, i) => [depth[i], start[i], end[i], spans[i]].join()).sort();
-    const got = drawn.map((/** @type {any} */ piece) => [piece.depth, piece.start, piece.end, piece.spans].join());
-    // At the edges the drawn tiles may hold a merged piece that only touches the view.
+    const got = drawn.map((/** @type {any} */ tile) => [tile.depth, tile.start, tile.end, tile.spans].join());
+    // At the edges a merged tile may be drawn that only touches the view.
     for (const line of want) assert.ok(got.includes(line), line);
     assert.ok(got.length <= want.length + 2 * 30, `${got.length} and ${want.length}`);
   }
@@ -184,8 +184,8 @@ test('a click chooses a span, a second zooms to it, an empty place chooses none'
   await opened.until('window.magicTrace.state.span === null');
 });
 
-test('a merged piece says how many calls it is, and a click chooses one of them', async () => {
-  const merged = (await ask('timeline.drawn()')).find((/** @type {any} */ piece) => piece.spans > 3 && piece.track === 0);
+test('a merged tile says how many calls it is, and a click chooses one of them', async () => {
+  const merged = (await ask('timeline.drawn()')).find((/** @type {any} */ tile) => tile.spans > 3 && tile.track === 0);
   const { x, y } = await pointOf(0, merged.depth, (merged.start + merged.end) / 2);
   await page.mouse.move(x, y);
   await page.locator('.tooltip strong').waitFor();
@@ -267,7 +267,7 @@ test('the minimap moves the view and changes its edges', async () => {
   assert.ok(Math.abs(widened.from - 15e6) < 1e5 && Math.abs(widened.to - 40e6) < 1e5);
 });
 
-test('marks and hits are told under the pointer', async () => {
+test('marks and hits are described under the pointer', async () => {
   const { x, y, width } = await box();
   await page.mouse.move(x + width * 0.3, y + HEAD.marks);
   await opened.until("document.querySelector('.tooltip').textContent.includes('[lost]')");
@@ -313,7 +313,7 @@ test('thousands of tracks and deep stacks cost what is seen of them', async () =
     await own.evaluate("document.querySelector('.scrollbar').scrollTop = 1e9");
     await tall.until('window.magicTrace.timeline.facts.scroll > 10000');
     await tall.until(idle);
-    const lowest = await own.evaluate('Math.max(...magicTrace.timeline.drawn().map((piece) => piece.depth))');
+    const lowest = await own.evaluate('Math.max(...magicTrace.timeline.drawn().map((tile) => tile.depth))');
     assert.equal(lowest, depth - 1, 'the last row is reached');
     assert.ok((await own.evaluate('magicTrace.timeline.facts.requests')) < 300);
     await tall.close();

@@ -1,7 +1,7 @@
-// The DataSource of a page that carries its trace in itself (embedded_trace.js tells its form): an exported HTML file, which has
-// nobody to ask. It holds all spans in arrays and computes each answer from them, by the definitions of docs/viewer.md section 1.
+// The DataSource of a page that carries its trace in itself (embedded_trace.js says in which form): an exported HTML file,
+// which has no server. It holds all spans in arrays and computes each answer from them, by the definitions of docs/viewer.md section 1.
 
-import { piecesOf } from './embedded_pieces.js';
+import { tilesOf } from './embedded_tiles.js';
 import { chain, eachOverlapping, spanAt, stackAt } from './embedded_search.js';
 import { callsOf, flameOf, tableOf } from './embedded_statistics.js';
 import { ENDINGS, checkTrace, groupsOf, unpackSpans } from './embedded_trace.js';
@@ -104,9 +104,9 @@ export class EmbeddedSource {
     return this.#functions;
   }
 
-  /** @type {DataSource['pieces']} */
-  async pieces(track, range, resolution, depth, rows) {
-    return piecesOf(this.#spansOf(track), range, resolution, depth, rows);
+  /** @type {DataSource['tiles']} */
+  async tiles(track, range, resolution, depth, rows) {
+    return tilesOf(this.#spansOf(track), range, resolution, depth, rows);
   }
 
   /** @param {Spans} spans @param {number} i */

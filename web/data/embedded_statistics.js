@@ -101,7 +101,7 @@ function prune(node, least) {
 }
 
 /**
- * @param {TrackSpans[]} tracks @param {Range} range @param {number} share of the whole that a node must have to be told
+ * @param {TrackSpans[]} tracks @param {Range} range @param {number} share of the whole that a node must have to be in the answer
  * @param {FunctionInfo[]} functions
  */
 export function flameOf(tracks, range, share, functions) {
@@ -153,7 +153,7 @@ function quantile(lengths, share) {
 }
 
 /**
- * @param {TrackSpans[]} tracks @param {Range} range @param {number} group @param {number} slowest how many of the longest are told
+ * @param {TrackSpans[]} tracks @param {Range} range @param {number} group @param {number} slowest how many of the longest are in the answer
  * @param {FunctionInfo[]} functions @returns {CallStatistics}
  */
 export function callsOf(tracks, range, group, slowest, functions) {

@@ -22,7 +22,7 @@
 //   start      the first span's own start, later the difference to the start of the span before
 //   length     end - start
 //   function   id
-//   flags      as Pieces.flags in source.js: bit 0 start inferred, 1 end inferred, 2 across a gap; bits 8..15 why it ended,
+//   flags      as Tiles.flags in source.js: bit 0 start inferred, 1 end inferred, 2 across a gap; bits 8..15 why it ended,
 //              a number of enum span_end of stack/spans/span.h
 //
 // No number is above 2^53 - 1.

@@ -2,14 +2,14 @@
 // the browser's own cache; only the names of functions are kept here, because everybody asks for them.
 
 /** @typedef {import('./source.js').DataSource} DataSource */
-/** @typedef {import('./source.js').Pieces} Pieces */
+/** @typedef {import('./source.js').Tiles} Tiles */
 /** @typedef {import('./source.js').FunctionInfo} FunctionInfo */
 /** @typedef {import('./source.js').Range} Range */
 /** @typedef {Record<string, string | number | null | undefined>} Parameters */
 
-const PIECES_MAGIC = 0x3150544d; // "MTP1", little-endian
-const PIECES_HEADER = 16;
-const PIECE_SIZE = 32;
+const TILES_MAGIC = 0x3150544d; // "MTP1", little-endian
+const TILES_HEADER = 16;
+const TILE_SIZE = 32;
 
 /**
  * What went wrong, in the server's words where it has any.
@@ -27,14 +27,14 @@ async function serverError(response) {
 
 /**
  * The columns of a binary answer, which is little-endian, as all machines are that browsers run on.
- * @param {ArrayBuffer} buffer @returns {Pieces}
+ * @param {ArrayBuffer} buffer @returns {Tiles}
  */
-export function readPieces(buffer) {
-  const header = buffer.byteLength >= PIECES_HEADER ? new Uint32Array(buffer, 0, 4) : null;
-  if (header === null || header[0] !== PIECES_MAGIC || buffer.byteLength !== PIECES_HEADER + PIECE_SIZE * header[1])
-    throw new Error('the server sent pieces that cannot be read: is it of another version than this page? Reload the page.');
+export function readTiles(buffer) {
+  const header = buffer.byteLength >= TILES_HEADER ? new Uint32Array(buffer, 0, 4) : null;
+  if (header === null || header[0] !== TILES_MAGIC || buffer.byteLength !== TILES_HEADER + TILE_SIZE * header[1])
+    throw new Error('the server sent tiles that cannot be read: is it of another version than this page? Reload the page.');
   const count = header[1];
-  let at = PIECES_HEADER;
+  let at = TILES_HEADER;
   /** @template T @param {new (buffer: ArrayBuffer, at: number, count: number) => T} Type @param {number} size */
   const column = (Type, size) => {
     const values = new Type(buffer, at, count);
@@ -118,10 +118,10 @@ export class HttpSource {
     }));
   }
 
-  /** @type {DataSource['pieces']} */
-  async pieces(track, range, resolution, depth, rows, signal) {
-    const response = await this.#get('pieces', { track, ...wholeNs(range), resolution, depth, rows }, signal);
-    return readPieces(await response.arrayBuffer());
+  /** @type {DataSource['tiles']} */
+  async tiles(track, range, resolution, depth, rows, signal) {
+    const response = await this.#get('tiles', { track, ...wholeNs(range), resolution, depth, rows }, signal);
+    return readTiles(await response.arrayBuffer());
   }
 
   /** @type {DataSource['span']} */

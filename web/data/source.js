@@ -28,23 +28,23 @@
  */
 
 /**
- * Pieces of one request, by column; all arrays have the same length. By start, outer first.
+ * Tiles of one request, by column; all arrays have the same length. By start, outer first.
  * @typedef {{more: boolean, start: Float64Array, end: Float64Array, depth: Uint32Array, function: Uint32Array,
- *   spans: Uint32Array, flags: Uint32Array}} Pieces
+ *   spans: Uint32Array, flags: Uint32Array}} Tiles
  */
 
-/** Bits of Pieces.flags; bits 8 to 15 say why a single span ended (the names are those of SpanDetails.ended). */
+/** Bits of Tiles.flags; bits 8 to 15 say why a single span ended (the names are those of SpanDetails.ended). */
 export const FLAG_START_INFERRED = 1;
 export const FLAG_END_INFERRED = 2;
 export const FLAG_ACROSS_GAP = 4;
 
 /**
- * Every method may throw an Error whose message is for the person. When `signal` is aborted the request ends and the answer
+ * Every method may throw an Error whose message is for the user. When `signal` is aborted the request ends and the answer
  * is an AbortError; who can answer at once may ignore it. `tracks` null: all but those of hits.
  * @typedef {object} DataSource
  * @property {() => Promise<TraceInfo>} trace
  * @property {() => Promise<FunctionInfo[]>} functions by id
- * @property {(track: number, range: Range, resolution: number, depth: number, rows: number, signal?: AbortSignal) => Promise<Pieces>} pieces
+ * @property {(track: number, range: Range, resolution: number, depth: number, rows: number, signal?: AbortSignal) => Promise<Tiles>} tiles
  * @property {(track: number, depth: number, time: number, signal?: AbortSignal) =>
  *   Promise<{span: SpanDetails | null, parents: StackEntry[]}>} span
  * @property {(track: number, time: number, signal?: AbortSignal) => Promise<StackEntry[]>} stack

@@ -3,9 +3,9 @@ import { formatCount } from '../format.js';
 import { Question } from './question.js';
 import { reveal, stepToCall } from './walk.js';
 
-/** Tells 'step' when `words` have changed. */
+/** Dispatches 'step' when `words` have changed. */
 export class CallWalk extends EventTarget {
-  /** Where one stands, for a person; empty before the first step. */
+  /** Where one stands, in words; empty before the first step. */
   words = '';
   question = new Question('Looking for the call');
   /**

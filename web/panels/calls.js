@@ -63,7 +63,7 @@ function describe(context, statistics) {
   /** @type {HTMLElement[]} */
   const parts = [element('div', {}, figures(statistics))];
   if (whole === 0) {
-    parts[0].append(element('p', { class: 'hint' }, 'No call lies in the range with both its ends seen, so there are no lengths to tell.'));
+    parts[0].append(element('p', { class: 'hint' }, 'No call lies in the range with both its ends seen, so no length is known.'));
     return parts;
   }
   parts.push(makeHistogram(statistics), slowest(context, statistics.slowest));

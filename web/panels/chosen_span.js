@@ -1,10 +1,10 @@
-// All that is known of the chosen span, asked once for all panels that tell of it.
+// All that is known of the chosen span, asked once for all panels that show it.
 import { Question } from './question.js';
 
 /** @typedef {import('../data/source.js').SpanDetails} SpanDetails */
 /** @typedef {import('../data/source.js').StackEntry} StackEntry */
 
-/** Tells 'details' when `details` and `parents` have changed. */
+/** Dispatches 'details' when `details` and `parents` have changed. */
 export class ChosenSpan extends EventTarget {
   /** @type {SpanDetails | null} */
   details = null;

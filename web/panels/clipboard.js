@@ -1,5 +1,5 @@
-// Text to the clipboard. Where the browser refuses it (no secure origin, no permission) the text is shown, chosen, so that the
-// person's own Ctrl-C takes it.
+// Text to the clipboard. Where the browser refuses it (no secure origin, no permission) the text is shown and selected, so that
+// Ctrl-C copies it.
 import { element } from './dom.js';
 import { openDialog } from './dialog.js';
 

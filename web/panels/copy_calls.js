@@ -1,11 +1,11 @@
-// The calls of a stretch as an indented tree, to the clipboard.
+// The calls of a range as an indented tree, to the clipboard.
 import { copyText } from './clipboard.js';
 
 /** Lines of one track that are copied at most: what one pastes is read by people. */
 const MOST_LINES = 20000;
 
 /**
- * @param {import('./context.js').Context} context @param {import('./question.js').Question} question tells how it goes
+ * @param {import('./context.js').Context} context @param {import('./question.js').Question} question shows the progress
  * @param {number[] | null} tracks null: all @param {import('../data/source.js').Range} range @param {string} what it is
  */
 export function copyCalls({ source, info }, question, tracks, range, what) {

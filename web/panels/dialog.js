@@ -7,7 +7,7 @@ export function openDialog(title, content) {
   const close = button('Close', () => dialog.close(), { class: 'close' });
   const dialog = element('dialog', { 'aria-labelledby': 'dialog-title', class: 'panels-dialog' }, heading, ...content, close);
   dialog.addEventListener('close', () => dialog.remove());
-  // Keys in the dialog are no commands to the page behind it.
+  // Keys in the dialog are no commands to the page under it.
   dialog.addEventListener('keydown', (event) => event.stopPropagation());
   document.body.append(dialog);
   dialog.showModal();

@@ -46,7 +46,7 @@ export function svg(name, properties = {}, ...children) {
 }
 
 /**
- * @param {string} text @param {() => void} click @param {Properties} [properties] "title" tells more, such as the key
+ * @param {string} text @param {() => void} click @param {Properties} [properties] "title" says more, such as the key
  */
 export function button(text, click, properties = {}) {
   return element('button', { type: 'button', click, ...properties }, text);

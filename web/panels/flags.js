@@ -1,4 +1,4 @@
-// Flags that the person puts on the time line: list, name, remove. They live in the ViewState, and so in the URL.
+// Flags that the user puts on the time line: list, name, remove. They live in the ViewState, and so in the URL.
 import { formatTime } from '../format.js';
 import { makePanel } from './context.js';
 import { button, element, fill } from './dom.js';

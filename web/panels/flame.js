@@ -13,7 +13,7 @@ import { makeRangeControl } from './range_choice.js';
 /** @typedef {import('./flame_layout.js').Box} Box */
 /** @typedef {import('../data/source.js').FlameNode} FlameNode */
 
-/** The share of the drawn node from which a node is told: half a pixel of a wide screen. */
+/** Nodes below this share of the drawn node are not asked for: half a pixel of a wide screen. */
 const SHARE = 1 / 4000;
 const SMALLEST_SHARE = 1e-7;
 
@@ -83,7 +83,7 @@ class FlameGraph {
   #zoomTo(path) {
     this.#zoom = path;
     this.#layout();
-    // A narrow node has children that were too narrow to be told before.
+    // A narrow node has children that were too narrow to be asked for before.
     if (this.#boxes.some((box) => box.node === null)) this.update();
   }
 

@@ -6,7 +6,7 @@ import { EDGED, HATCHED, INSET } from '../timeline/colours.js';
 /** @typedef {import('./flame_layout.js').FlameNode} FlameNode */
 
 export const ROW_HEIGHT = 19;
-const TEXT_FROM = 26; // px: in a narrower box no text would tell anything
+const TEXT_FROM = 26; // px: a narrower box has no text
 const PADDING = 4;
 
 /**
@@ -14,7 +14,7 @@ const PADDING = 4;
  * @property {(node: FlameNode, dimmed: boolean) => {ground: string, edge: string, pattern: number}} node pattern as in
  *   timeline/colours.js
  * @property {string} text on nodes @property {string} font
- * @property {string} ground behind everything @property {string} root of the topmost box
+ * @property {string} ground under everything @property {string} root of the topmost box
  * @property {string} hatch of time that is left out
  * @property {string} mark around boxes that match the search @property {string} focus around the current box
  */
@@ -72,7 +72,7 @@ function drawNode(context, box, y, look, matched) {
 }
 
 /**
- * Whose code it is can be told by the pattern as well as by the hue.
+ * The pattern shows whose code it is, as the hue does.
  * @param {CanvasRenderingContext2D} context @param {{x: number, y: number, width: number}} at
  * @param {{ground: string, edge: string, pattern: number}} colours
  */

@@ -3,7 +3,7 @@
 /** @typedef {import('../data/source.js').FlameNode} FlameNode */
 /**
  * @typedef {{node: FlameNode | null, parent: Box | null, depth: number, x: number, width: number, total: number}} Box
- *   node null: the time of children that are too narrow to be told
+ *   node null: the time of children that are too narrow for boxes of their own
  */
 
 /** Boxes that are narrower are not drawn, px. */

@@ -15,7 +15,7 @@ import { ordered, sortedRows, sortOfSource } from './sorting.js';
 
 /** Rows that are asked for; sorting and filtering go over all of them ... */
 const MOST_ASKED = 5000;
-/** ... and rows that are shown: nobody reads more, and the browser need not lay them out. */
+/** ... and rows that are shown at most: the browser does not lay out more. */
 const MOST_SHOWN = 300;
 
 /** @type {[Column, string, string][]} */
@@ -34,7 +34,7 @@ class FunctionTable {
   #order = { column: 'self', descending: true };
   /** @type {Table | null} */
   #answer = null;
-  /** What the answer at hand is sorted by, so that another column asks anew. */
+  /** What the current answer is sorted by: for another column the source is asked again. */
   #asked = '';
 
   /** @param {Context} context */

@@ -1,4 +1,4 @@
-// The dialog that tells the keys (?).
+// The dialog that lists the keys (?).
 import { openDialog } from './dialog.js';
 import { element } from './dom.js';
 

@@ -1,4 +1,4 @@
-// The histogram of the lengths of calls, as a picture whose bars can be walked through and are told to screen readers.
+// The histogram of the lengths of calls, as a picture whose bars can be walked through and are read by screen readers.
 import { formatCounted, formatDuration } from '../format.js';
 import { element, svg } from './dom.js';
 import { layoutHistogram } from './histogram_layout.js';
@@ -52,7 +52,7 @@ function axis(ticks) {
     if (x - last < TICK_APART) return parts;
     last = x;
     const anchor = x > WIDTH - TICK_APART / 2 ? 'end' : x < TICK_APART / 2 ? 'start' : 'middle';
-    // A power of ten needs no digits behind the point.
+    // A power of ten needs no digits after the point.
     const words = formatDuration(ns).replace(/\.0+/, '');
     return [...parts, svg('text', { class: 'tick-text', x, y: ABOVE + HEIGHT + BELOW - 4, 'text-anchor': anchor }, words)];
   });

@@ -15,7 +15,7 @@ export function matcherOf({ text, regex, group }) {
     const pattern = new RegExp(text);
     return (_, name) => pattern.test(name);
   } catch {
-    // Half typed, or in another dialect than the browser's: the search box tells what is wrong with it.
+    // Half typed, or in another dialect than the browser's: the search box shows what is wrong with it.
     return null;
   }
 }

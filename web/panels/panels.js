@@ -1,5 +1,5 @@
 // The panels at the bottom of the page and their tools in the toolbar: what is known of the span, the functions, the range that
-// the person chose.
+// the user chose.
 import { CallWalk } from './call_walk.js';
 import { makeCallsPanel } from './calls.js';
 import { ChosenSpan } from './chosen_span.js';
@@ -58,8 +58,8 @@ export function makePanels({ panel, toolbar }, { source, state, info, functions 
     help: showHelp,
     escape: () => escape(state),
   });
-  // A page that is looked at for the first time shows that there are panels; a link decides itself. What a link names and this
-  // page does not have, such as the counters of another trace, is the first.
+  // A page without a link's state shows the first panel. So does a link to a panel that this page does not have, such as the
+  // counters of another trace; other links decide themselves.
   const first = state.panel === null ? window.location.hash === '' : panels.every(({ name }) => name !== state.panel);
   state.setPanel(first ? 'details' : state.panel);
 }

@@ -1,8 +1,8 @@
 // One question at a time: a new one ends the one before, an answer that comes too late is never shown. What runs long says so
-// and can be stopped; what fails is told in words.
+// and can be stopped; a failure is shown in words.
 import { button, element, fill } from './dom.js';
 
-/** Answers that come sooner are not announced: a line that flashes disturbs more than it tells. */
+/** Answers that come sooner are not announced: a line that flashes disturbs more than it helps. */
 const ANNOUNCED_AFTER_MS = 250;
 
 export class Question {
@@ -12,14 +12,14 @@ export class Question {
   #timer;
 
   /**
-   * @param {string} doing what is told while it runs, such as "Adding up the functions"
+   * @param {string} doing what is shown while it runs, such as "Adding up the functions"
    * @param {Element} [answer] where the answer is shown: what stands there of the question before is dimmed meanwhile, and
    *   also when no answer comes
    */
   constructor(doing, answer) {
     this.doing = doing;
     this.answer = answer;
-    /** The line that tells how it stands; the panel places it. */
+    /** The line that shows the progress; the panel places it. */
     this.element = element('div', { class: 'question', hidden: true });
   }
 
@@ -55,7 +55,7 @@ export class Question {
   }
 
   /**
-   * Tells something that is done.
+   * Shows that something is done.
    * @param {string} words
    */
   say(words) {

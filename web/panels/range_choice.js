@@ -1,5 +1,5 @@
-// Of which stretch of the trace the statistics are: the whole trace, what is in view, or what was measured. One choice for all
-// panels that add up. A new measurement is looked at at once; without one the choice before it holds again.
+// The range of the trace that the statistics cover: the whole trace, what is in view, or what was measured. One choice for all
+// panels that add up. A new measurement is chosen at once; when it is removed the choice before it holds again.
 import { element } from './dom.js';
 import { formatDuration } from '../format.js';
 import { whenQuiet } from './context.js';
@@ -7,10 +7,10 @@ import { whenQuiet } from './context.js';
 /** @typedef {import('../data/source.js').Range} Range */
 /** @typedef {'whole' | 'view' | 'measured'} Extent */
 
-/** The view moves with every frame; who adds up waits until it rests. */
+/** The view moves with every frame; statistics wait until it rests. */
 const VIEW_RESTS_MS = 200;
 
-/** Tells 'range' when range() or tracks() have changed. */
+/** Dispatches 'range' when range() or tracks() have changed. */
 export class RangeChoice extends EventTarget {
   /** @type {Extent} */
   #chosen = 'whole';

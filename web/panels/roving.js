@@ -38,7 +38,7 @@ export function makeRoving(container, selector, direction = 'vertical') {
 
 /**
  * @param {number} index @param {number} count @param {string} key @param {string} back @param {string} on
- * @returns {number | null} null: the key is for somebody else
+ * @returns {number | null} null: it is none of the list's keys
  */
 export function nextIndex(index, count, key, back, on) {
   switch (key) {

@@ -1,4 +1,4 @@
-// The line that tells of the measured range and offers what one can do with it.
+// The line that shows the measured range and offers what one can do with it.
 import { formatCounted, formatDuration, formatTime } from '../format.js';
 import { copyCalls } from './copy_calls.js';
 import { button, element } from './dom.js';

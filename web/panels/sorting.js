@@ -5,7 +5,7 @@
 /** @typedef {{column: Column, descending: boolean}} Order */
 
 /**
- * By what the source must choose the rows that it tells, so that the first ones in this order are among them.
+ * By what the source must choose the rows of its answer, so that the first ones in this order are among them.
  * @param {Column} column
  */
 export function sortOfSource(column) {

@@ -63,7 +63,7 @@ export function factsOf(span, track, wallClock) {
     ['Address', span.address],
     ['Beginning', beginningWords(span)],
     ['End', endingWords(span)],
-    ['Gap', span.acrossGap ? 'it was open before a gap and behind it' : null],
+    ['Gap', span.acrossGap ? 'it was active before a gap and after it' : null],
     ...Object.entries(span.arguments).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value)])),
   ];
   return facts.filter(/** @returns {fact is [string, string]} */ (fact) => fact[1] !== null);

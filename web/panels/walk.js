@@ -29,7 +29,7 @@ function lastCall(source, group, duration, signal) {
 }
 
 /**
- * `next` finds what lies behind a place, and no place lies before all others: the call at the very beginning, such as that of
+ * `next` finds what lies after a place, and no place lies before all others: the call at the very beginning, such as that of
  * main, is the one before the one that is found.
  * @param {DataSource} source @param {number} group @param {number} duration @param {AbortSignal} [signal]
  */

@@ -1,4 +1,4 @@
-// Tells those who do not see the picture which span is chosen, in the page's live region.
+// Announces which span is chosen in the page's live region, for users who do not see the picture.
 
 import { formatDuration, formatTime } from '../format.js';
 
@@ -6,7 +6,7 @@ import { formatDuration, formatTime } from '../format.js';
 /** @typedef {import('../data/source.js').TraceInfo} TraceInfo */
 /** @typedef {import('../view_state.js').ViewState} ViewState */
 
-const WAIT = 200; // ms: who walks fast wants to hear only where they end
+const WAIT = 200; // ms: of a fast walk only the end is announced
 
 /** @param {HTMLElement} live @param {DataSource} source @param {ViewState} state @param {TraceInfo} info */
 export function announceSpans(live, source, state, info) {
@@ -23,7 +23,7 @@ export function announceSpans(live, source, state, info) {
   };
   state.addEventListener('span', () => {
     window.clearTimeout(timer);
-    // What cannot be had is told by the panels, which ask the same.
+    // The panels ask the same and show what fails.
     timer = window.setTimeout(() => report().catch(() => {}), WAIT);
   });
 }

@@ -11,7 +11,7 @@ import { spanBeginningIn, walk } from './walk_spans.js';
 /** @typedef {import('../view_state.js').ViewState} ViewState */
 /** @typedef {import('./pointer.js').Point} Point */
 /** @typedef {import('./scene.js').Scene} Scene */
-/** @typedef {import('./tracks_canvas.js').DrawnPiece} DrawnPiece */
+/** @typedef {import('./tracks_canvas.js').DrawnTile} DrawnTile */
 
 const EDGE = 5; // CSS pixels around an edge that mean it
 
@@ -24,7 +24,7 @@ export class Choice {
   #measured = null;
 
   /**
-   * @param {{source: DataSource, state: ViewState, info: TraceInfo, scene: Scene, pieceAt: (point: Point) => DrawnPiece | null,
+   * @param {{source: DataSource, state: ViewState, info: TraceInfo, scene: Scene, tileAt: (point: Point) => DrawnTile | null,
    *   scrollTo: (y: number) => void, failed: (error: Error) => void}} parts
    */
   constructor(parts) {
@@ -74,18 +74,18 @@ export class Choice {
 
   /** @param {Point} point */
   async click(point) {
-    const { state, pieceAt } = this.#parts;
+    const { state, tileAt } = this.#parts;
     if (point.y < RULER_HEIGHT) {
       state.setSelection(null);
       return;
     }
-    const piece = pieceAt(point);
-    state.setSpan(piece && (await this.#spanOf(piece)));
+    const tile = tileAt(point);
+    state.setSpan(tile && (await this.#spanOf(tile)));
   }
 
   /**
-   * A piece's span; of merged ones the first.
-   * @param {DrawnPiece} piece @returns {Promise<Place | null>}
+   * A tile's span; of merged ones the first.
+   * @param {DrawnTile} tile @returns {Promise<Place | null>}
    */
   async #spanOf({ track, depth, start, end, spans }) {
     if (spans === 1) return { track, depth, start, end };
@@ -94,7 +94,7 @@ export class Choice {
   }
 
   /**
-   * An answer; null when there is none, which is told.
+   * An answer; null when it failed, which is shown.
    * @template Answer @param {Promise<Answer>} answer @returns {Promise<Answer | null>}
    */
   async #report(answer) {
@@ -108,10 +108,10 @@ export class Choice {
 
   /** @param {Point} point */
   doubleClick(point) {
-    const { state, pieceAt } = this.#parts;
-    const piece = pieceAt(point);
-    if (piece === null) return;
-    const { track, depth, start, end, spans } = piece;
+    const { state, tileAt } = this.#parts;
+    const tile = tileAt(point);
+    if (tile === null) return;
+    const { track, depth, start, end, spans } = tile;
     if (spans === 1) state.goTo({ track, depth, start, end });
     else state.setView({ from: start - (end - start) / 2, to: end + (end - start) / 2 });
   }

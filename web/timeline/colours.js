@@ -1,5 +1,5 @@
-// The colours of functions. Whose code a function is gives the family of the hue, and a pattern besides, so that it can be told
-// without seeing hues (docs/viewer.md, "Colours"); its name gives the shade within the family. Pure: numbers in, numbers out.
+// The colours of functions. Whose code a function is gives the family of the hue, and a pattern besides, so that it can be seen
+// without hues (docs/viewer.md, "Colours"); its name gives the shade within the family. Pure: numbers in, numbers out.
 
 /** @typedef {import('../data/source.js').FunctionInfo} FunctionInfo */
 /** @typedef {FunctionInfo['colour']} Origin */
@@ -27,7 +27,7 @@ const LOST_NAMES = /^\[(lost|overflow|no image|too many distinct stacks|decode e
 const HUES = 5; // shades of a family: so many hues ...
 const HUE_STEP = 7;
 const LIGHTNESSES = 4; // ... of so many lightnesses
-const GROUND_SHARE = 0.45; // of the ground's colour in that of merged pieces
+const GROUND_SHARE = 0.45; // of the ground's colour in that of merged tiles
 const DIM_SHARE = 0.8;
 
 /** What a theme says. text is drawn on all of them. */
@@ -119,7 +119,7 @@ export function familyColour(origin, theme) {
 }
 
 /**
- * Pixels by function id: of single spans, of merged pieces, and of what a pattern draws; and patterns.
+ * Pixels by function id: of single spans, of merged tiles, and of what a pattern draws; and patterns.
  * @typedef {{single: Uint32Array, merged: Uint32Array, edge: Uint32Array, pattern: Uint8Array}} Palette
  */
 

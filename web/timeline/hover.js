@@ -1,4 +1,4 @@
-// What is under the pointer: outlined, told in words beside it, and its moment told to the page as the cursor.
+// What is under the pointer: outlined, described beside it, and its moment set as the page's cursor.
 
 import { FLAG_ACROSS_GAP, FLAG_END_INFERRED, FLAG_START_INFERRED } from '../data/source.js';
 import { formatCount, formatDuration, formatTime } from '../format.js';
@@ -11,10 +11,10 @@ import { HEAD_HEIGHT, RULER_HEIGHT } from './scene.js';
 /** @typedef {import('./pointer.js').Point} Point */
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./tooltip.js').Tooltip} Tooltip */
-/** @typedef {import('./tracks_canvas.js').DrawnPiece} DrawnPiece */
+/** @typedef {import('./tracks_canvas.js').DrawnTile} DrawnTile */
 
 /**
- * @param {DrawnPiece} piece @param {FunctionInfo[]} functions
+ * @param {DrawnTile} tile @param {FunctionInfo[]} functions
  * @returns {string[]} lines, the first the most important
  */
 export function wordsOf({ function: fn, start, end, spans, flags }, functions) {
@@ -31,13 +31,13 @@ export function wordsOf({ function: fn, start, end, spans, flags }, functions) {
 export class Hover {
   /** @type {Point | null} of the pointer */
   point = null;
-  /** @type {DrawnPiece | null} */
-  piece = null;
+  /** @type {DrawnTile | null} */
+  tile = null;
   #parts;
 
   /**
    * @param {{state: ViewState, scene: Scene, functions: FunctionInfo[], tooltip: Tooltip, overlay: HTMLElement,
-   *   pieceAt: (point: Point) => DrawnPiece | null, marks: () => Marks}} parts
+   *   tileAt: (point: Point) => DrawnTile | null, marks: () => Marks}} parts
    */
   constructor(parts) {
     this.#parts = parts;
@@ -53,10 +53,10 @@ export class Hover {
 
   /** Looks again: what is drawn has changed under the pointer. */
   look() {
-    const { tooltip, overlay, functions, pieceAt } = this.#parts;
+    const { tooltip, overlay, functions, tileAt } = this.#parts;
     const { point } = this;
-    this.piece = point && pieceAt(point);
-    const lines = this.piece ? wordsOf(this.piece, functions) : point && this.#wordsOfHead(point);
+    this.tile = point && tileAt(point);
+    const lines = this.tile ? wordsOf(this.tile, functions) : point && this.#wordsOfHead(point);
     if (point === null || lines === null || overlay.classList.contains('dragging')) tooltip.hide();
     else tooltip.show(lines, overlay.offsetLeft + point.x, overlay.offsetTop + point.y);
   }

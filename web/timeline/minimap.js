@@ -1,18 +1,18 @@
 // The whole trace in small, with the view marked in it: drag in it to move the view, drag its edges to change it.
 //
-// It shows the tracks with most spans, each row of depth a pixel or two high, from tiles of the coarsest sensible resolution. They
+// It shows the tracks with most spans, each row of depth a pixel or two high, from tiles of the lowest sensible resolution. They
 // are drawn once, when they come, into a picture that later frames copy.
 
 import { Pixels } from './pixels.js';
 import { contextOf, sizeCanvas } from './scene.js';
-import { resolutionFor, tileKey, tilesOf, TILE_ROWS } from './tile.js';
+import { resolutionFor, rangeKey, rangesOf, RANGE_ROWS } from './request_range.js';
 
 /** @typedef {import('../data/source.js').Track} Track */
 /** @typedef {import('./colours.js').Palette} Palette */
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./theme.js').Theme} Theme */
-/** @typedef {import('./tile.js').Tile} Tile */
-/** @typedef {import('./tile.js').TilePlace} TilePlace */
+/** @typedef {import('./request_range.js').TileRows} TileRows */
+/** @typedef {import('./request_range.js').RequestRange} RequestRange */
 /** @typedef {import('./tile_store.js').TileStore} TileStore */
 
 export const MINIMAP_HEIGHT = 44;
@@ -23,8 +23,8 @@ export class Minimap {
   #context;
   #tracks;
   #picture = document.createElement('canvas');
-  /** @type {Map<string, Tile>} */
-  #tiles = new Map();
+  /** @type {Map<string, TileRows>} */
+  #kept = new Map();
   #stale = true;
   width = 1;
 
@@ -37,7 +37,7 @@ export class Minimap {
     this.#tracks = busiest.slice(0, MOST_TRACKS).sort((a, b) => a.id - b.id);
   }
 
-  /** Draws anew: the theme or the size changed. */
+  /** Has it drawn again: the theme or the size changed. */
   refresh() {
     this.#stale = true;
   }
@@ -47,17 +47,17 @@ export class Minimap {
   }
 
   /**
-   * The tiles that are still to come.
-   * @returns {TilePlace[]}
+   * The request ranges whose tiles are still to come.
+   * @returns {RequestRange[]}
    */
   missing() {
-    return this.#places().filter((place) => !this.#tiles.has(tileKey(place)));
+    return this.#requests().filter((request) => !this.#kept.has(rangeKey(request)));
   }
 
-  /** @returns {TilePlace[]} */
-  #places() {
+  /** @returns {RequestRange[]} */
+  #requests() {
     const resolution = this.#resolution();
-    const { first, last } = tilesOf({ from: 0, to: this.duration }, resolution, this.duration);
+    const { first, last } = rangesOf({ from: 0, to: this.duration }, resolution, this.duration);
     return this.#tracks.flatMap(({ id }) =>
       Array.from({ length: last - first + 1 }, (_, i) => ({ track: id, resolution, index: first + i, block: 0 })),
     );
@@ -68,10 +68,10 @@ export class Minimap {
    * @param {TileStore} store
    */
   collect(store) {
-    for (const place of this.missing()) {
-      const tile = store.get(place);
-      if (tile === null) continue;
-      this.#tiles.set(tileKey(place), tile);
+    for (const request of this.missing()) {
+      const tileRows = store.get(request);
+      if (tileRows === null) continue;
+      this.#kept.set(rangeKey(request), tileRows);
       this.#stale = true;
     }
   }
@@ -103,8 +103,8 @@ export class Minimap {
   #paint(theme, palette) {
     this.#stale = false;
     const { width, height } = this.canvas;
-    const wanted = new Set(this.#places().map(tileKey));
-    for (const key of this.#tiles.keys()) if (!wanted.has(key)) this.#tiles.delete(key);
+    const wanted = new Set(this.#requests().map(rangeKey));
+    for (const key of this.#kept.keys()) if (!wanted.has(key)) this.#kept.delete(key);
     this.#picture.width = width;
     this.#picture.height = height;
     const context = contextOf(this.#picture);
@@ -113,15 +113,15 @@ export class Minimap {
     pixels.data = new Uint32Array(image.data.buffer);
     pixels.clear(theme.ground);
     const room = (height - 2 * PADDING) / Math.max(this.#tracks.length, 1);
-    for (const tile of this.#tiles.values()) {
-      const number = this.#tracks.findIndex(({ id }) => id === tile.track);
-      const rows = Math.min(this.#tracks[number].depth, TILE_ROWS);
+    for (const tileRows of this.#kept.values()) {
+      const number = this.#tracks.findIndex(({ id }) => id === tileRows.track);
+      const rows = Math.min(this.#tracks[number].depth, RANGE_ROWS);
       const rowHeight = Math.max(1, Math.min(6, Math.floor(room / rows)));
       const top = Math.round(PADDING + number * room);
       const place = { top: 0, height: rowHeight, from: 0, pixelsPerNs: width / this.duration };
       for (let row = 0; row < rows && (row + 1) * rowHeight <= room; row++) {
         place.top = top + row * rowHeight;
-        pixels.row(tile, row, place, tile.from, Math.min(tile.to, this.duration), palette, null);
+        pixels.row(tileRows, row, place, tileRows.from, Math.min(tileRows.to, this.duration), palette, null);
       }
     }
     context.putImageData(image, 0, 0);

@@ -70,7 +70,7 @@ export class OverlayCanvas {
   }
 
   /**
-   * Shades all but the measured range of the measured tracks, and tells its length.
+   * Shades all but the measured range of the measured tracks, and writes its length.
    * @param {Scene} scene @param {Theme} theme @param {NonNullable<ViewState['selection']>} selection @param {number} height
    */
   #selection(scene, theme, { range: { from, to }, tracks }, height) {

@@ -1,16 +1,16 @@
 // A picture as numbers, and how spans are put into it. The tracks are drawn here and not with a canvas's own rectangles: a
-// screen may hold a hundred thousand pieces of a pixel each, which this fills in about the time of copying the picture.
+// screen may hold a hundred thousand tiles of a pixel each, which this fills in about the time of copying the picture.
 
 import { EDGED, HATCHED, INSET, PLAIN } from './colours.js';
-import { firstPieceFrom } from './tile.js';
+import { firstTileFrom } from './request_range.js';
 
 /** @typedef {import('./colours.js').Palette} Palette */
-/** @typedef {import('./tile.js').Tile} Tile */
+/** @typedef {import('./request_range.js').TileRows} TileRows */
 /** @typedef {import('./labels.js').Labels} Labels */
 
 const PATTERN_HEIGHT = 7; // lower rows have no room for a pattern,
 const PATTERN_WIDTH = 4; // and narrower spans none for hatching
-const GAP_WIDTH = 4; // wider spans leave a pixel free at their end, so that calls one after the other can be told apart
+const GAP_WIDTH = 4; // wider spans leave a pixel free at their end, so that calls one after the other can be distinguished
 const HATCH_PERIOD = 7;
 const HATCH_WIDTH = 2;
 
@@ -57,11 +57,11 @@ export class Pixels {
   }
 
   /**
-   * One piece, with the pattern of its function.
+   * One tile, with the pattern of its function.
    * @param {number} left @param {number} right @param {RowPlace} place @param {number} fn @param {boolean} merged
    * @param {Palette} palette
    */
-  #piece(left, right, place, fn, merged, palette) {
+  #tile(left, right, place, fn, merged, palette) {
     const { top, height } = place;
     const colour = merged ? palette.merged[fn] : palette.single[fn];
     const roomy = height >= PATTERN_HEIGHT;
@@ -76,25 +76,25 @@ export class Pixels {
   }
 
   /**
-   * Draws the pieces of one row of a tile that lie in [clipFrom, clipTo), and notes which have room for a name: once for each,
+   * Draws the tiles of one row that lie in [clipFrom, clipTo), and notes which have room for a name: once for each,
    * where it begins or enters the picture.
-   * @param {Tile} tile @param {number} row of the tile @param {RowPlace} place @param {number} clipFrom @param {number} clipTo ns
+   * @param {TileRows} tileRows @param {number} row @param {RowPlace} place @param {number} clipFrom @param {number} clipTo ns
    * @param {Palette} palette @param {Labels | null} labels
-   * @returns {number} how many pieces were drawn
+   * @returns {number} how many tiles were drawn
    */
-  row(tile, row, place, clipFrom, clipTo, palette, labels) {
+  row(tileRows, row, place, clipFrom, clipTo, palette, labels) {
     const { from, pixelsPerNs, height } = place;
-    const stop = tile.rowStart[row + 1];
+    const stop = tileRows.rowStart[row + 1];
     const clipLeft = Math.max(0, Math.round((clipFrom - from) * pixelsPerNs));
     const clipRight = Math.min(this.width, Math.round((clipTo - from) * pixelsPerNs));
     const spacing = height >= PATTERN_HEIGHT ? GAP_WIDTH : Infinity;
     let drawn = 0;
     let filled = clipLeft; // left of this all is drawn already
-    for (let i = firstPieceFrom(tile, row, clipFrom); i < stop; i++) {
-      const exact = (tile.start[i] - from) * pixelsPerNs;
+    for (let i = firstTileFrom(tileRows, row, clipFrom); i < stop; i++) {
+      const exact = (tileRows.start[i] - from) * pixelsPerNs;
       if (exact >= clipRight) break;
-      if (tile.end[i] <= clipFrom && tile.start[i] < clipFrom) continue;
-      const exactEnd = (tile.end[i] - from) * pixelsPerNs;
+      if (tileRows.end[i] <= clipFrom && tileRows.start[i] < clipFrom) continue;
+      const exactEnd = (tileRows.end[i] - from) * pixelsPerNs;
       if (exactEnd < filled && exactEnd - exact < 1) continue;
       const left = Math.max(Math.floor(exact), clipLeft);
       const end = Math.max(Math.round(exactEnd), left + 1);
@@ -103,11 +103,11 @@ export class Pixels {
       if (end <= clipRight && right - left >= spacing) right--;
       if (left >= right) continue;
       drawn++;
-      const merged = tile.spans[i] > 1;
-      this.#piece(left, right, place, tile.function[i], merged, palette);
-      if (labels === null || merged || (tile.start[i] < clipFrom && clipLeft > 0)) continue;
+      const merged = tileRows.spans[i] > 1;
+      this.#tile(left, right, place, tileRows.function[i], merged, palette);
+      if (labels === null || merged || (tileRows.start[i] < clipFrom && clipLeft > 0)) continue;
       const shown = Math.min(end, this.width);
-      if (shown - left >= labels.narrowest) labels.add(left, shown, place.top, tile.function[i]);
+      if (shown - left >= labels.narrowest) labels.add(left, shown, place.top, tileRows.function[i]);
     }
     return drawn;
   }

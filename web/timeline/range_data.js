@@ -1,4 +1,4 @@
-// What a source tells for a range (marks, counters), kept while it serves the view: asked anew when the view leaves the range or
+// What a source answers for a range (marks, counters), kept while it serves the view: asked again when the view leaves the range or
 // is so much narrower that more detail is to be had. The old answer is shown until the new one is there.
 
 /** @typedef {import('../data/source.js').Range} Range */

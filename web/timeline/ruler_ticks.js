@@ -24,7 +24,7 @@ function unitOf(value) {
 }
 
 /**
- * A time in a unit, with the digits that tell multiples of `step` apart.
+ * A time in a unit, with the digits that distinguish multiples of `step`.
  * @param {number} time @param {number} step @param {[number, string]} unit
  */
 function format(time, step, [size, name]) {
@@ -33,7 +33,7 @@ function format(time, step, [size, name]) {
 }
 
 /**
- * Ticks of a range. Deep inside a long trace all ticks would begin with the same many digits; they are then told from `base`.
+ * Ticks of a range. Deep inside a long trace all ticks would begin with the same many digits; they then count from `base`.
  * @param {Range} view @param {number} least time between two ticks, ns
  * @returns {{base: number, baseText: string, step: number, ticks: Tick[]}}
  */

@@ -59,7 +59,7 @@ export class Scene {
     return itemsBetween(this.layout, this.scroll, this.scroll + this.height);
   }
 
-  /** @returns {import('./tile_plan.js').Sight} */
+  /** @returns {import('./request_plan.js').Sight} */
   sight() {
     return {
       view: this.view,

@@ -1,25 +1,25 @@
-// Fetches tiles and keeps those that were used last, up to a number of bytes. Every frame tells what it needs and what may be
-// needed soon; requests that are neither are aborted.
+// Fetches tiles by request ranges and keeps the answers that were used last, up to a number of bytes. Every frame says what it needs
+// and what may be needed soon; other requests are aborted.
 
-import { coarser, finer, makeTile, tileKey, tileRange, TILE_BINS, TILE_ROWS } from './tile.js';
+import { wider, halves, makeTileRows, rangeKey, timeOf, RANGE_BINS, RANGE_ROWS } from './request_range.js';
 
 /** @typedef {import('../data/source.js').DataSource} DataSource */
-/** @typedef {import('./tile.js').Tile} Tile */
-/** @typedef {import('./tile.js').TilePlace} TilePlace */
+/** @typedef {import('./request_range.js').TileRows} TileRows */
+/** @typedef {import('./request_range.js').RequestRange} RequestRange */
 
 const MOST_BYTES = 64 << 20;
 const MOST_REQUESTS = 6; // browsers open no more connections to one server
-const FINER_STEPS = 2;
+const NARROWER_STEPS = 2;
 const RETRY_AFTER = 3000; // ms, when a request failed
 
 export class TileStore {
-  /** @type {Map<string, Tile>} the one used longest ago first */
-  #tiles = new Map();
+  /** @type {Map<string, TileRows>} the one used longest ago first */
+  #kept = new Map();
   /** @type {Map<string, AbortController>} */
   #pending = new Map();
-  /** @type {Map<string, TilePlace>} wanted, neither here nor asked for; in order */
+  /** @type {Map<string, RequestRange>} wanted, neither here nor asked for; in order */
   #waiting = new Map();
-  /** @type {Map<string, number>} when a tile may be asked for again that could not be had */
+  /** @type {Map<string, number>} when a request that failed may be sent again */
   #failed = new Map();
   #source;
   #duration;
@@ -42,60 +42,60 @@ export class TileStore {
   }
 
   get count() {
-    return this.#tiles.size;
+    return this.#kept.size;
   }
 
-  /** How many tiles are asked for or wait for that. */
+  /** How many requests are pending or waiting. */
   get missing() {
     return this.#pending.size + this.#waiting.size;
   }
 
   /**
-   * The tile itself, if it is here.
-   * @param {TilePlace} place
+   * The tiles of a request range, if they are here.
+   * @param {RequestRange} request
    */
-  get(place) {
-    const key = tileKey(place);
-    const tile = this.#tiles.get(key);
-    if (tile === undefined) return null;
-    this.#tiles.delete(key); // to the end: used last
-    this.#tiles.set(key, tile);
-    return tile;
+  get(request) {
+    const key = rangeKey(request);
+    const tileRows = this.#kept.get(key);
+    if (tileRows === undefined) return null;
+    this.#kept.delete(key); // to the end: used last
+    this.#kept.set(key, tileRows);
+    return tileRows;
   }
 
   /**
-   * What can be shown in a tile's stead while it is not here: a coarser one, else finer ones of parts of it.
-   * @param {TilePlace} place @returns {Tile[]}
+   * What can be shown until the tiles of a request range are here: those of a wider range, else those of parts of it.
+   * @param {RequestRange} request @returns {TileRows[]}
    */
-  standIns(place) {
-    for (let wider = place; wider.resolution * TILE_BINS < this.#duration; ) {
-      wider = coarser(wider);
-      const tile = this.get(wider);
-      if (tile) return [tile];
+  standIns(request) {
+    for (let around = request; around.resolution * RANGE_BINS < this.#duration; ) {
+      around = wider(around);
+      const tileRows = this.get(around);
+      if (tileRows) return [tileRows];
     }
-    return this.#finerOnes(place, FINER_STEPS);
+    return this.#narrowerOnes(request, NARROWER_STEPS);
   }
 
-  /** @param {TilePlace} place @param {number} steps @returns {Tile[]} */
-  #finerOnes(place, steps) {
-    if (steps === 0 || place.resolution === 1) return [];
-    return finer(place).flatMap((half) => {
-      const tile = this.get(half);
-      return tile ? [tile] : this.#finerOnes(half, steps - 1);
+  /** @param {RequestRange} request @param {number} steps @returns {TileRows[]} */
+  #narrowerOnes(request, steps) {
+    if (steps === 0 || request.resolution === 1) return [];
+    return halves(request).flatMap((half) => {
+      const tileRows = this.get(half);
+      return tileRows ? [tileRows] : this.#narrowerOnes(half, steps - 1);
     });
   }
 
   /**
-   * Tells what is needed now, most urgent first.
-   * @param {TilePlace[]} places @param {TilePlace[]} soon what may be needed next
+   * Takes what is needed now, most urgent first.
+   * @param {RequestRange[]} needed @param {RequestRange[]} soon what may be needed next
    */
-  want(places, soon) {
+  want(needed, soon) {
     this.#waiting.clear();
     const wanted = new Set();
-    for (const place of [...places, ...soon]) {
-      const key = tileKey(place);
+    for (const request of [...needed, ...soon]) {
+      const key = rangeKey(request);
       wanted.add(key);
-      if (!this.#tiles.has(key) && !this.#pending.has(key) && !this.#mustWait(key)) this.#waiting.set(key, place);
+      if (!this.#kept.has(key) && !this.#pending.has(key) && !this.#mustWait(key)) this.#waiting.set(key, request);
     }
     for (const [key, controller] of this.#pending) {
       if (wanted.has(key)) continue;
@@ -115,29 +115,29 @@ export class TileStore {
   }
 
   #ask() {
-    for (const [key, place] of this.#waiting) {
+    for (const [key, request] of this.#waiting) {
       if (this.#pending.size >= MOST_REQUESTS) return;
       this.#waiting.delete(key);
-      this.#fetch(key, place);
+      this.#fetch(key, request);
     }
   }
 
-  /** @param {string} key @param {TilePlace} place */
-  async #fetch(key, place) {
+  /** @param {string} key @param {RequestRange} request */
+  async #fetch(key, request) {
     const controller = new AbortController();
     this.#pending.set(key, controller);
     this.requests++;
     try {
-      const pieces = await this.#source.pieces(
-        place.track,
-        tileRange(place),
-        place.resolution,
-        place.block * TILE_ROWS,
-        TILE_ROWS,
+      const tiles = await this.#source.tiles(
+        request.track,
+        timeOf(request),
+        request.resolution,
+        request.block * RANGE_ROWS,
+        RANGE_ROWS,
         controller.signal,
       );
-      if (this.#pending.get(key) !== controller) return; // nobody wants it any more
-      this.#keep(key, makeTile(place, pieces));
+      if (this.#pending.get(key) !== controller) return; // it was aborted, or asked for again
+      this.#keep(key, makeTileRows(request, tiles));
       this.#handlers.arrived();
     } catch (error) {
       if (controller.signal.aborted) return;
@@ -149,13 +149,13 @@ export class TileStore {
     }
   }
 
-  /** @param {string} key @param {Tile} tile */
-  #keep(key, tile) {
-    this.#tiles.set(key, tile);
-    this.bytes += tile.bytes;
-    for (const [oldest, { bytes }] of this.#tiles) {
+  /** @param {string} key @param {TileRows} tileRows */
+  #keep(key, tileRows) {
+    this.#kept.set(key, tileRows);
+    this.bytes += tileRows.bytes;
+    for (const [oldest, { bytes }] of this.#kept) {
       if (this.bytes <= this.mostBytes || oldest === key) return;
-      this.#tiles.delete(oldest);
+      this.#kept.delete(oldest);
       this.bytes -= bytes;
     }
   }

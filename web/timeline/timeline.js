@@ -1,5 +1,5 @@
-// The timeline: tracks, ruler, marks, minimap. Makes its parts, hears of what changes, and draws in the browser's frames what has
-// changed, and nothing when nothing has.
+// The timeline: tracks, ruler, marks, minimap. Makes its parts, listens for changes, and draws what has changed in the browser's
+// frames; when nothing has changed it draws nothing.
 
 import { element, fill } from '../panels/dom.js';
 import { announceSpans } from './announcer.js';
@@ -19,7 +19,7 @@ import { RangeData } from './range_data.js';
 import { HEAD_HEIGHT, Scene } from './scene.js';
 import { Scrollbar } from './scrollbar.js';
 import { readTheme } from './theme.js';
-import { planTiles } from './tile_plan.js';
+import { planRequests } from './request_plan.js';
 import { TileStore } from './tile_store.js';
 import { listenToTimelineKeys } from './timeline_keys.js';
 import { makeToolbar } from './toolbar.js';
@@ -34,7 +34,7 @@ import { TracksCanvas } from './tracks_canvas.js';
 /** @typedef {import('./pointer.js').Point} Point */
 /** @typedef {{source: DataSource, state: ViewState, info: TraceInfo, functions: FunctionInfo[]}} Page */
 /**
- * @typedef {'sight' | 'tracks' | 'overlay'} Stale what a frame has to do: all, since something else is seen; draw the tracks anew;
+ * @typedef {'sight' | 'tracks' | 'overlay'} Stale what a frame has to do: all, since something else is seen; draw the tracks again;
  *   draw only what lies over them
  */
 
@@ -113,15 +113,15 @@ class Timeline {
       this.#overlay.canvas, this.#alert,
     );
 
-    const pieceAt = (/** @type {Point} */ { x, y }) => (y < HEAD_HEIGHT ? null : this.#tracks.pieceAt(this.#scene, x, y - HEAD_HEIGHT));
+    const tileAt = (/** @type {Point} */ { x, y }) => (y < HEAD_HEIGHT ? null : this.#tracks.tileAt(this.#scene, x, y - HEAD_HEIGHT));
     this.#hover = new Hover({
-      state, functions, pieceAt,
+      state, functions, tileAt,
       scene: this.#scene,
       tooltip: new Tooltip(this.#root),
       overlay: this.#overlay.canvas,
       marks: () => this.#marks.answer ?? NO_MARKS,
     });
-    this.#choice = new Choice({ source, state, info, pieceAt, scene: this.#scene, scrollTo: (y) => this.#scrollTo(y), failed: handlers.failed });
+    this.#choice = new Choice({ source, state, info, tileAt, scene: this.#scene, scrollTo: (y) => this.#scrollTo(y), failed: handlers.failed });
     this.#toolbar = makeToolbar(places.toolbar, {
       setMode: (mode) => this.#setMode(mode),
       zoom: (factor) => this.#zoom(factor),
@@ -215,7 +215,7 @@ class Timeline {
     if (tracks) this.#drawTracks();
     this.#head.draw(this.#scene, this.#theme, state, this.#marks.answer ?? NO_MARKS);
     fill(this.#corner, this.#head.baseText);
-    this.#overlay.draw(this.#scene, this.#theme, state, this.#hover.piece);
+    this.#overlay.draw(this.#scene, this.#theme, state, this.#hover.tile);
     this.#frames++;
     this.#frameTime = performance.now() - began;
   }
@@ -237,7 +237,7 @@ class Timeline {
   #ask() {
     const items = this.#scene.items();
     const sight = this.#scene.sight();
-    const { seen, soon } = planTiles(items, sight);
+    const { seen, soon } = planRequests(items, sight);
     this.#store.want(seen, [...this.#minimap.missing(), ...soon]);
     this.#marks.need(sight.view, sight.duration);
     for (const item of items) if (item.kind === 'counter') this.#counters.get(item.counter.id)?.need(sight.view, sight.duration);
@@ -348,12 +348,12 @@ class Timeline {
   /** What is drawn, and what it costs: times in ms. */
   get facts() {
     const { missing, requests, bytes, count } = this.#store;
-    const { pieces, names } = this.#tracks;
+    const { tiles, names } = this.#tracks;
     const { scroll } = this.#scene;
-    return { frames: this.#frames, frameTime: this.#frameTime, pieces, names, missing, requests, bytes, tiles: count, scroll };
+    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, missing, requests, bytes, ranges: count, scroll };
   }
 
-  /** All pieces that are seen. */
+  /** All tiles that are seen. */
   drawn() {
     return this.#tracks.drawn(this.#scene);
   }

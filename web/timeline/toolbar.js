@@ -9,7 +9,7 @@ const ZOOM = 2; // of a touch of a button
 /**
  * @param {HTMLElement} toolbar
  * @param {{setMode: (mode: Mode) => void, zoom: (factor: number) => void, showAll: () => void, foldAll: (folded: boolean) => void}} actions
- * @returns {{show: (mode: Mode) => void}} tells which mode it is
+ * @returns {{show: (mode: Mode) => void}} shows which mode it is
  */
 export function makeToolbar(toolbar, actions) {
   const modes = {

@@ -1,12 +1,12 @@
-// Draws the tracks: spans, untraced time, gaps, counters. Also tells what is drawn at a point.
+// Draws the tracks: spans, untraced time, gaps, counters. Also finds what is drawn at a point.
 
 import { drawCounter } from './counter_chart.js';
 import { itemAt, rowsBetween, TRACK_PADDING } from './layout.js';
 import { Labels } from './labels.js';
 import { Pixels } from './pixels.js';
 import { contextOf, sizeCanvas } from './scene.js';
-import { firstPieceFrom, tileRange, tilesOf, TILE_ROWS } from './tile.js';
-import { blocksOf, resolutionOf } from './tile_plan.js';
+import { firstTileFrom, timeOf, rangesOf, RANGE_ROWS } from './request_range.js';
+import { blocksOf, resolutionOf } from './request_plan.js';
 
 /** @typedef {import('../data/source.js').FunctionInfo} FunctionInfo */
 /** @typedef {import('../data/source.js').Mark} Mark */
@@ -14,11 +14,11 @@ import { blocksOf, resolutionOf } from './tile_plan.js';
 /** @typedef {import('./layout.js').TrackItem} TrackItem */
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./theme.js').Theme} Theme */
-/** @typedef {import('./tile.js').Tile} Tile */
+/** @typedef {import('./request_range.js').TileRows} TileRows */
 /** @typedef {import('./tile_store.js').TileStore} TileStore */
 /**
- * @typedef {{track: number, depth: number, start: number, end: number, function: number, spans: number, flags: number}} DrawnPiece
- * @typedef {{tile: Tile, from: number, to: number}} Part a tile and what of its time is shown
+ * @typedef {{track: number, depth: number, start: number, end: number, function: number, spans: number, flags: number}} DrawnTile
+ * @typedef {{tileRows: TileRows, from: number, to: number}} Part tiles and the time of them that is shown
  */
 
 const TEXT_SIZE = 11; // CSS pixels
@@ -34,8 +34,8 @@ export class TracksCanvas {
   #font = '';
   #store;
   #functions;
-  /** Pieces and names that the last frame had. */
-  pieces = 0;
+  /** Tiles and names that the last frame had. */
+  tiles = 0;
   names = 0;
 
   /** @param {HTMLCanvasElement} canvas @param {TileStore} store @param {FunctionInfo[]} functions */
@@ -75,7 +75,7 @@ export class TracksCanvas {
   draw(scene, theme, palettes, marks, samples) {
     const labels = this.#prepare(scene, theme);
     this.#pixels.clear(theme.ground);
-    this.pieces = 0;
+    this.tiles = 0;
     const items = scene.items();
     for (const item of items) {
       if (item.kind === 'track') this.#track(item, scene, theme, item.track.kind === 'hits' ? palettes.hits : palettes.calls, labels);
@@ -100,14 +100,14 @@ export class TracksCanvas {
     const rows = rowsBetween(item, scene.scroll, scene.scroll + scene.height);
     const named = item.rowHeight >= LABEL_ROW ? labels : null;
     const place = { top: 0, height: 0, from: view.from, pixelsPerNs };
-    this.#eachPart(item, scene, ({ tile, from, to }) => {
-      const last = Math.min(rows.last, tile.depth + TILE_ROWS);
-      for (let depth = Math.max(rows.first, tile.depth); depth < last; depth++) {
-        const row = depth - tile.depth;
-        if (tile.rowStart[row] === tile.rowStart[row + 1]) continue;
+    this.#eachPart(item, scene, ({ tileRows, from, to }) => {
+      const last = Math.min(rows.last, tileRows.depth + RANGE_ROWS);
+      for (let depth = Math.max(rows.first, tileRows.depth); depth < last; depth++) {
+        const row = depth - tileRows.depth;
+        if (tileRows.rowStart[row] === tileRows.rowStart[row + 1]) continue;
         place.top = Math.round(rowsTop + depth * rowHeight);
         place.height = Math.round(rowsTop + (depth + 1) * rowHeight) - place.top;
-        this.pieces += this.#pixels.row(tile, row, place, from, to, palette, named);
+        this.tiles += this.#pixels.row(tileRows, row, place, from, to, palette, named);
       }
     });
     this.#pixels.fill(0, Math.max(bottom - 1, 0), this.#pixels.width, bottom, theme.line);
@@ -122,7 +122,7 @@ export class TracksCanvas {
   }
 
   /**
-   * Hatches the time in which nothing is known of a track: before its first and behind its last span.
+   * Hatches the time in which nothing is known of a track: before its first and after its last span.
    * @param {TrackItem} item @param {{from: number}} view @param {number} pixelsPerNs @param {number} top @param {number} bottom
    * @param {Theme} theme
    */
@@ -136,27 +136,27 @@ export class TracksCanvas {
   }
 
   /**
-   * The tiles, or what stands for them, that a track is drawn from.
+   * The tiles, or what is shown until they are here, that a track is drawn from.
    * @param {TrackItem} item @param {Scene} scene @param {(part: Part) => void} visit
    */
   #eachPart(item, scene, visit) {
     const sight = scene.sight();
     const resolution = resolutionOf(sight);
     const blocks = blocksOf(item, sight);
-    const tiles = tilesOf(scene.view, resolution, scene.duration);
+    const ranges = rangesOf(scene.view, resolution, scene.duration);
     for (let block = blocks.first; block <= blocks.last; block++)
-      for (let index = tiles.first; index <= tiles.last; index++) {
-        const place = { track: item.track.id, resolution, index, block };
-        const range = tileRange(place);
-        const from = Math.max(range.from, scene.view.from);
-        const to = Math.min(range.to, scene.view.to);
-        const tile = this.#store.get(place);
-        if (tile) {
-          visit({ tile, from, to });
+      for (let index = ranges.first; index <= ranges.last; index++) {
+        const request = { track: item.track.id, resolution, index, block };
+        const time = timeOf(request);
+        const from = Math.max(time.from, scene.view.from);
+        const to = Math.min(time.to, scene.view.to);
+        const tileRows = this.#store.get(request);
+        if (tileRows) {
+          visit({ tileRows, from, to });
           continue;
         }
-        for (const other of this.#store.standIns(place))
-          visit({ tile: other, from: Math.max(from, other.from), to: Math.min(to, other.to) });
+        for (const other of this.#store.standIns(request))
+          visit({ tileRows: other, from: Math.max(from, other.from), to: Math.min(to, other.to) });
       }
   }
 
@@ -191,10 +191,10 @@ export class TracksCanvas {
   }
 
   /**
-   * The piece at a point, in CSS pixels from the upper left corner of the tracks; of several so near, the nearest.
-   * @param {Scene} scene @param {number} x @param {number} y @returns {DrawnPiece | null}
+   * The tile at a point, in CSS pixels from the upper left corner of the tracks; of several so near, the nearest.
+   * @param {Scene} scene @param {number} x @param {number} y @returns {DrawnTile | null}
    */
-  pieceAt(scene, x, y) {
+  tileAt(scene, x, y) {
     const height = y + scene.scroll;
     const item = scene.layout.items[itemAt(scene.layout, height)];
     if (item?.kind !== 'track') return null;
@@ -202,54 +202,54 @@ export class TracksCanvas {
     if (depth < 0 || depth >= item.rows) return null;
     const time = scene.timeAt(x);
     const near = NEAR * scene.nsPerPixel;
-    /** @type {DrawnPiece | null} */
+    /** @type {DrawnTile | null} */
     let best = null;
     let distance = Infinity;
-    this.#eachPart(item, scene, ({ tile }) => {
-      const row = depth - tile.depth;
-      if (row < 0 || row >= TILE_ROWS) return;
-      for (let i = firstPieceFrom(tile, row, time - near); i < tile.rowStart[row + 1] && tile.start[i] <= time + near; i++) {
-        const away = Math.max(tile.start[i] - time, time - tile.end[i], 0);
+    this.#eachPart(item, scene, ({ tileRows }) => {
+      const row = depth - tileRows.depth;
+      if (row < 0 || row >= RANGE_ROWS) return;
+      for (let i = firstTileFrom(tileRows, row, time - near); i < tileRows.rowStart[row + 1] && tileRows.start[i] <= time + near; i++) {
+        const away = Math.max(tileRows.start[i] - time, time - tileRows.end[i], 0);
         if (away >= distance) continue;
         distance = away;
-        best = drawnPiece(tile, row, i);
+        best = drawnTile(tileRows, row, i);
       }
     });
     return best;
   }
 
   /**
-   * All pieces that are drawn of the tracks in view, each once; for tests.
+   * All tiles that are drawn of the tracks in view, each once; for tests.
    * @param {Scene} scene
    */
   drawn(scene) {
-    /** @type {Map<string, DrawnPiece>} */
-    const pieces = new Map();
+    /** @type {Map<string, DrawnTile>} */
+    const tiles = new Map();
     for (const item of scene.items()) {
       if (item.kind !== 'track') continue;
       const rows = rowsBetween(item, scene.scroll, scene.scroll + scene.height);
-      this.#eachPart(item, scene, ({ tile, from, to }) => {
-        for (let row = Math.max(rows.first - tile.depth, 0); row < Math.min(rows.last - tile.depth, TILE_ROWS); row++)
-          for (let i = firstPieceFrom(tile, row, from); i < tile.rowStart[row + 1] && tile.start[i] < to; i++) {
-            const piece = drawnPiece(tile, row, i);
-            pieces.set(`${piece.track}/${piece.depth}/${piece.start}/${piece.end}`, piece);
+      this.#eachPart(item, scene, ({ tileRows, from, to }) => {
+        for (let row = Math.max(rows.first - tileRows.depth, 0); row < Math.min(rows.last - tileRows.depth, RANGE_ROWS); row++)
+          for (let i = firstTileFrom(tileRows, row, from); i < tileRows.rowStart[row + 1] && tileRows.start[i] < to; i++) {
+            const tile = drawnTile(tileRows, row, i);
+            tiles.set(`${tile.track}/${tile.depth}/${tile.start}/${tile.end}`, tile);
           }
       });
     }
-    return [...pieces.values()];
+    return [...tiles.values()];
   }
 }
 
-/** @param {Tile} tile @param {number} row @param {number} i @returns {DrawnPiece} */
-function drawnPiece(tile, row, i) {
+/** @param {TileRows} tileRows @param {number} row @param {number} i @returns {DrawnTile} */
+function drawnTile(tileRows, row, i) {
   return {
-    track: tile.track,
-    depth: tile.depth + row,
-    start: tile.start[i],
-    end: tile.end[i],
-    function: tile.function[i],
-    spans: tile.spans[i],
-    flags: tile.flags[i],
+    track: tileRows.track,
+    depth: tileRows.depth + row,
+    start: tileRows.start[i],
+    end: tileRows.end[i],
+    function: tileRows.function[i],
+    spans: tileRows.spans[i],
+    flags: tileRows.flags[i],
   };
 }
 

@@ -1,12 +1,12 @@
 // From span to span by the keyboard: caller, first callee, the next and the one before at the same depth. Asks the source for few
-// pieces at a time, however many spans there are.
+// tiles at a time, however many spans there are.
 
 /** @typedef {import('../data/source.js').DataSource} DataSource */
 /** @typedef {import('../data/source.js').Place} Place */
 /** @typedef {import('../data/source.js').Range} Range */
 /** @typedef {'parent' | 'child' | 'next' | 'previous'} Step */
 
-const BINS = 2048; // pieces in an answer, about
+const BINS = 2048; // tiles in an answer, about
 const MOST_QUESTIONS = 12; // each narrows the range by so many bins: 64 bits of time take six
 
 /** @param {Range} range */
@@ -23,10 +23,10 @@ export async function spanBeginningIn(source, track, depth, range, which) {
   let { from, to } = range;
   for (let question = 0; question < MOST_QUESTIONS && from < to; question++) {
     const resolution = resolutionFor({ from, to });
-    const { start, end, spans } = await source.pieces(track, { from, to }, resolution, depth, 1);
+    const { start, end, spans } = await source.tiles(track, { from, to }, resolution, depth, 1);
     const order = Array.from(start.keys());
     if (which === 'last') order.reverse();
-    // A merged piece may have begun before the range and still hold a span that begins in it.
+    // A merged tile may have begun before the range and still hold a span that begins in it.
     const at = order.find((i) => start[i] < to && (spans[i] > 1 ? end[i] >= from : start[i] >= from));
     if (at === undefined) return null;
     if (spans[at] === 1 || resolution === 1) return { track, depth, start: start[at], end: end[at] };

@@ -1,4 +1,4 @@
-/* The program that `doctor -check-hardware` records: magic-trace itself, told to do work whose
+/* The program that `doctor -check-hardware` records: magic-trace itself, which does work whose
  * calls are known.
  *
  * It is run as `magic-trace doctor -check-program WORK FILE` and leaves in FILE what it did, as
@@ -29,8 +29,8 @@ struct checked_work {
     uint64_t nanoseconds;
 };
 
-/* Does `work`, and leaves in `file` what it was. The exit status. */
-int checked_program(const char *work, const char *file);
+/* Does the work called `name`, and leaves in `file` what it was. The exit status. */
+int checked_program(const char *name, const char *file);
 
 bool checked_work_read(struct checked_work *work, const char *file);
 

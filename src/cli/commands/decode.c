@@ -93,15 +93,16 @@ static const struct option_spec decode_options[] = {
      .apply = take_perf_maps},
     {.name = "working-directory",
      .argument = "DIR",
-     .help = "the recording, as in the original; the same as the\noperand",
-     .manual = "The recording, for command lines of the original magic-trace.",
+     .help = "the recording, as for Jane Street's magic-trace; the\nsame as the operand",
+     .manual = "The recording, for command lines of Jane Street's magic-trace.",
      .apply = option_set_text,
      .field = offsetof(struct decode_request, recording)},
     {.name = "executable",
      .argument = "FILE",
-     .help = "accepted as in the original; the recording itself\nnames its programs",
-     .manual = "Accepted for command lines of the original magic-trace; the recording itself names "
-               "its programs.",
+     .help = "accepted as by Jane Street's magic-trace; the\nrecording itself names its programs",
+     .manual =
+         "Accepted for command lines of Jane Street's magic-trace; the recording itself names "
+         "its programs.",
      .apply = ignore},
     {.name = "stats",
      .help = "print what was decoded, counted, as JSON on standard\noutput",

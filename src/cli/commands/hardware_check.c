@@ -170,7 +170,7 @@ static enum verdict check_stop(struct check *check, struct error *error)
     /* The call at which it stops may or may not be in it. */
     return conclude(check,
                     check->made.result.hits && check->made.calls <= 1 ? CHECK_PASSED : CHECK_FAILED,
-                    "%" PRIu64 " calls behind the first hit are in the trace",
+                    "%" PRIu64 " calls after the first hit are in the trace",
                     check->made.calls ? check->made.calls - 1 : 0);
 }
 

@@ -10,6 +10,6 @@
 
 /* Prints a line per check on standard output: what, pass, fail or skip, and the figures. The exit
  * status: 0 when nothing failed. */
-int hardware_check(const char *engine);
+int hardware_check(const char *name);
 
 #endif

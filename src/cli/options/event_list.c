@@ -22,10 +22,10 @@ static bool parse_precision(const char *word, uint8_t *precision)
 {
     static const char *const names[] = {"Arbitrary_skid", "Constant_skid", "Request_zero_skid",
                                         "Zero_skid", "Maximum_possible"};
-    for (uint8_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcasecmp(word, names[i]) != 0)
             continue;
-        *precision = i;
+        *precision = (uint8_t)i;
         return true;
     }
     return false;

@@ -1,4 +1,5 @@
-/* What stands behind -events: events with commas between them, each a name or the original's
+/* The argument of -events: events with commas between them, each a name or, as in Jane Street's
+ * magic-trace,
  *
  *     ((when_to_sample (Period 50))(name Branch_misses)(precision Request_zero_skid))
  *

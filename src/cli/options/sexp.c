@@ -32,7 +32,7 @@ static bool take_word(const char **at, char word[static SEXP_WORD])
     return true;
 }
 
-/* Behind its opening parenthesis. */
+/* After its opening parenthesis. */
 static bool take_field(const char **at, struct sexp_field *field)
 {
     if (!take_word(at, field->name))

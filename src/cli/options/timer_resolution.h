@@ -1,4 +1,4 @@
-/* What stands behind -timer-resolution.
+/* The argument of -timer-resolution.
  *
  *     Low, Normal, High
  *     (Sample((freq N)))   N samples per second

@@ -1,4 +1,4 @@
-/* The trigger that a person asked for, perhaps by choosing it: -trigger and -symbol.
+/* The trigger that the user requested, perhaps by choosing it: -trigger and -symbol.
  *
  *     ?          among all functions, and source files with their lines
  *     symbol:?   among all functions
@@ -13,12 +13,12 @@
 #include "engine/objects.h"
 #include "engine/trigger.h"
 
-/* `text` is what stands behind -trigger. */
+/* `text` is the argument of -trigger. */
 bool trigger_choose(struct trigger *trigger, const char *text, const struct objects *objects,
                     struct error *error);
 
-/* `part` is what stands behind -symbol: "" means any. When no function has it there is no trigger,
- * which is said, and the snapshot is taken at the end: as in the tutorial. */
+/* `part` is the argument of -symbol: "" means any. When no function has it there is no trigger, a
+ * message says so, and the snapshot is taken at the end: as in the tutorial. */
 bool trigger_choose_by_part(struct trigger *trigger, const char *part,
                             const struct objects *objects, struct error *error);
 

@@ -1,4 +1,4 @@
-/* The person's browser. */
+/* The user's browser. */
 #ifndef MAGIC_TRACE_CLI_SERVE_BROWSER_H
 #define MAGIC_TRACE_CLI_SERVE_BROWSER_H
 

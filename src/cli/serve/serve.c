@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A temporary trace must not stay behind when Ctrl-C comes while its index is being made. */
+/* A temporary trace must be removed when Ctrl-C comes while its index is being made. */
 static bool open_guarded(struct viewed_trace *trace, const char *path, const char *folder,
                          struct error *error)
 {
@@ -107,7 +107,7 @@ static void warn_of_limits(const struct trace_index *index)
                     quantity_count(deepest).text);
 }
 
-/* Also tells that the trace cannot be read, before a browser does. */
+/* Also reports that the trace cannot be read, before a browser does. */
 static bool check_limits(const char *path, const char *folder, struct error *error)
 {
     struct viewed_trace trace;
@@ -125,7 +125,7 @@ static bool check_folder(const char *folder, struct error *error)
     free(page);
     return ok || error_set(error, ERROR_USAGE,
                            "%s is no copy of the Perfetto UI: it has no index.html. Build one as "
-                           "https://perfetto.dev/docs/contributing/ui-getting-started tells; its "
+                           "https://perfetto.dev/docs/contributing/ui-getting-started says; its "
                            "folder is ui/out/dist.",
                            folder);
 }

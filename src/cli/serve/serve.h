@@ -1,4 +1,4 @@
-/* Showing a trace in the person's browser: by our own page, or by Perfetto's.
+/* Shows a trace in the user's browser: by our own page, or by Perfetto's.
  *
  * Called by `view`, and by -serve of run, attach and decode. Comes back when Ctrl-C was pressed.
  */

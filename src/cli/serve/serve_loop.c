@@ -65,7 +65,7 @@ void serve_loop_close(struct serve_loop *loop)
     loop->base = NULL;
 }
 
-/* A person on another machine cannot follow an address of this one. */
+/* A user on another machine cannot follow an address of this one. */
 static void say_where(const struct serve_loop *loop, const char *login_url)
 {
     const char *host = loop->address.host;
@@ -116,7 +116,7 @@ bool serve_loop_run(struct serve_loop *loop, struct authentication *authenticati
         start_browser(loop, authentication);
     wait_for_signal(server, ending);
     if (isatty(STDERR_FILENO))
-        fputc('\n', stderr); /* behind the terminal's ^C */
+        fputc('\n', stderr); /* after the terminal's ^C */
     loop->is_stuck = !http_server_quiesce(server);
     if (!loop->is_stuck)
         http_server_stop(server);

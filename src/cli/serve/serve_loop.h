@@ -20,12 +20,12 @@ struct serve_loop {
  * that it has blocked; ignored ones stay ignored. */
 sigset_t serve_loop_block_signals(void);
 
-/* Opens the port. `gate` is open. */
+/* Opens the port. `authentication` is open. */
 bool serve_loop_open(struct serve_loop *loop, const char *host, uint16_t port,
                      const struct authentication *authentication, struct error *error);
 
 /* Serves until a signal of `ending` comes; says where, and starts a browser if `with_browser` and
- * there is one. `entrance`: the address for people. */
+ * there is one. `login_url`: the address for users. */
 bool serve_loop_run(struct serve_loop *loop, struct authentication *authentication,
                     const struct http_site *site, const char *login_url, bool with_browser,
                     const sigset_t *ending, struct error *error);

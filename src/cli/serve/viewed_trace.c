@@ -18,7 +18,7 @@
 
 /* Where the trace comes from. */
 struct trace_origin {
-    const char *path; /* as the person gave it */
+    const char *path; /* as the user gave it */
     char *file;       /* by which an index made before is known; NULL: there is none. Owned */
     bool is_recording;
 };
@@ -58,7 +58,8 @@ static bool find_origin(struct trace_origin *origin, const char *path, struct er
     return true;
 }
 
-/* The spans of an input, which end as its damage says, if it has any: so the index tells it. */
+/* The spans of an input, which end as its damage says, if it has any, so that the index records it.
+ */
 struct honest_input {
     struct span_input input;
     struct span_event room;

@@ -101,8 +101,8 @@ void decoder_take_time(struct decoder *decoder, const struct pt_packet *packet);
 /* ---- fast_packets.c ---- */
 
 /* Takes the packets at decoder->next while the fast path handles them and decoder->plain holds.
- * Counts `steps` down. */
-void decoder_take_fast_packets(struct decoder *decoder, uint64_t *steps);
+ * Counts `edges` down. */
+void decoder_take_fast_packets(struct decoder *decoder, uint64_t *edges);
 
 /* ---- decoder_branches.c: decoder->next is after the packet ---- */
 

@@ -43,7 +43,7 @@ void packet_time_restart(struct packet_time *time, uint64_t tsc);
 
 void packet_time_tsc(struct packet_time *time, uint64_t tsc);
 void packet_time_tma(struct packet_time *time, uint64_t counter, uint64_t fast);
-void packet_time_mtc(struct packet_time *time, uint64_t counter);
+void packet_time_mtc(struct packet_time *time, uint64_t bits);
 void packet_time_cbr(struct packet_time *time, uint64_t ratio);
 
 enum { PACKET_TIME_FRACTION_BITS = 16 };

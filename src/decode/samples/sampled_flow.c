@@ -25,7 +25,7 @@ struct sampled_thread {
     struct sampled_process *process;
     void *object;  /* the sink's */
     uint64_t last; /* when it was last seen running; nanoseconds */
-    uint64_t off;  /* when it was switched off its processor; 0: it is on one */
+    uint64_t off;  /* when it was switched off its processor; 0: it was not */
     bool running;  /* as last reported to the sink */
     UT_hash_handle hh;
 };

@@ -1,9 +1,8 @@
-/* Code as it stood in memory, as a small ELF file that perf, debuggers and we can read like any
- * other.
+/* Code as it was in memory, as a small ELF file that perf, debuggers and magic-trace can read.
  *
- * The code lies at file offset CODE_IMAGE_OFFSET, which is also what a mapping of it says. After it
- * are CODE_IMAGE_TAIL bytes more, because decoders read an instruction that crosses the end of what
- * is mapped from one file.
+ * The code lies at file offset CODE_IMAGE_OFFSET, which a mapping of it uses too. CODE_IMAGE_TAIL
+ * more bytes follow it, because decoders read an instruction that crosses the end of a mapping from
+ * the same file.
  *
  * Called by the qemu plugin, inside the traced program, and by the translator's recorder.
  */

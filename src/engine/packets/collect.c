@@ -22,7 +22,7 @@
 
 /* ---- sideband records ---- */
 
-/* A process's first record is its name, or its birth. */
+/* A process's first record is its name, or its creation. */
 static void keep_perf_map(const struct collection *collection, struct sideband_log *log,
                           const struct logged_record *record)
 {
@@ -155,7 +155,7 @@ static bool write_perf_data(struct collection *collection, struct sideband_log *
     return false;
 }
 
-/* Adds one ring to the totals and the sideband. Returns whether its recording ended for want of
+/* Adds one ring to the totals and the sideband. Returns whether its recording ended for lack of
  * space. */
 static bool survey_ring(struct collection *collection, struct sideband_log *log,
                         const struct ring *ring, uint32_t serial)

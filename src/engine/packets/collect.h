@@ -1,8 +1,8 @@
 /* Rings of packets and a sideband log -> DIR/perf.data.
  *
- * Called by the engines that encode packets in software, when the program has ended (or, by salvage,
- * long after magic-trace was killed). What was recorded is only read; the caller removes it when
- * everything was written.
+ * Called by the engines that encode packets in software, when the program has ended (or, by
+ * salvage, long after magic-trace was killed). It only reads what was recorded; the caller removes
+ * that when everything was written.
  */
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_COLLECT_H
 #define MAGIC_TRACE_ENGINE_PACKETS_COLLECT_H
@@ -36,15 +36,15 @@ struct collection {
 bool collect(struct collection *collection, struct error *error);
 void collection_free(struct collection *collection);
 
-/* Puts what was found into what session.json will say; the session borrows it. */
+/* Puts the counts and lists of the collection into `session`, which borrows them. */
 void collection_describe(const struct collection *collection, struct session *session);
-/* And out again, before the collection is freed and the session lives on. */
+/* Removes them from `session`, before the collection is freed. */
 void collection_withdraw(struct session *session);
 
-/* Waits until the threads that are still alive have seen that the recording is frozen: those that
- * sleep in the kernel write no more, those that run end at their next packet. A thread that runs
- * without making packets (an endless loop of direct jumps) is waited for until it has run for a
- * fifth of a second, which on a busy machine is later; for a minute at most. */
+/* Waits until the living threads have noticed that the recording is frozen: threads that sleep in
+ * the kernel write no more, threads that run stop at their next packet. A thread that runs without
+ * making packets (an endless loop of direct jumps) is waited for until it has run for a fifth of a
+ * second, which takes longer on a busy machine; a minute at most. */
 void rings_settle(const char *folder);
 
 #endif

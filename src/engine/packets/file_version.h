@@ -1,5 +1,5 @@
-/* Distinguishes one version of a file from another that is or was at the same path, perhaps in the same
- * inode: by when it was written, and its size.
+/* Distinguishes versions of a file at the same path, perhaps in the same inode, by the time of the
+ * last write and the size.
  *
  * Used by the plugin, which names copies by it, and by the recorder, which finds them.
  */
@@ -12,7 +12,7 @@
 
 enum { FILE_VERSION_SUFFIX_SIZE = 18 }; /* "~", 16 digits, NUL */
 
-/* Never 0, which stands for none. A copy with the same size and time has the same version. */
+/* Never 0, which means none. A copy with the same size and time has the same version. */
 static inline uint64_t file_version(const struct stat *status)
 {
     uint64_t written =
@@ -20,7 +20,7 @@ static inline uint64_t file_version(const struct stat *status)
     return (written ^ (uint64_t)status->st_size << 40) | 1;
 }
 
-/* What follows the path of a copy when another version has its place. */
+/* The suffix of the path of a copy when another version has its place. */
 static inline void file_version_suffix(char suffix[FILE_VERSION_SUFFIX_SIZE], uint64_t version)
 {
     snprintf(suffix, FILE_VERSION_SUFFIX_SIZE, "~%016llx", (unsigned long long)version);

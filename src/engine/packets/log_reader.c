@@ -5,8 +5,8 @@
 
 enum { ALIGNMENT = 16 };
 
-/* Bytes before the string that ends a record of this kind; 0 for an unknown kind. `has_string`
- * says whether there is one. */
+/* Bytes before the string that ends a record of this kind; 0 for an unknown kind. `has_string`:
+ * whether there is one. */
 static size_t fixed_size(unsigned kind, bool *has_string)
 {
     *has_string = true;

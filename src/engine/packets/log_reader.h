@@ -1,8 +1,8 @@
 /* Reads the sideband log that traced processes write (sideband_layout.h).
  *
  * Writers reserve their place with one atomic add and fill it afterwards, so a writer that was
- * killed leaves a hole: zeros, or a record whose `ready` is not set. The reader steps over holes,
- * 16 bytes at a time, to the next complete record, and believes no size that does not fit.
+ * killed leaves a hole: zeros, or a record whose `ready` is not set. The reader skips holes, 16
+ * bytes at a time, up to the next complete record, and rejects sizes that do not fit.
  */
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_LOG_READER_H
 #define MAGIC_TRACE_ENGINE_PACKETS_LOG_READER_H

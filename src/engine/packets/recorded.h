@@ -30,7 +30,7 @@ struct recorded {
     uint32_t bus_ratio; /* in CBR packets */
     struct record_packets packets;
 
-    uint64_t lost_rings;   /* threads that were not recorded for want of space */
+    uint64_t lost_rings;   /* threads that were not recorded for lack of space */
     uint64_t lost_records; /* of the log, likewise */
 };
 

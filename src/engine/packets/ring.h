@@ -1,8 +1,9 @@
-/* A thread's file ring.SERIAL as the recorder sees it: the packets of one traced thread, put in order.
+/* A thread's file ring.SERIAL as the recorder sees it: the packets of one traced thread, put in
+ * order.
  *
- * The layout is ring_layout.h's. A ring may belong to a thread that ended, that was killed between any
- * two instructions, or that lives on and is frozen. Nothing is ever written to the file: it can be
- * collected again.
+ * The layout is ring_layout.h's. A ring may belong to a thread that ended, that was killed between
+ * any two instructions, or that is alive and frozen. The file is only read: it can be collected
+ * again.
  */
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_RING_H
 #define MAGIC_TRACE_ENGINE_PACKETS_RING_H
@@ -18,7 +19,7 @@
 struct ring {
     struct file_view file;
     const struct packet_ring *header; /* in `file` */
-    struct pt_encoder encoder;        /* a copy of the header's; its pointers mean nothing here */
+    struct pt_encoder encoder;        /* a copy of the header's; its pointers are invalid here */
     uint64_t room;                    /* bytes of packets that the file has place for */
 };
 
@@ -32,7 +33,7 @@ void ring_close(struct ring *ring);
  * ring. */
 struct array ring_list(const char *folder);
 
-/* A decodable range of packets: from the oldest PSB that is left to the end. */
+/* A contiguous trace segment that can be decoded: from the oldest PSB that is left to the end. */
 struct ring_packets {
     uint64_t offset;       /* stream position of the first byte */
     uint64_t size;         /* bytes in all parts */
@@ -41,9 +42,8 @@ struct ring_packets {
     uint8_t drained[PT_DRAIN_SIZE]; /* what its thread had gathered but not yet written */
 };
 
-/* Of what the ring holds from stream position `first` to `last`, both at packets' borders or beyond
- * what it holds. `packets->size` is 0 when there is nothing that can be decoded. Do not copy the
- * result. */
+/* The packets that the ring holds from stream position `first` to `last`, each a border of packets
+ * or outside of the ring. `packets->size` is 0 when none can be decoded. Do not copy the result. */
 void ring_packets(struct ring_packets *packets, const struct ring *ring, uint64_t first,
                   uint64_t last);
 

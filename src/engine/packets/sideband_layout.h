@@ -11,18 +11,18 @@
 
 enum { LOGGED_MAGIC = 0x4452424d }; /* "MBRD" */
 
-/* A sideband record: 16-byte aligned in the log; a reader that meets a hole (its writer was
- * killed) searches forward for the next magic. */
+/* A sideband record: 16-byte aligned in the log; a reader that meets a hole (its writer was killed)
+ * searches forward for the next magic. */
 enum logged_kind {
     LOGGED_MAPPING = 1, /* struct logged_mapping + path */
     LOGGED_NAME,        /* struct logged_name + name */
-    LOGGED_FORK,        /* struct logged_fork: a thread or process was created and is traced */
+    LOGGED_FORK,        /* struct logged_fork: a new thread or process, traced */
     LOGGED_EXIT,        /* struct logged_fork */
     LOGGED_UNTRACED,    /* struct logged_untraced + name: ran without being traced */
     LOGGED_HIT,         /* struct logged_hit: the trigger was hit and its conditions held */
-    /* struct logged_fork: the child process `pid` is gone, as its traced parent knows by wait4. */
+    /* struct logged_fork: wait4 reported the end of the child `pid` to its traced parent. */
     LOGGED_REAPED,
-    /* struct logged_kept: a range of a ring that belongs to snapshots (with multi_snapshot) */
+    /* struct logged_kept: a part of a ring that belongs to snapshots (with multi_snapshot) */
     LOGGED_KEPT,
     LOGGED_DEATH, /* struct logged_death: a signal kills the process in this thread */
 };
@@ -48,7 +48,7 @@ struct logged_mapping {
 
 struct logged_name {
     struct logged_record record;
-    uint32_t exec; /* bool: by execve: the address space is a new one */
+    uint32_t exec; /* bool: by execve: the address space is replaced */
     char name[];
 };
 

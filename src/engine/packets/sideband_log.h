@@ -1,8 +1,8 @@
 /* The log of the traced processes (log_reader.h) -> sideband records of the recording.
  *
- * Translates layouts, times and paths, and gathers what ran untraced. With the instruction clock,
- * processes and threads are numbered 1, 2, 3 in order of birth, so that two runs of one program
- * give the same recording.
+ * Translates layouts, times and paths, and lists what ran untraced. With the instruction clock,
+ * processes and threads are numbered 1, 2, 3 in the order of creation, so that two runs of one
+ * program give the same recording.
  */
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_SIDEBAND_LOG_H
 #define MAGIC_TRACE_ENGINE_PACKETS_SIDEBAND_LOG_H
@@ -13,7 +13,7 @@
 #include "engine/packets/log_reader.h"
 #include "recording/sideband.h"
 
-/* A process whose traced parent knows that it is gone. */
+/* A process whose end was reported to its traced parent. */
 struct reaped_process {
     uint32_t pid; /* of the machine */
     struct ticks time;

@@ -3,8 +3,8 @@
 #include "engine/engine.h"
 #include "process/processes.h"
 
-/* The first time at or after `from` at which the traced parent of process `pid` knew of its
- * end; `otherwise` when it was not. */
+/* The first time at or after `from` at which the end of process `pid` was reported to its traced
+ * parent; `otherwise` when it was not. */
 static uint64_t reaped_at(const struct sideband_log *log, uint32_t pid, uint64_t from,
                           uint64_t otherwise)
 {

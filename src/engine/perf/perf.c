@@ -73,8 +73,7 @@ static bool serves(const struct record_options *options, struct error *error)
 
 /* ---- attach ---- */
 
-/* Asks the kernel for an event that does nothing, whose refusal it is told more of than perf
- * tells. */
+/* Asks the kernel for an event that does nothing, because its refusals explain more than perf's. */
 static bool may_be_traced(pid_t pid, struct error *error)
 {
     const struct perf_event_attr attributes = dummy_attributes();
@@ -150,7 +149,7 @@ static bool find_command(struct perf_session *session, char **path, struct error
     return exec_stop_allowed(*path, error);
 }
 
-/* perf has gone, before or after the person wanted it to; the program goes on. */
+/* perf has ended, as the user wanted or too early; the program continues. */
 static void say_program_goes_on(const struct perf_recorder *recorder, const char *name)
 {
     if (recorder->interrupts)

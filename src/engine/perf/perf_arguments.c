@@ -142,8 +142,8 @@ static uint64_t frequency(const struct perf_request *request)
     return timer->kind != TIMER_SAMPLE && most && wanted > most ? most : wanted;
 }
 
-/* The first event is the one that perf lets the kernel tell new mappings by. They must not be
- * overwritten, so with rings that are it is one that does nothing else, in a ring of its own. */
+/* perf takes the kernel's records of new mappings from the first event. They must not be
+ * overwritten, so if the rings are, the first event is a dummy with a ring of its own. */
 static char *primary_event(const struct perf_request *request)
 {
     if (!samples(request)) {

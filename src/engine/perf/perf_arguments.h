@@ -20,7 +20,7 @@ struct perf_request {
 
 /* How the last moments get into perf.data, without -full-execution. */
 enum perf_snapshot {
-    PERF_SNAPSHOT_NONE,      /* everything is kept, as it comes */
+    PERF_SNAPSHOT_NONE,      /* everything is written, as it comes */
     PERF_SNAPSHOT_ON_SIGNAL, /* --snapshot: on SIGUSR2 alone */
     PERF_SNAPSHOT_AT_EXIT,   /* --snapshot=e: when perf ends, too */
     PERF_SNAPSHOT_OVERWRITE, /* of samples: rings that are overwritten, read when perf ends */
@@ -28,7 +28,7 @@ enum perf_snapshot {
 
 enum perf_snapshot perf_request_snapshot(const struct perf_request *request);
 
-/* Each snapshot goes into a file of its own, with a number behind its name. */
+/* Each snapshot goes into a file of its own, with a number appended to its name. */
 bool perf_request_switches_output(const struct perf_request *request);
 
 /* The kernel's code is copied: perf.data is a folder. */
@@ -38,7 +38,7 @@ bool perf_request_copies_kernel(const struct perf_request *request);
 char **perf_arguments(const struct perf_request *request);
 void perf_arguments_free(char **arguments);
 
-/* What will not be as the person might expect it, in sentences for warnings. */
+/* Options that have less effect than the user may expect, as sentences for warnings. */
 enum perf_shortcoming {
     PERF_LACKS_CYCLE_PACKETS = 1 << 0,
     PERF_LACKS_KCORE = 1 << 1,

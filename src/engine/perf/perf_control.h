@@ -1,9 +1,9 @@
-/* The control channel of perf record, --control=fd:COMMANDS,ACKS (perf-record(1)): commands go in,
- * and perf says when each was carried out.
+/* The control channel of perf record, --control=fd:COMMANDS,ACKS (perf-record(1)): we write
+ * commands, and perf acknowledges each when it has carried it out.
  *
- * A command is a line; its acknowledgement is "ack\n" with a NUL behind it (evlist__ctlfd_ack() of
+ * A command is a line; its acknowledgement is "ack\n" followed by a NUL (evlist__ctlfd_ack() of
  * tools/perf/util/evlist.c). perf reads commands in its main loop, so the first acknowledgement
- * also says that its events are there. That of `snapshot` says that the trace was stopped to be
+ * also means that its events are open. That of `snapshot` means that the trace was stopped to be
  * read.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_PERF_CONTROL_H
@@ -29,14 +29,14 @@ struct perf_control {
     size_t awaited_count;
 };
 
-/* Both pipes, close-on-exec. We and perf both hold all four ends: so that writing to a perf that
- * has died harms nobody (its end is told by its pidfd), and because perf 6.1, told to end, leaves
- * an unfinished perf.data when the other end of its control channel was closed, as it is when
+/* Both pipes, close-on-exec. We and perf both hold all four ends: so writing to a perf that has
+ * died causes no SIGPIPE (its pidfd reports its end), and perf 6.1, on SIGTERM, leaves an
+ * unfinished perf.data if the other end of its control channel was closed, as it is when
  * magic-trace is killed. */
 bool perf_control_open(struct perf_control *control, struct error *error);
 void perf_control_close(struct perf_control *control);
 
-/* False when so many commands are unanswered that perf cannot be listening. */
+/* False when so many commands are unanswered that perf cannot be reading them. */
 bool perf_control_send(struct perf_control *control, enum perf_command command);
 
 /* acks[0] is readable: takes what came. The next acknowledged command in *command; false when there

@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-/* perf.data.YYYYMMDD..., one per snapshot, become perf.data, perf.data.1 ... in their order. */
+/* Renames perf.data.YYYYMMDD..., one per snapshot, to perf.data, perf.data.1 ... in their order. */
 bool perf_files_number(const char *directory, struct error *error);
 
-/* Bytes of all perf.data files; 0 when there is nothing that could be decoded. */
+/* Bytes of all perf.data files; 0 when there is nothing to decode. */
 uint64_t perf_files_size(const char *directory);
 
 #endif

@@ -1,8 +1,9 @@
-/* What decides how perf is called on this machine: perf's version, the processor's abilities, the
- * kernel's limits, the person's rights.
+/* The facts that decide how perf is called on this machine: perf's version, the processor's
+ * capabilities, the kernel's limits, the user's privileges.
  *
- * Environment (the original's): MAGIC_TRACE_PERF_PATH, MAGIC_TRACE_PERF_IS_PRIVILEGED (perf may
- * trace the kernel although magic-trace is not root), MAGIC_TRACE_PERF_NO_KCORE.
+ * Environment (as in Jane Street's magic-trace): MAGIC_TRACE_PERF_PATH,
+ * MAGIC_TRACE_PERF_IS_PRIVILEGED (perf may trace the kernel although magic-trace is not root),
+ * MAGIC_TRACE_PERF_NO_KCORE.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_PERF_MACHINE_H
 #define MAGIC_TRACE_ENGINE_PERF_PERF_MACHINE_H
@@ -22,7 +23,7 @@ struct perf_machine {
     bool branch_stack;    /* call stacks of the last branch records */
     uint64_t sample_rate; /* the most samples per second that the kernel allows */
     bool privileged;      /* may trace the kernel and lock as much memory as it likes */
-    bool no_kcore;        /* the person does not want the kernel's code copied */
+    bool no_kcore;        /* the user does not want the kernel's code copied */
 };
 
 /* False when there is no perf, or it does not run. */

@@ -130,7 +130,7 @@ uint64_t perf_process_work(const struct perf_process *process)
 {
     char *text = read_proc(process, "stat");
     /* The name, in parentheses, may hold anything; utime and stime are the 12th and 13th words
-     * behind it. */
+     * after it. */
     char *at = text ? strrchr(text, ')') : NULL;
     unsigned long user = 0, system = 0;
     if (at)

@@ -1,6 +1,5 @@
-/* perf as a child process of ours: in a process group of its own, so that Ctrl-C does not reach it,
- * and told to end (SIGTERM) when we die. What it says goes into a file that is asked when it has
- * failed.
+/* perf as a child process: in a process group of its own, so that Ctrl-C does not reach it, and
+ * ended by SIGTERM when we die. Its messages go into a file, which is read when it has failed.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_PERF_PROCESS_H
 #define MAGIC_TRACE_ENGINE_PERF_PERF_PROCESS_H
@@ -28,10 +27,10 @@ bool perf_process_start(struct perf_process *process, char *const *arguments,
 /* To be called when the descriptor is readable. */
 void perf_process_reap(struct perf_process *process);
 
-/* To itself and not to what it may have started; nothing when it has ended. */
+/* Sends a signal to perf alone, not to processes that it started; nothing when it has ended. */
 void perf_process_signal(const struct perf_process *process, int number);
 
-/* Grows as long as perf does something: the processor time that it has used. */
+/* Grows as long as perf works: the processor time that it has used. */
 uint64_t perf_process_work(const struct perf_process *process);
 
 /* Whether it runs, or waits for a processor or a disk (proc(5)): on a busy machine it may do so for

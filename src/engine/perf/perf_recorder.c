@@ -13,12 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long perf may do nothing before it counts as hanging. */
+/* How long perf may use no processor time before it counts as hanging. */
 enum { PATIENCE_SECONDS = 10 };
-/* How often perf without a control channel is looked at, while we wait for something of it. */
+/* How often we check perf without a control channel, while we wait for it. */
 enum { LOOK_MS = 10 };
 static const uint64_t second_ns = UINT64_C(1000000000);
-/* How often the longest delay between two hits is told. */
+/* How often the longest delay between two hits is reported. */
 enum { DELAY_REPORT_SECONDS = 5 };
 
 static uint64_t now_ns(void)
@@ -42,7 +42,7 @@ static uint64_t patience(void)
     return seconds > 0 && seconds < 1e6 ? (uint64_t)(seconds * 1e9) : PATIENCE_SECONDS * second_ns;
 }
 
-/* What changes as long as perf does something. */
+/* A value that changes as long as perf works. */
 static uint64_t work_of(const struct perf_recorder *recorder)
 {
     struct stat status;
@@ -148,7 +148,8 @@ void perf_recorder_snapshot(struct perf_recorder *recorder)
         perf_process_signal(&recorder->perf, SIGUSR2);
         return;
     }
-    /* So many unanswered ones that the channel is full: one of them will be of now, too. */
+    /* If the channel is full of unanswered commands, one of them will be carried out after this
+     * moment too. */
     if (perf_control_send(&recorder->control, PERF_COMMAND_SNAPSHOT) && !recorder->deadline_ns)
         begin_patience(recorder);
 }
@@ -166,7 +167,7 @@ void perf_recorder_stop(struct perf_recorder *recorder)
         perf_process_signal(&recorder->perf, SIGUSR2);
         recorder->phase = PERF_SNAPSHOTTING;
     } else if (perf_has_stop(version)) {
-        /* First of all nothing more is to be overwritten. */
+        /* First, stop overwriting. */
         perf_control_send(&recorder->control, PERF_COMMAND_DISABLE);
         if (perf_control_send(&recorder->control, PERF_COMMAND_STOP))
             recorder->phase = PERF_STOPPING;
@@ -179,8 +180,8 @@ void perf_recorder_stop(struct perf_recorder *recorder)
 
 /* ---- the trigger ---- */
 
-/* The first hit that counts ends the recording, unless there are to be several snapshots; of a full
- * execution there is nothing to be taken. */
+/* The first hit that counts ends the recording, unless several snapshots were requested; a full
+ * execution takes none. */
 static void handle_hits(struct perf_recorder *recorder)
 {
     const struct record_options *options = recorder->request.options;
@@ -231,7 +232,7 @@ static void handle_acks(struct perf_recorder *recorder)
         recorder->deadline_ns = 0;
 }
 
-/* What cannot be told by a descriptor. */
+/* Checks for changes that no descriptor reports. */
 static void look(struct perf_recorder *recorder)
 {
     struct stat status;

@@ -1,15 +1,15 @@
-/* One run of perf record, from its start to its end: waits for everything that can happen, and for
- * nothing else.
+/* One run of perf record, from its start to its end; waits for events without polling where perf
+ * allows it.
  *
- *     STARTING   until perf's events are there: told by an acknowledgement, or, without a control
- *                channel, seen by perf waiting for them
- *     RECORDING  until the traced processes have ended, the person or the trigger has had enough
- *     STOPPING   until perf has written what it has and has ended
+ *     STARTING   until perf's events are open: known by an acknowledgement, or, without a control
+ *                channel, because perf waits for them
+ *     RECORDING  until the traced processes have ended, or the user or the trigger ends it
+ *     STOPPING   until perf has written its data and has ended
  *     ENDED
  *
- * perf that neither answers nor does anything for some time (10 s; MAGIC_TRACE_PERF_PATIENCE says
- * how many) hangs: it gets SIGTERM, and when it still does nothing, SIGKILL. Whatever happens to
- * perf, the traced program goes on.
+ * perf counts as hanging if for some time (10 s; MAGIC_TRACE_PERF_PATIENCE sets the number) it
+ * neither answers nor works: it gets SIGTERM, and if it still does nothing, SIGKILL. Whatever
+ * happens to perf, the traced program continues.
  *
  * Without threads; called by perf.c, whose callbacks are called from perf_recorder_wait().
  */
@@ -55,19 +55,19 @@ struct perf_recorder {
     uint64_t patience_ns;
 };
 
-/* Starts perf. `program` is held, or NULL; the request's pids are watched besides. On an error
- * nothing is left to free. */
+/* Starts perf. `program` is held, or NULL; the request's pids are watched too. On an error nothing
+ * is left to free. */
 bool perf_recorder_start(struct perf_recorder *recorder, const struct perf_request *request,
                          const struct signals *signals, struct program_signals *program,
                          struct error *error);
 
-/* Waits for the next thing that happens and does what is to be done about it. */
+/* Waits for the next event and handles it. */
 void perf_recorder_wait(struct perf_recorder *recorder);
 
 /* Waits until perf is ready. False when it will never be; it has ended then. */
 bool perf_recorder_wait_until_ready(struct perf_recorder *recorder);
 
-/* A snapshot of now: perf goes on. */
+/* Takes a snapshot now; perf continues. */
 void perf_recorder_snapshot(struct perf_recorder *recorder);
 
 /* Ends the recording; the last snapshot is of now. */

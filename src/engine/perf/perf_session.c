@@ -44,7 +44,7 @@ static void warn_of_options(const struct record_options *options)
     if (options->trigger.immediate_stop)
         log_warning(FLAG_IMMEDIATE_STOP
                     " has no effect with the perf engine: some ten microseconds "
-                    "behind the hit are recorded.");
+                    "after the hit are recorded.");
 }
 
 /* What perf said although all went well: lost data, restricted maps. */
@@ -162,7 +162,7 @@ bool perf_session_finish(const struct perf_session *session, const struct perf_r
     result->snapshots = recorder->snapshots;
     if (ok && result->bytes == 0)
         ok = error_set(&verdict, ERROR_IO, "perf record ended, and left no %s", session->output);
-    /* Also of a recording that perf did not finish: decode may see what there is. */
+    /* Also for a recording that perf did not finish: decode may read a part of it. */
     if (result->bytes > 0)
         ok = complete(session, result, ok ? &verdict : NULL) && ok;
     return ok || error_set(error, verdict.code, "%s", verdict.text);

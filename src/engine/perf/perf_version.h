@@ -1,6 +1,6 @@
 /* The version of perf, and what depends on it.
  *
- * Sources: the history of tools/perf in Linux, and what the original magic-trace relies on:
+ * Sources: the history of tools/perf in Linux, and what Jane Street's magic-trace relies on:
  *   5.4   --snapshot=e: the last snapshot at the end, whoever ends perf
  *   5.5   --kcore
  *   5.10  --control with enable, disable and snapshot; ping came later

@@ -68,8 +68,8 @@ static struct aux_bytes take_overwritten(struct aux_area *area)
         area->end = end;
         return bytes_at(area, 0, end);
     }
-    /* How often it has gone round is not known. Where that could look as if nothing were missing
-     * between what was taken last and this, it must not. */
+    /* How often the area has wrapped is unknown. If the position suggests that nothing is missing
+     * between the last bytes taken and these, add a lap: the loss must be visible. */
     if (area->end && end - area->size == area->end)
         end += area->size;
     area->end = end;

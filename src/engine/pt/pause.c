@@ -28,8 +28,8 @@ bool pause_wanted(const struct record_options *options)
     if (!first_counts)
         log_warning(FLAG_IMMEDIATE_STOP " has no effect with " FLAG_MULTI_SNAPSHOT
                                         ", " FLAG_DURATION_THRESHOLD " or " FLAG_DELAY_THRESHOLD
-                                        " here: the processor cannot tell which hits count. The "
-                                        "recording goes on for some microseconds behind the hit.");
+                                        " here: the processor cannot check which hits count. The "
+                                        "recording goes on for some microseconds after the hit.");
     return first_counts;
 }
 
@@ -80,12 +80,12 @@ static void warn(int problem)
     if (problem == ENOSPC)
         log_warning(FLAG_IMMEDIATE_STOP
                     " has no effect: the processor has no debug register left to "
-                    "pause with. The recording goes on for some microseconds behind the hit.");
+                    "pause with. The recording goes on for some microseconds after the hit.");
     else
         log_warning(FLAG_IMMEDIATE_STOP
                     " has no effect: this kernel (%s) cannot pause Intel PT at an "
                     "instruction (%s); Linux 6.13 or later can. The recording goes on for some "
-                    "microseconds behind the hit.",
+                    "microseconds after the hit.",
                     system.release, strerror(problem));
 }
 
@@ -107,7 +107,7 @@ void pause_add(struct pause *pause, const struct tracing *tracing, pid_t pid)
     else if (!addresses.count)
         log_warning(FLAG_IMMEDIATE_STOP
                     " has no effect: %s is in a library that is not loaded yet. "
-                    "The recording goes on for some microseconds behind the hit.",
+                    "The recording goes on for some microseconds after the hit.",
                     tracing->options->trigger.name);
     array_free(&addresses);
     array_free(&tids);

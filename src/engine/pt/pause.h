@@ -1,10 +1,10 @@
-/* Intel PT pauses itself at the trigger: nothing behind it is recorded, not even what runs until we
- * have heard of the hit. For -immediate-stop.
+/* Makes Intel PT pause itself at the trigger, so that nothing after the hit is recorded, not even
+ * the code that runs before we handle it. For -immediate-stop.
  *
  * A breakpoint in the group of each Intel PT event pauses it (attr.aux_pause). Kernels before Linux
- * 6.13 cannot, and the way by address filters (PERF_EVENT_IOC_SET_FILTER, "stop") can crash old
- * ones, so it is not taken. What is paused stays so: hits that do not count, and those behind the
- * first, must not pause.
+ * 6.13 lack that. The alternative, address filters (PERF_EVENT_IOC_SET_FILTER, "stop"), can crash
+ * old kernels, so it is not used. A paused event stays paused: so it is only used if the first hit
+ * counts and ends the recording.
  *
  * Source: perf_event_open(2) and include/uapi/linux/perf_event.h of Linux 6.13.
  */

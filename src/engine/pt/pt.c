@@ -30,7 +30,7 @@ static bool may_trace(const struct kernel *kernel, const struct pmu *unit, struc
     struct event_request request = {
         .what = "trace with Intel PT", .attributes = &attributes, .cpu = -1};
     int event = kernel->open_event(kernel, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    /* Somebody traces us, this moment. */
+    /* Another process traces us at this moment. */
     if (event < 0 && errno == EBUSY)
         return true;
     if (event < 0)

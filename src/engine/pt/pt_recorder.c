@@ -45,7 +45,7 @@ static void stop(void *context)
     tracing_stop(&recorder->tracing);
 }
 
-/* ---- while it goes on ---- */
+/* ---- recording ---- */
 
 static void descriptors(void *context, int found[LIVE_DESCRIPTORS])
 {
@@ -54,8 +54,8 @@ static void descriptors(void *context, int found[LIVE_DESCRIPTORS])
     found[1] = recorder->timer;
 }
 
-/* An event that has stopped because its area was full goes on when it is told to; but the kernel
- * may yet be about to stop it when we read that it has. So it is told again, a little later. */
+/* Restarts events that stopped because their area was full. A restart may come before the stop of
+ * which the kernel has written the record, so it is repeated a little later. */
 static void let_go_on(struct pt_recorder *recorder)
 {
     static const long retry_ms[] = {1, 10, 100};

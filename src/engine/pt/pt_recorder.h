@@ -1,5 +1,5 @@
-/* Intel PT tracing as a recorder of live_session.h: opens it, drains it, takes snapshots, has the
- * processor pause at the trigger, and lets go on what stopped for want of room.
+/* Intel PT tracing as a recorder of live_session.h: opens it, drains it, takes snapshots, makes the
+ * processor pause at the trigger, and restarts events whose area was full.
  */
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_RECORDER_H
 #define MAGIC_TRACE_ENGINE_PT_PT_RECORDER_H
@@ -14,7 +14,7 @@ struct pt_recorder {
     struct pt_recording recording;
     struct pause pause;
     int timer;        /* a timerfd: it is time to let go on once more; -1: not open */
-    unsigned retries; /* how often that is to be done yet */
+    unsigned retries; /* remaining repetitions of the restart */
 };
 
 /* All zero before. `recorder` outlives what is returned. */

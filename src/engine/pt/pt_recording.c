@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <x86intrin.h>
 
-/* The events of perf.data; behind them those of -events. */
+/* The events of perf.data; those of -events follow. */
 enum { EVENT_PACKETS, EVENT_SIDEBAND, EVENT_KERNEL_SIDEBAND, EVENT_FIRST_EXTRA };
 
 /* ---- beginning ---- */

@@ -1,8 +1,8 @@
-/* What Intel PT tracing has brought, on its way into a recording folder.
+/* Writes what Intel PT tracing records into a recording folder.
  *
  * perf.data is written while recording: records as they come, packets of a full execution as they
- * come, those of a snapshot when it is taken. Several snapshots lie in the one file, as those of
- * perf record -S do: chunks of the same rings, of which the decoder knows what repeats.
+ * come, those of a snapshot when it is taken. Several snapshots are in the same file, as those of
+ * perf record -S are: chunks of the same rings, whose overlaps the decoder recognizes.
  */
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_RECORDING_H
 #define MAGIC_TRACE_ENGINE_PT_PT_RECORDING_H

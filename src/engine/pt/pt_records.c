@@ -53,8 +53,8 @@ static void note_time(struct pt_records *records, const struct perf_event_header
         records->last.value = time;
 }
 
-/* Takes note of losses. Whether it is worth keeping: of packets that are overwritten the kernel
- * tells where they end each time that a thread stops, which says nothing. */
+/* Counts losses. Returns whether to write the record: not those of overwritten packets that only
+ * give the position at which a thread stopped. */
 static bool is_worth_keeping(struct pt_records *records, const struct perf_event_header *record)
 {
     enum { AUX_FLAGS = 2 };

@@ -1,8 +1,7 @@
-/* The kernel's records on their way from the rings into perf.data.
+/* Writes the kernel's records from the rings to perf.data.
  *
- * They go there as they are, but for switches of threads while packets are overwritten: those wait
- * (recent_records.h) until a snapshot is taken. What they tell of losses and of what is not traced
- * is noted.
+ * They are written unchanged, except switches of threads while packets are overwritten: those wait
+ * (recent_records.h) until a snapshot is taken. Losses and untraced threads are counted on the way.
  */
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_RECORDS_H
 #define MAGIC_TRACE_ENGINE_PT_PT_RECORDS_H
@@ -17,10 +16,10 @@ struct pt_records {
     struct raw_perf_data_writer *writer; /* borrowed */
     struct nanoseconds first, last;      /* of all records */
     uint64_t lost_records, lost_packets; /* records that found no room; how often packets did not */
-    bool must_go_on;                     /* an event has stopped for want of room */
+    bool must_go_on;                     /* an event has stopped because its area was full */
     struct untraced untraced;
     struct array
-        switches; /* struct recent_records, one per ring of the side band: not written yet */
+        switches; /* struct recent_records, one per ring of the sideband: not written yet */
 };
 
 /* The tracing is open. */

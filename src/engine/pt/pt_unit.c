@@ -51,7 +51,7 @@ static const char *reason_for_none(const char *cpuinfo)
         return "the processor has it, but the kernel does not offer it: it is switched off in the "
                "firmware, used by a hypervisor (kvm_intel.pt_mode), or the kernel was built "
                "without CONFIG_CPU_SUP_INTEL and CONFIG_PERF_EVENTS_INTEL_*. `sudo dmesg | grep "
-               "-i pt:` may tell";
+               "-i pt:` may say which";
     if (has_flag(cpuinfo, "hypervisor"))
         return "this is a virtual machine that does not pass it on. The host has to offer it (for "
                "qemu: -cpu host,intel-pt=on, with kvm_intel.pt_mode=1 on the host), or record on "
@@ -102,7 +102,7 @@ static void request(const struct pmu *unit, struct perf_event_attr *attributes, 
     pmu_set(unit, attributes, field, value, NULL);
 }
 
-/* As perf record does by itself, and what programs and the processor tell besides. */
+/* The defaults of perf record, and packets that programs and the processor add. */
 static void ask_for_usual(const struct pmu *unit, struct perf_event_attr *attributes)
 {
     request(unit, attributes, "tsc", 1);
@@ -122,7 +122,7 @@ static void ask_for_usual(const struct pmu *unit, struct perf_event_attr *attrib
         request(unit, attributes, "pwr_evt", 1);
 }
 
-/* Exact times: a packet of cycles in front of everything that carries no time. */
+/* Exact times: a CYC packet before each packet that has no time. */
 static void ask_for_cycles(const struct pmu *unit, struct perf_event_attr *attributes)
 {
     request(unit, attributes, "cyc", 1);
@@ -131,7 +131,7 @@ static void ask_for_cycles(const struct pmu *unit, struct perf_event_attr *attri
         request(unit, attributes, mtc_period.field, closest(unit, &mtc_period, 0));
 }
 
-/* What stands in `ability` for people: "0, 3, 6, 9". */
+/* The values that are set in `offered`, for messages: "0, 3, 6, 9". */
 static void list_values(char *text, size_t size, uint64_t offered)
 {
     size_t used = 0;
@@ -214,7 +214,7 @@ bool pt_unit_ask(const struct pmu *unit, const struct processor_options *options
     return ask_for_timer(unit, attributes, &options->timer, error);
 }
 
-/* ---- how it is to be read ---- */
+/* ---- decoding parameters ---- */
 
 /* How many ticks of the TSC there are in one of the crystal, whose ticks MTC packets count: from
  * the kernel, else from CPUID leaf 0x15. */

@@ -1,6 +1,6 @@
-/* The processor's Intel PT unit: what it can do, and how it is asked for what.
+/* The processor's Intel PT unit: its capabilities, and the event attributes for the user's options.
  *
- * Nothing is assumed of the machine: fields and abilities are read from sysfs by name (pmu.h).
+ * Fields and capabilities are read from sysfs by name (pmu.h).
  *
  * Sources: tools/perf/arch/x86/util/intel-pt.c of Linux (intel_pt_default_config(), what perf
  * record asks for); arch/x86/events/intel/pt.c (which values are valid); Intel's SDM volume 3,
@@ -17,13 +17,13 @@
  * too old, a virtual machine that hides it, a kernel without it. */
 bool pt_unit_open(struct pmu *unit, const struct kernel *kernel, struct error *error);
 
-/* What is wanted, in the unit's terms; `attributes` is filled anew. Says in a warning when the
- * processor is too old for the timer resolution. False when a value that a person gave is none that
- * the unit has. */
+/* Fills `attributes` for the options. Warns when the processor is too old for the timer resolution.
+ * False when the unit does not support a value that the user gave. */
 bool pt_unit_ask(const struct pmu *unit, const struct processor_options *options,
                  struct perf_event_attr *attributes, struct error *error);
 
-/* How the packets are to be read. `page`: of a ring whose event is open; tells the clock. */
+/* The parameters for decoding the packets. `page`: of a ring whose event is open; it has the
+ * clock's conversion. */
 struct pt_setup pt_unit_setup(const struct pmu *unit, const struct perf_event_attr *attributes,
                               const struct perf_event_mmap_page *page);
 

@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 enum {
-    /* Of records. Those of the packets' rings are few: one per switch of threads. Together with the
-     * smallest area they fit into what the kernel lets anybody lock: 516 KiB per processor. */
+    /* Of records. Rings of packets hold few: one per switch of threads. Together with the smallest
+     * area they fit into the memory that the kernel lets every user lock: 516 KiB per processor. */
     SIDEBAND_RING = 64 << 10,
     PACKETS_RING = 16 << 10,
     SMALLEST_AREA = 64 << 10,
 };
 
-/* ---- what is asked for ---- */
+/* ---- event attributes ---- */
 
 static bool ask(struct tracing *tracing, struct perf_event_attr *attributes, struct error *error)
 {
@@ -111,8 +111,7 @@ static void close_areas(struct tracing *tracing)
     array_free(&tracing->areas);
 }
 
-/* A size that nobody asked for is halved until the kernel has so much for us, as often as there are
- * rings. */
+/* A default size is halved until the kernel can map it, as often as there are rings. */
 static bool map_areas(struct tracing *tracing, struct error *error)
 {
     uint64_t wanted = tracing->area_size;
@@ -126,7 +125,7 @@ static bool map_areas(struct tracing *tracing, struct error *error)
     return true;
 }
 
-/* Threads that were born of one whose events are inherited have them already. */
+/* New threads whose parent's events are inherited have them already. */
 static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool created,
                        struct error *error)
 {
@@ -142,7 +141,7 @@ static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool cre
     return !problem || problem == ESRCH || refuse(tracing, &tracing->sideband, tid, problem, error);
 }
 
-/* `born`: while we looked. */
+/* `created`: during the search. */
 static bool add_threads(struct tracing *tracing, pid_t pid, const struct array *tids, bool created,
                         struct error *error)
 {
@@ -150,7 +149,7 @@ static bool add_threads(struct tracing *tracing, pid_t pid, const struct array *
     for (size_t i = 0; ok && i < tids->count; i++) {
         pid_t tid = *(pid_t *)array_at(tids, i);
         bool traced = tracing_per_cpu(tracing) || tid == pid;
-        /* Births are told by the side band. */
+        /* The sideband reports new threads. */
         if (!traced && !created)
             *(pid_t *)array_add(&tracing->untraced) = pid;
         ok = add_thread(tracing, tid, traced, created, error);
@@ -173,8 +172,8 @@ static bool add_process(struct tracing *tracing, pid_t pid, struct error *error)
             error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.", (int)pid));
 }
 
-/* What the kernel does to its own code while it is traced. One that cannot tell does not matter:
- * it is rare, and the code is copied. */
+/* The kernel's changes of its own code while it is traced. An old kernel without these records is
+ * tolerated: such changes are rare, and the code is copied. */
 static void follow_kernel(struct tracing *tracing)
 {
     struct perf_event_attr attributes = sideband_of_kernel(SIDEBAND_RING);

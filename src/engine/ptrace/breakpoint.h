@@ -1,8 +1,8 @@
-/* Stops a thread when it comes to one of the trigger's places, without touching its code.
+/* Stops a thread at the trigger's places, without changing its code.
  *
  * Hardware breakpoints of perf_event_open with attr.sigtrap (Linux 5.13): the thread gets SIGTRAP
- * (si_code TRAP_PERF) before the instruction runs, which its tracer sees and nobody else. They
- * belong to descriptors, so a tracer that dies takes them with it.
+ * (si_code TRAP_PERF) before the instruction runs, which only its tracer sees. They belong to
+ * descriptors, so they vanish with a tracer that dies.
  */
 #ifndef MAGIC_TRACE_ENGINE_PTRACE_BREAKPOINT_H
 #define MAGIC_TRACE_ENGINE_PTRACE_BREAKPOINT_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { THREAD_BREAKPOINTS_MAX = 4 }; /* the processor has so many debug registers */
+enum { THREAD_BREAKPOINTS_MAX = 4 }; /* debug registers of the processor */
 
 /* si_code of the SIGTRAP: TRAP_PERF of asm-generic/siginfo.h. */
 enum { BREAKPOINT_SIGNAL_CODE = 6 };

@@ -19,7 +19,7 @@ struct cached_block {
     uint64_t pc; /* key */
     UT_hash_handle hh;
     bool pushes_flags;
-    struct pt_code_block block; /* with its lengths behind it: last */
+    struct pt_code_block block; /* last, because its lengths follow it */
 };
 
 /* Up to the end of the page when the next one is not mapped. */

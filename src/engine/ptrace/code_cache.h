@@ -1,7 +1,7 @@
 /* The code of a process that is being stepped, as basic blocks for the encoder.
  *
- * Read from the process's memory once per block (process_vm_readv); dropped as a whole when a
- * system call may have changed what is mapped. One per process, used by the keeper alone.
+ * Read from the process's memory once per block (process_vm_readv); all blocks are dropped when a
+ * system call may have changed the mappings. One per process, used by the ptrace supervisor alone.
  */
 #ifndef MAGIC_TRACE_ENGINE_PTRACE_CODE_CACHE_H
 #define MAGIC_TRACE_ENGINE_PTRACE_CODE_CACHE_H

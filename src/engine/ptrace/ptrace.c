@@ -30,11 +30,11 @@ static void probe(struct engine_probe *probe)
         snprintf(probe->why, sizeof probe->why, "%.500s", error.text);
 }
 
-/* What the keeper has said so far, and where to hear more. */
+/* The messages of the ptrace supervisor so far, and the pipe for more. */
 struct listener {
     int words;
     struct supervisor_report report;
-    bool done, ended; /* the report is whole; nothing more will come */
+    bool done, ended; /* the report is complete; nothing follows */
 };
 
 static bool read_whole(int descriptor, void *bytes, size_t size)
@@ -79,7 +79,8 @@ static void handle(struct listener *listener)
     }
 }
 
-/* Until the keeper is done; the first signal closes `stop`. Returns whether there was one. */
+/* Waits until the ptrace supervisor has finished; the first signal closes `stop`. Returns whether
+ * there was one. */
 static bool wait_for_supervisor(struct listener *listener, const struct signals *signals, int stop)
 {
     struct pollfd waited_for[] = {{.fd = listener->words, .events = POLLIN},
@@ -139,7 +140,7 @@ static bool run_supervisor(const struct record_options *options, const struct si
         ;
     if (!listener.done)
         return error_set(error, ERROR_IO,
-                         "the process that traces (trace-keeper, %d) has died; what it recorded is "
+                         "the process that traces (mt-supervisor, %d) has died; what it recorded is "
                          "lost.",
                          (int)supervisor);
     bool interrupted = result->interrupted && listener.report.result.snapshots > 0;
@@ -159,8 +160,8 @@ static void warn_of_options(const struct record_options *options)
                     "from the trigger on, not up to it.");
     if (options->trigger.passes_time)
         log_warning("without Intel PT a process is recorded from the trigger on, not up to it, and "
-                    "behind a snapshot taken by the program there is nothing to see. Trigger on "
-                    "the function that you want to look into.");
+                    "nothing follows a snapshot taken by the program. Trigger on the function that "
+                    "you want to look into.");
 }
 
 static bool attach(const struct record_options *options, struct record_result *result,

@@ -1,6 +1,7 @@
-/* What the ptrace engine has recorded, and its way into a recording folder.
+/* What the ptrace engine has recorded, and how it is written into a recording folder.
  *
- * Filled by the keeper while it traces, written when it has let go of the processes.
+ * The ptrace supervisor fills it while it traces, and writes it when it has detached from the
+ * processes.
  */
 #ifndef MAGIC_TRACE_ENGINE_PTRACE_PTRACE_RECORDING_H
 #define MAGIC_TRACE_ENGINE_PTRACE_PTRACE_RECORDING_H

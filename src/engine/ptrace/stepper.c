@@ -218,8 +218,8 @@ static bool may_change_code(long number)
 static void note_signal(struct stepper *stepper, const siginfo_t *info)
 {
     stepper->signal = info->si_signo;
-    /* Inside of a block it got no further than here, whether an instruction raised the signal or
-     * somebody sent it. */
+    /* Within a block it got exactly this far, whether an instruction raised the signal or another
+     * process sent it. */
     pt_encoder_interrupt(&stepper->encoder, stepper->pc, stepper->block != NULL);
     stepper->block = NULL;
 }
@@ -227,12 +227,12 @@ static void note_signal(struct stepper *stepper, const siginfo_t *info)
 static enum stepper_state finish_here(struct stepper *stepper)
 {
     if (!stepper->block && !stepper->encoder.stopped)
-        enter_block(stepper); /* tells the way to where it stands */
+        enter_block(stepper); /* emits the packets up to here */
     stepper_finish(stepper);
     return STEPPER_DONE;
 }
 
-/* The thread has stopped behind a step. */
+/* The thread has stopped after a step. */
 static enum stepper_state look(struct stepper *stepper, int status)
 {
     if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXEC)
@@ -241,7 +241,7 @@ static enum stepper_state look(struct stepper *stepper, int status)
         ptrace(PTRACE_LISTEN, stepper->tid, NULL, NULL); /* stopped by SIGSTOP: it stays so */
         return STEPPER_IN_KERNEL;
     }
-    if (status >> 16 != 0) /* a thread or process was born: the step is still to be finished */
+    if (status >> 16 != 0) /* a new thread or process: the step is not finished */
         return STEPPER_STOPPED;
     siginfo_t info = {0};
     struct user_regs_struct registers;
@@ -255,7 +255,7 @@ static enum stepper_state look(struct stepper *stepper, int status)
     if (info.si_code == BREAKPOINT_SIGNAL_CODE)
         return STEPPER_STOPPED; /* recursion: the instruction is still to be carried out */
     if (info.si_code == SIGTRAP)
-        read_mask(stepper); /* in front of a handler: nothing was forced */
+        read_mask(stepper); /* before a handler: the signal was not forced */
     restore_mask(stepper);
     if (registers.eflags & TRAP_FLAG)
         clear_trap_flag(stepper->tid);
@@ -320,7 +320,7 @@ enum stepper_state stepper_go_on(struct stepper *stepper, int status)
     enum stepper_state state = look(stepper, status);
     if (state != STEPPER_STOPPED)
         return state;
-    if (stepper->entered_kernel) { /* not behind the system call yet */
+    if (stepper->entered_kernel) { /* still in the system call */
         return let_step(stepper) ? STEPPER_IN_KERNEL : STEPPER_GONE;
     }
     return stepper_run(stepper);

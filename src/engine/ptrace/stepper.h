@@ -1,10 +1,10 @@
 /* One thread, stepped instruction by instruction, and its packets.
  *
  * The thread is stopped under ptrace when stepping begins and whenever a function here returns,
- * except with STEPPER_IN_KERNEL: then it is in a system call, and the keeper calls stepper_go_on
- * when waitpid tells that it has stopped again.
+ * except with STEPPER_IN_KERNEL: then it is in a system call, and the ptrace supervisor calls
+ * stepper_go_on when waitpid reports that it has stopped again.
  *
- * Time: the time-stamp counter when stepping began, plus a fixed price per instruction, plus the
+ * Time: the time-stamp counter when stepping began, plus a fixed time per instruction, plus the
  * real length of system calls: stepping is thousands of times slower than running, and its own time
  * means nothing (docs/time.md).
  */
@@ -44,7 +44,7 @@ struct stepper {
 
 enum stepper_state {
     STEPPER_IN_KERNEL,
-    STEPPER_STOPPED, /* it was asked to let others have a look */
+    STEPPER_STOPPED, /* it was stopped to let other threads run */
     STEPPER_DONE,    /* returned, or full: the stream has ended in order; the thread is stopped */
     STEPPER_GONE,    /* the thread has ended, or became another program */
 };
@@ -53,14 +53,13 @@ enum stepper_state {
 void stepper_begin(struct stepper *stepper, pid_t tid, struct code_cache *code,
                    const struct stepper_options *options, const struct user_regs_struct *registers);
 
-/* Steps until something else than the next instruction happens. */
+/* Steps until something other than the next instruction happens. */
 enum stepper_state stepper_run(struct stepper *stepper);
 
 /* The thread, which was in the kernel, has stopped with `status` (as from waitpid). */
 enum stepper_state stepper_go_on(struct stepper *stepper, int status);
 
-/* The thread has stopped and is going to be let go: takes out of it what stepping has left there.
- */
+/* The thread has stopped and will be released: removes the state that stepping has left in it. */
 void stepper_clean(const struct stepper *stepper);
 
 /* Ends the stream where the thread stands. */

@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#define SUPERVISOR_NAME "trace-keeper"
+#define SUPERVISOR_NAME "mt-supervisor"
 
 enum { DELAY_REPORT_SECONDS = 5 };
 /* Bytes of packets per stepped call with -full-execution. Memory is taken as it fills. */
@@ -33,7 +33,7 @@ struct supervisor {
     struct array tracees;                 /* of struct tracee * */
     struct array caches;                  /* of struct code_cache *, one per process */
     int stop, words, children;            /* descriptors; `children`: a signalfd of SIGCHLD */
-    struct trigger_conditions conditions; /* its longest delay: since it was last told */
+    struct trigger_conditions conditions; /* its longest delay: since the last report */
     uint64_t reported_delay_at;           /* TSC */
     struct record_result result;
     bool done;
@@ -42,7 +42,7 @@ struct supervisor {
 static void send_message(const struct supervisor *supervisor, enum supervisor_message word)
 {
     unsigned char byte = (unsigned char)word;
-    /* Nobody may be there to hear it. */
+    /* The reader may be gone: ignore the error. */
     if (write(supervisor->words, &byte, 1) < 0)
         return;
 }
@@ -180,7 +180,7 @@ static bool counts(struct supervisor *supervisor, uint64_t now, uint64_t passed)
                               to_nanoseconds(supervisor, passed));
 }
 
-/* From now on nobody else's hits matter: they shall not be slowed down by them. */
+/* From now on hits of other threads do not matter: do not slow them down. */
 static void stop_watching_others(struct supervisor *supervisor)
 {
     for (size_t i = 0; i < supervisor->tracees.count; i++)
@@ -230,7 +230,7 @@ static void gone(struct supervisor *supervisor, struct tracee *tracee)
     tracees_remove(&supervisor->tracees, tracee);
 }
 
-/* A thread was born, and is ours from its first instruction on. */
+/* A new thread: it is traced from its first instruction on. */
 static void created(struct supervisor *supervisor, pid_t tid)
 {
     struct error unhandled;
@@ -389,7 +389,7 @@ static void let_go(struct supervisor *supervisor)
 
 /* ---- the process ---- */
 
-/* Nobody's signals end it but SIGKILL. */
+/* No signal but SIGKILL ends it. */
 static int hold_signals(void)
 {
     sigset_t all, children;

@@ -17,7 +17,7 @@
 
 /* ---- what /proc says ---- */
 
-/* The number behind `key` in /proc/TID/status, in `base`; 0 when it is not there. */
+/* The number after `key` in /proc/TID/status, in `base`; 0 when it is not there. */
 static uint64_t status_number(pid_t tid, const char *key, int base)
 {
     char path[64];
@@ -54,7 +54,7 @@ static bool explain(pid_t pid, pid_t tid, int problem, struct error *error)
                          (int)pid, (unsigned long long)tracer);
     if (problem == EPERM)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "cannot attach to process %d: not permitted. It belongs to somebody else, "
+                         "cannot attach to process %d: not permitted. It belongs to another user, "
                          "or /proc/sys/kernel/yama/ptrace_scope forbids it. Run magic-trace as "
                          "root.",
                          (int)pid);
@@ -102,7 +102,8 @@ static bool seize(struct array *tracees, pid_t pid, pid_t tid, struct error *err
         return true;
     }
     int problem = errno;
-    /* A thread that has just ended, or that was traced from its birth on by what we seized. */
+    /* A thread that has just ended, or that is traced from its creation on because its parent was
+     * seized. */
     if (tid != pid && (problem == ESRCH || problem == EPERM))
         return true;
     return explain(pid, tid, problem, error);
@@ -125,7 +126,7 @@ static bool seize_all(struct array *tracees, pid_t pid, struct error *error)
 bool tracees_seize(struct array *tracees, pid_t pid, bool all_threads, struct error *error)
 {
     bool ok = seize(tracees, pid, pid, error);
-    /* A thread that is not seized yet may bear another meanwhile: until there are no new ones. */
+    /* A thread that is not seized yet may create others: repeat until there are no new ones. */
     for (size_t before = 0; ok && all_threads && before != tracees->count;) {
         before = tracees->count;
         ok = seize_all(tracees, pid, error);
@@ -202,6 +203,6 @@ void tracee_release(struct tracee *tracee)
     if (!tracee->stepper && (state == 'S' || state == 'D' || state == 'T') &&
         !has_pending_trap(tracee->tid))
         return;
-    /* A stop that nobody has looked at yet is answered as one of ours is. */
+    /* Stops that were not handled yet are treated like our own. */
     stop_and_detach(tracee);
 }

@@ -131,7 +131,7 @@ struct qemu_control *control_open(const char *directory, struct error *error)
     return control;
 }
 
-/* The time of a thread that does nothing: runtime/qemu_plugin/clock.h. */
+/* The time of a thread that does not run: runtime/qemu_plugin/clock.h. */
 static uint64_t idle_time(const struct qemu_control *control)
 {
     switch ((enum record_clock)control->options.clock) {
@@ -153,7 +153,7 @@ void control_freeze(struct qemu_control *control)
     atomic_store(&control->frozen, 1);
 }
 
-/* Of the log what is there, whatever the header says. */
+/* The size of the log, at most that of the file, whatever the header claims. */
 static size_t log_size(const struct qemu_control *control, const struct file_view *view)
 {
     uint64_t size = atomic_load(&control->log_tail);

@@ -23,8 +23,8 @@ struct qemu_control *control_create(const char *directory, const struct qemu_opt
  * when there is none. */
 struct qemu_control *control_open(const char *directory, struct error *error);
 
-/* Every ring ends in order at its next packet, and the moment is noted; when it is frozen already
- * nothing changes. The traced programs run on. */
+/* Every ring ends in order at its next packet, and the time is recorded; without effect if already
+ * frozen. The traced programs run on. */
 void control_freeze(struct qemu_control *control);
 
 /* What the collector needs of a frozen recording, whose file is mapped in `view`: all but `directory`,

@@ -16,8 +16,8 @@ struct qemu {
     char plugin[sizeof((struct qemu_options *)0)->plugin]; /* absolute, of magic-trace-qemu.so */
 };
 
-/* Finds both. Cheap: nothing is run. The error says what to install. The environment variable
- * MAGIC_TRACE_QEMU_PLUGIN, if set, names the plugin (tests set it). */
+/* Finds qemu and the plugin. Cheap: starts no process. The error says what to install. The
+ * environment variable MAGIC_TRACE_QEMU_PLUGIN, if set, names the plugin (tests set it). */
 bool qemu_find(struct qemu *qemu, struct error *error);
 
 /* Runs qemu to learn its version ("7.2.22") and whether it was built with plugins. */

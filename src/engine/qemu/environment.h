@@ -1,9 +1,9 @@
-/* The environment on its way through qemu.
+/* Reverses the environment for qemu.
  *
  * qemu-user hands its own environment to the program in reverse order (each variable is put at the
  * head of a list: envlist_setenv() in util/envlist.c of qemu). Programs that print or search it
- * would notice, so it is given to qemu reversed. Used by the recorder and, for execve, by the
- * plugin: allocates nothing.
+ * would show a difference, so it is passed to qemu reversed. Used by the recorder and, for execve,
+ * by the plugin: allocates nothing.
  */
 #ifndef MAGIC_TRACE_ENGINE_QEMU_ENVIRONMENT_H
 #define MAGIC_TRACE_ENGINE_QEMU_ENVIRONMENT_H

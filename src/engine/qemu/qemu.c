@@ -138,7 +138,7 @@ static void remove_working_files(const char *directory)
     char *qemu = memory_format("%s/soft", directory);
     char *images = memory_format("%s/images", directory);
     file_remove_tree(qemu, NULL);
-    rmdir(images); /* stays when there is something in it */
+    rmdir(images); /* fails, as it should, unless it is empty */
     free(qemu);
     free(images);
 }
@@ -196,7 +196,7 @@ static bool finish(const char *directory, struct qemu_control *control, struct s
     return ok;
 }
 
-/* The program did not start: nothing is left that would look like a recording. */
+/* The program did not start: removes all that would look like a recording. */
 static void forget_recording(const char *directory)
 {
     remove_working_files(directory);
@@ -205,7 +205,7 @@ static void forget_recording(const char *directory)
     free(session);
 }
 
-/* qemu has told the reason on stderr, if it had one. */
+/* qemu has reported the reason on stderr, if it had one. */
 static bool explain_nothing_recorded(const struct qemu_options *options, int status,
                                      struct error *error)
 {

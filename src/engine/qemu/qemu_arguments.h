@@ -1,8 +1,8 @@
-/* Words of qemu's command line that both sides must write alike: the recorder for the first program
- * (emulator.c), the plugin for what it becomes by execve (runtime/qemu_plugin/program_exec.c).
+/* Arguments of qemu that both sides must write alike: the recorder for the first program
+ * (emulator.c), the plugin for execve (runtime/qemu_plugin/program_exec.c).
  *
- * Allocates nothing, since the plugin must not run out of the program's memory by surprise. What
- * the words mean: shared.h.
+ * Allocates nothing, since the plugin must not use up the program's memory. The meaning of the
+ * arguments: shared.h.
  */
 #ifndef MAGIC_TRACE_ENGINE_QEMU_QEMU_ARGUMENTS_H
 #define MAGIC_TRACE_ENGINE_QEMU_QEMU_ARGUMENTS_H

@@ -1,23 +1,24 @@
 /* What the qemu plugin and the recorder share: files in the recording's folder that both map.
  *
- *     DIR/soft/control        struct qemu_control, then the side-band log
+ *     DIR/soft/control        struct qemu_control, then the sideband log
  *     DIR/soft/ring.SERIAL    struct packet_ring (one page), then packets; one per thread and exec
  *     DIR/images/             code pages dumped from memory (JIT, self-modified), as ELF files;
  *                             copies of files that may be gone or changed when the program ends
  *
  * The recorder (magic-trace) makes DIR/soft/control and starts qemu; every traced process maps it.
- * The files outlive everybody: kill -9 of the program loses nothing that a callback had finished,
- * kill -9 of magic-trace does not touch the program, and `magic-trace decode DIR` can finish the
- * recording later (engine/packets/collect.h).
+ * The files outlive all processes: kill -9 of the program loses nothing that a callback had
+ * finished, kill -9 of magic-trace does not touch the program, and `magic-trace decode DIR` can
+ * finish the recording later (engine/packets/collect.h).
  *
- * Both sides start a program with the same words:
+ * Both sides start a program with the same arguments:
  *
  *     qemu-x86_64 -L / -s STACK [-seed 1] -plugin file=PLUGIN,dir=DIR -0 ARGV0 PROGRAM ARGUMENTS
  *
- * -L / keeps a file under /etc/qemu-binfmt from standing in for the program's own. STACK is the
- * soft RLIMIT_STACK in bytes, or QEMU_UNLIMITED_STACK. -seed (AT_RANDOM, hence stack protectors and
- * hash seeds) is given with RECORD_CLOCK_INSTRUCTIONS only. PLUGIN and DIR are absolute; each comma
- * in them is doubled, which is how qemu's option parser quotes it: the plugin gets the plain path.
+ * -L / prevents qemu from opening files under /etc/qemu-binfmt in place of the program's own. STACK
+ * is the soft RLIMIT_STACK in bytes, or QEMU_UNLIMITED_STACK. -seed (AT_RANDOM, hence stack
+ * protectors and hash seeds) is given with RECORD_CLOCK_INSTRUCTIONS only. PLUGIN and DIR are
+ * absolute; each comma in them is doubled, which is how qemu's option parser quotes it: the plugin
+ * gets the plain path.
  *
  * All fields are little-endian native; both sides are built together and check `version`.
  * Everything here must be safe at any instant of death: data first, then the counter that makes it
@@ -58,8 +59,8 @@ struct qemu_trigger {
     struct qemu_trigger_place places[QEMU_TRIGGER_PLACES]; /* by file_offset */
 };
 
-/* Options that hold for the whole recording; written by the recorder before anybody else maps the
- * file. */
+/* Options that hold for the whole recording; the recorder writes them before any other process maps
+ * the file. */
 struct qemu_options {
     uint32_t clock;                             /* enum record_clock */
     uint32_t full_execution;                    /* bool */
@@ -77,7 +78,7 @@ struct qemu_options {
     char plugin[4096]; /* absolute path of the plugin */
 };
 
-/* Times that the default clock's user wants to convert later: runtime/qemu_plugin/clock_history.h. */
+/* Times for converting the default clock's times later: runtime/qemu_plugin/clock_history.h. */
 struct qemu_clock_theft {
     _Atomic uint64_t tsc;    /* when it was over; 0: being written */
     _Atomic uint64_t stolen; /* in all, then */
@@ -87,7 +88,7 @@ struct qemu_clock_history {
     struct qemu_clock_theft thefts[QEMU_CLOCK_THEFTS];
 };
 
-/* One page-aligned header at offset 0 of DIR/soft/control; the side-band log begins at
+/* One page-aligned header at offset 0 of DIR/soft/control; the sideband log begins at
  * QEMU_LOG_OFFSET. */
 struct qemu_control {
     uint32_t magic;   /* QEMU_CONTROL_MAGIC */
@@ -95,8 +96,8 @@ struct qemu_control {
     struct qemu_options options;
 
     /* Set by the recorder: rings stop at their next packet. DIR/soft is removed soon after, while
-     * traced programs may live on: they open no file of it any more, and what they execute runs
-     * natively. */
+     * traced programs may still run: they open no more files of it, and the programs that they
+     * execute run natively. */
     _Atomic uint32_t frozen;
     /* When that was, in the recording's clock; 0 before, and with RECORD_CLOCK_INSTRUCTIONS. */
     _Atomic uint64_t frozen_at;
@@ -107,9 +108,9 @@ struct qemu_control {
     _Atomic uint64_t lost_rings; /* threads without a ring: no space or no memory */
 
     /* The default clock, see runtime/qemu_plugin/clock.h. */
-    _Atomic uint64_t stolen; /* TSC ticks that qemu's translator used up and nobody shall see */
+    _Atomic uint64_t stolen; /* TSC ticks that qemu's translator used up, hidden from the program */
     _Atomic uint64_t stolen_until; /* host TSC up to which time has been stolen */
-    _Atomic uint64_t latest;       /* the latest time that any thread has made known */
+    _Atomic uint64_t latest;       /* the latest time that any thread has published */
 
     /* The trigger: runtime/qemu_plugin/trigger.h. Times in the recording's clock. */
     _Atomic uint64_t hits;          /* in traced threads, whether they counted or not */
@@ -123,6 +124,6 @@ struct qemu_control {
 
 enum { QEMU_LOG_OFFSET = 80 * QEMU_PAGE };
 
-_Static_assert(sizeof(struct qemu_control) <= QEMU_LOG_OFFSET, "the log begins behind the header");
+_Static_assert(sizeof(struct qemu_control) <= QEMU_LOG_OFFSET, "the log begins after the header");
 
 #endif

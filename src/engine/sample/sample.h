@@ -1,8 +1,7 @@
-/* The sample engine: looks at the call stacks of threads so many times a second, by
- * perf_event_open(2).
+/* The sample engine: records the call stacks of threads many times a second, by perf_event_open(2).
  *
- * For where there is no Intel PT and emulation is too slow, or the process runs already. The
- * program runs at nearly full speed; what happens between two samples is not known.
+ * For machines without Intel PT where emulation is too slow, or for processes that already run. The
+ * program runs at nearly full speed; what happens between two samples is not recorded.
  */
 #ifndef MAGIC_TRACE_ENGINE_SAMPLE_SAMPLE_H
 #define MAGIC_TRACE_ENGINE_SAMPLE_SAMPLE_H

@@ -42,7 +42,7 @@ static bool open_writer(struct sampler *sampler, struct error *error)
     return sampler->writer != NULL;
 }
 
-/* Where the kernel lies: perf wants it. */
+/* The kernel's mapping, which perf requires. */
 static bool write_kernel(struct sampler *sampler, struct error *error)
 {
     struct kernel_text text;

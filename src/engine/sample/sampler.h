@@ -1,7 +1,7 @@
-/* Samples of call stacks on their way into perf.data.
+/* Writes samples of call stacks into perf.data.
  *
- * A snapshot is what the rings of samples hold (sampling.h), which are overwritten until then; of a
- * full execution they are drained all the time. What comes beside the samples is all kept.
+ * A snapshot is the content of the rings of samples (sampling.h), which are overwritten until then;
+ * of a full execution they are drained continuously. Other records are all kept.
  *
  * Used by sample.c.
  */

@@ -10,7 +10,7 @@
 
 enum {
     SIDEBAND_RING = 64 << 10,
-    /* A saved stack takes 8 KiB: unless somebody wants less, some seconds are to fit. */
+    /* A saved stack takes 8 KiB: by default, the ring holds some seconds of them. */
     SAVED_STACKS_RING = 32 << 20,
     SMALLEST_RING = 64 << 10,
 };
@@ -20,7 +20,7 @@ static const struct record_options *options_of(const struct sampling *sampling)
     return sampling->target->options;
 }
 
-/* ---- what is asked for ---- */
+/* ---- event attributes ---- */
 
 static void set_rings(const struct sampling *sampling, struct perf_event_attr *attributes,
                       uint64_t size)
@@ -151,8 +151,7 @@ static void close_rings(struct sampling *sampling)
     sampling->tids.count = 0;
 }
 
-/* A size that nobody asked for is halved until the kernel has so much for us, as often as there are
- * rings. */
+/* A default size is halved until the kernel can map it, as often as there are rings. */
 static bool open_rings(struct sampling *sampling, struct error *error)
 {
     uint64_t wanted = ring_size(sampling), size = wanted;

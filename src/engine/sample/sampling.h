@@ -1,10 +1,10 @@
 /* Samples of call stacks on the threads of processes: the events and their rings.
  *
- * One thread of each process has a ring of its own; all threads, or child processes, share one per
- * processor, as new threads can join only there (event_rings.h). Rings of samples are overwritten,
- * but for a full execution. Records of mappings, names and births come in rings beside
- * (sideband.h); when a thread was switched off its processor is among the samples, so that it
- * takes no room when they are gone.
+ * If one thread per process is sampled, each has a ring of its own; all threads, or child
+ * processes, share one per processor, as new threads can join only there (event_rings.h). Rings of
+ * samples are overwritten, except in a full execution. Records of mappings, names and new threads
+ * come in separate rings (sideband.h); thread switches are in the rings of samples, so that they
+ * take no space once those samples are gone.
  *
  * Used by sampler.c.
  */
@@ -15,8 +15,7 @@
 #include "engine/sample_event.h"
 #include "perf_event/event_rings.h"
 
-/* What the events are called in their rings (struct ring_event.kind): -events from the second on.
- */
+/* The kinds of events in the rings (struct ring_event.kind); those of -events follow. */
 enum { SAMPLING_STACKS, SAMPLING_FIRST_EXTRA };
 
 struct sampling {

@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A log is up to so many times as large as the packets that it becomes. */
+enum { TRANSLATOR_LOG_PER_PACKETS = 8 };
+
 /* Offsets and sizes in bytes, all within the arena. */
 struct tr_geometry {
     uint64_t log_offset, log_size;

@@ -86,7 +86,7 @@ static bool know_spaces(struct callers *callers)
         .records = records.elements,
         .record_count = records.count,
     };
-    callers->known = address_spaces_build(&callers->spaces, &data, recorded->directory, NULL);
+    callers->known = address_spaces_build_local(&callers->spaces, &data, recorded->directory, NULL);
     array_free(&records);
     return callers->known;
 }
@@ -114,6 +114,15 @@ static struct pt_call call_in(const struct unwound_frame *frame)
         return (struct pt_call){frame->address + 1, frame->stack_pointer - RETURN_ADDRESS};
     return (struct pt_call){frame->address | CALLCHAIN_INTERRUPTED,
                             frame->stack_pointer - INTERRUPTION};
+}
+
+/* The code that a handler returns to, which calls rt_sigreturn, has called nothing. */
+static bool returns_from_handler(const struct array *frames, size_t index)
+{
+    const struct unwound_frame *frame = array_at(frames, index);
+    const struct unwound_frame *outer =
+        index + 1 < frames->count ? array_at(frames, index + 1) : NULL;
+    return !frame->called && outer && !outer->called;
 }
 
 /* Frames further out than one whose place is not known, or is no further out, are not believed. */
@@ -144,7 +153,8 @@ bool callers_find(struct callers *callers, uint32_t pid, uint64_t time,
     enum unwinding_end end = stack_unwinder_find(callers->unwinder, &space, &saved, &frames);
     size_t count = count_sound(&frames);
     for (size_t i = count; i-- > 1;)
-        *(struct pt_call *)array_add(calls) = call_in(array_at(&frames, i));
+        if (!returns_from_handler(&frames, i))
+            *(struct pt_call *)array_add(calls) = call_in(array_at(&frames, i));
     bool all = end == UNWINDING_WHOLE && count == frames.count;
     array_free(&frames);
     address_space_cursor_free(&space);

@@ -18,7 +18,7 @@ static struct recorded describe(const struct translator_arena *arena)
         .frozen_at = atomic_load(&control->frozen_at),
         .multi_snapshot = options->multi_snapshot && !options->full_execution,
         .snapshots = atomic_load(&control->snapshots),
-        .snapshot_size = options->ring_size,
+        .snapshot_size = options->ring_size / TRANSLATOR_LOG_PER_PACKETS,
         .bus_ratio = options->bus_ratio,
         .lost_rings = atomic_load(&control->lost_slots) + atomic_load(&control->lost_tables),
         .lost_records = atomic_load(&control->lost_records) + atomic_load(&control->lost_dumps),

@@ -35,9 +35,9 @@ struct fragments;
 struct fragments *fragments_open(const struct translator_arena *arena);
 void fragments_close(struct fragments *fragments);
 
-/* In the address space whose table is `table`. It lives until fragments_close. NULL: there is none,
+/* In the address space whose table is `serial`. It lives until fragments_close. NULL: there is none,
  * or it is damaged: `error` says why, without the arena's name. */
-const struct fragment *fragments_get(struct fragments *fragments, uint32_t table,
+const struct fragment *fragments_get(struct fragments *fragments, uint32_t serial,
                                      uint32_t identifier, struct error *error);
 
 /* Instructions of blocks `first` to `last`. */

@@ -22,6 +22,8 @@ void log_cursor_extend(struct log_cursor *cursor)
     uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_acquire) / WORD * WORD;
     if (head > cursor->end && head < last_position)
         cursor->end = head;
+    if (cursor->end < cursor->position) /* a TR_PAD led beyond what was written */
+        cursor->end = cursor->position;
     if (cursor->end - cursor->position > cursor->size)
         cursor->end = cursor->position + cursor->size;
 }
@@ -99,6 +101,8 @@ static bool is_step(uint32_t word)
 
 size_t log_cursor_entries(const struct log_cursor *cursor, const uint32_t **words)
 {
+    if (cursor->position >= cursor->end)
+        return 0;
     uint64_t place = cursor->position & (cursor->size - 1);
     uint64_t left = cursor->end - cursor->position, before_wrap = cursor->size - place;
     size_t most = (left < before_wrap ? left : before_wrap) / WORD, count = 0;

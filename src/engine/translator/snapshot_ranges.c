@@ -55,7 +55,8 @@ void snapshot_ranges_settle(struct translator_arena *arena, uint32_t serial,
 {
     struct packet_ring *header = file->header;
     const struct pt_encoder *encoder = packet_file_encoder(file);
-    uint64_t head = atomic_load(&encoder->head), reach = arena->options.ring_size;
+    uint64_t head = atomic_load(&encoder->head),
+             reach = arena->options.ring_size / TRANSLATOR_LOG_PER_PACKETS;
     uint64_t undecided = atomic_load(&header->undecided);
     if (head - *decided_at < step)
         return;

@@ -17,7 +17,8 @@ static const _Atomic uint32_t never_stop;
 static uint64_t time_now(struct pt_encoder_owner *owner)
 {
     struct transcoder *transcoder = (struct transcoder *)owner;
-    return timeline_at(&transcoder->timeline, pt_encoder_instructions(transcoder->encoder));
+    uint64_t counted = pt_encoder_instructions(transcoder->encoder);
+    return timeline_at(&transcoder->timeline, counted - transcoder->begun);
 }
 
 static bool make_room(struct pt_encoder_owner *owner)
@@ -127,8 +128,10 @@ static void step(struct transcoder *transcoder, struct pt_code_block *block)
         call_stack_call(&transcoder->calls);
     else if (previous->kind == PT_BLOCK_RETURN)
         call_stack_return(&transcoder->calls, encoder, block->pc);
+    transcoder->begun = block->instructions;
     if (!pt_encoder_step_fast(encoder, block))
         pt_encoder_step_slow(encoder, block);
+    transcoder->begun = 0;
 }
 
 /* The block at which a trigger was hit. */
@@ -224,17 +227,25 @@ static void lower_stack(void *context)
 }
 
 /* The first block of the first run has begun already. */
+/* The first block of a run has begun already. */
+static void run_run(struct transcoder *transcoder, const struct way *way,
+                    const struct way_run *part)
+{
+    if (part->end - part->begin == 1)
+        return;
+    transcoder->begun = part->run.last->instructions;
+    bool ran = pt_encoder_run(transcoder->encoder, &part->run, lower_stack, &transcoder->calls);
+    transcoder->begun = 0;
+    for (unsigned i = part->begin + 1u; !ran && i < part->end; i++)
+        step(transcoder, way_block(way, i));
+}
+
 static void run_way(struct transcoder *transcoder, const struct way *way)
 {
     for (unsigned i = 0; i < way->run_count; i++) {
-        const struct way_run *part = &way->runs[i];
         if (i > 0)
-            step(transcoder, part->run.first);
-        if (part->end - part->begin == 1 ||
-            pt_encoder_run(transcoder->encoder, &part->run, lower_stack, &transcoder->calls))
-            continue;
-        for (unsigned k = part->begin + 1u; k < part->end; k++)
-            step(transcoder, way_block(way, k));
+            step(transcoder, way->runs[i].run.first);
+        run_run(transcoder, way, &way->runs[i]);
     }
 }
 
@@ -330,7 +341,7 @@ static void reach_entry(struct transcoder *transcoder)
 {
     uint64_t new_code = transcoder->new_code_at;
     if (new_code > 0) {
-        reach(transcoder, new_code - 1);
+        reach(transcoder, new_code - TR_MOMENT / 2);
         pt_encoder_emit(transcoder->encoder);
         transcoder->new_code = true;
     }

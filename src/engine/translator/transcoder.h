@@ -40,9 +40,10 @@ struct transcoder {
     uint64_t next_entry;  /* ticks: the next fragment begins then; 0: not known beforehand */
     uint64_t new_code_at; /* ticks: code that may run next was mapped then; 0: none */
     /* Of the next block: */
-    bool arrival_due;    /* a trigger was hit there: its beginning is reported ... */
-    uint64_t arrival;    /* ... with this time, ticks */
-    bool new_code;       /* it may be in the place of other code that has run */
+    bool arrival_due; /* a trigger was hit there: its beginning is reported ... */
+    uint64_t arrival; /* ... with this time, ticks */
+    bool new_code;    /* it may be in the place of other code that has run */
+    uint32_t begun; /* instructions that were counted and have not run: of the block that begins */
     uint64_t settled;    /* stream position: nothing of the log before it is needed any more */
     struct error damage; /* the first record that made no sense */
 

@@ -13,6 +13,7 @@
 #include "process/exec_stop.h"
 #include "process/program.h"
 #include "process/vdso.h"
+#include "recording/flags.h"
 #include "recording/session.h"
 
 #include <errno.h>
@@ -28,9 +29,11 @@
 /* What -snapshot-size asks for are bytes of packets. A log of the same path is two to seven times as
  * large, and where a thread's stack is copied into it, so that its callers are known, some of the
  * ring cannot be used: of a small one nearly all. */
-enum { LOG_PER_PACKETS = 8 };
 static const uint64_t smallest_ring_size = UINT64_C(1) << 20, largest_ring_size = UINT64_C(64)
                                                                                   << 30;
+/* Rings that are drained while their writers clear what is ahead of them need more room, and no more. */
+static const uint64_t smallest_drained_size = UINT64_C(4) << 20, full_execution_size = UINT64_C(32)
+                                                                                       << 20;
 /* Bytes of log between time stamps: some hundred nanoseconds of most programs. */
 enum { STAMP_INTERVAL = 1024 };
 
@@ -101,10 +104,13 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     }
 }
 
-static uint64_t ring_size(uint64_t snapshot_size)
+static uint64_t ring_size(const struct record_options *wanted)
 {
-    uint64_t size = snapshot_size * LOG_PER_PACKETS;
-    size = size > smallest_ring_size ? size : smallest_ring_size;
+    if (wanted->full_execution)
+        return full_execution_size;
+    uint64_t smallest = wanted->trigger.multi_snapshot ? smallest_drained_size : smallest_ring_size;
+    uint64_t size = wanted->snapshot_size * TRANSLATOR_LOG_PER_PACKETS;
+    size = size > smallest ? size : smallest;
     return size < largest_ring_size ? size : largest_ring_size;
 }
 
@@ -116,7 +122,7 @@ static struct tr_options make_options(const struct record_options *wanted,
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
-        .ring_size = ring_size(wanted->snapshot_size),
+        .ring_size = ring_size(wanted),
         .tsc_hz = clock->hz,
         .bus_ratio = clock->bus_ratio,
         .stamp_interval = STAMP_INTERVAL,
@@ -441,8 +447,9 @@ static bool serves(const struct record_options *options, struct error *error)
 {
     if (options->clock == RECORD_CLOCK_INSTRUCTIONS)
         return error_set(error, ERROR_USAGE,
-                         "-clock instructions is of no use to the %s engine, which measures time "
-                         "while the program runs. Use -engine qemu.",
+                         FLAG_CLOCK
+                         " instructions is of no use to the %s engine, which measures time "
+                         "while the program runs. Use " FLAG_ENGINE " qemu.",
                          translator_engine.name);
     return processor_options_served(&options->processor, 0, translator_engine.name, error);
 }

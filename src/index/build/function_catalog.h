@@ -1,5 +1,5 @@
 /* The functions of a trace while its index is built: an id for each (function, address), in the
- * order in which they are met.
+ * order of their first calls.
  *
  * A function that lies at several addresses (of several processes) has several ids; those of one
  * name are one group. Called by index_builder.c for every span.

@@ -31,7 +31,7 @@ struct index_builder {
 
 /* ---- events ---- */
 
-/* Time never goes back, whatever the source says. */
+/* The index requires times that never decrease; those of the source may. */
 static uint64_t time_of(struct index_builder *builder, const struct span_event *event)
 {
     uint64_t time = event->time.value;

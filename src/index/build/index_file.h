@@ -1,7 +1,7 @@
 /* The index file while it is written: it appears when it is complete (output/output_file.h).
  *
- * The header's place is kept free; chunks follow, and then the other sections. What fails is kept
- * and told by index_file_commit(), so that callers can write on without looking.
+ * Space for the header is left at the beginning; chunks follow, and then the other sections.
+ * Failures are kept and reported by index_file_commit(), so callers need not check each write.
  */
 #ifndef MAGIC_TRACE_INDEX_BUILD_INDEX_FILE_H
 #define MAGIC_TRACE_INDEX_BUILD_INDEX_FILE_H
@@ -28,11 +28,11 @@ uint64_t index_file_chunk_bytes(const struct index_file *file);
 /* Begins a section of elements of the next size that is a multiple of 8, and gives its place. */
 uint64_t index_file_align(struct index_file *file);
 
-/* Maps what has been written, with INDEX_PADDING bytes more behind it; file_unmap() it. */
+/* Maps the file so far, with INDEX_PADDING more bytes at the end; release it with file_unmap(). */
 bool index_file_map(struct index_file *file, struct file_view *view, struct error *error);
 
-/* Writes the header and gives the file its name. On failure nothing is left of it, and what lay
- * there before stays. Frees the file either way. */
+/* Writes the header and gives the file its name. On failure it is removed, and an older file of
+ * that name stays. Frees the file either way. */
 bool index_file_commit(struct index_file *file, const struct index_header *header,
                        struct error *error);
 void index_file_abandon(struct index_file *file);

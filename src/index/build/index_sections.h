@@ -15,7 +15,7 @@ struct indexed_track {
     struct array levels; /* of struct made_level */
 };
 
-/* Everything that has been gathered; nothing is owned. */
+/* All data of the index; borrowed. */
 struct gathered_index {
     const struct span_source *source;
     struct indexed_track *tracks; /* as many as the source has */
@@ -25,7 +25,7 @@ struct gathered_index {
     const struct spill *crossing;
 };
 
-/* Writes the sections and their places into `header`. */
+/* Writes the sections, and their offsets into `header`. */
 void write_index_sections(const struct gathered_index *gathered, struct index_file *file,
                           struct index_header *header);
 

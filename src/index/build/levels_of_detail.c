@@ -11,7 +11,7 @@ struct level_maker {
     struct chunk_writer writer;
     struct tile_coder coder;
     uint64_t bin;        /* that the last item ended in */
-    uint64_t final_time; /* pieces that end before are complete, and all earlier ones known */
+    uint64_t final_time; /* tiles that end before this are complete, and all earlier ones known */
     struct array ready;  /* of struct tile_item: complete, to be written */
 };
 
@@ -89,9 +89,9 @@ static void emit(struct level_makers *all, size_t level, uint64_t time)
     }
 }
 
-/* When an item ends in bin B, what still comes ends there or later. A piece of bin B - 2 or before
- * cannot get any of it: its spans begin in their bin and are shorter than one. And pieces that can
- * still grow end in bin B - 1 or later. So what ends before bin B - 1 can be written, in order. */
+/* When an item ends in bin B, later items end there or later. A tile of bin B - 2 or before cannot
+ * get any of them: its spans begin in their bin and are shorter than one. And tiles that can still
+ * grow end in bin B - 1 or later. So tiles that end before bin B - 1 can be written, in order. */
 static void feed(struct level_makers *all, size_t level, const struct tile_item *item)
 {
     struct level_maker *maker = array_at(&all->makers, level);

@@ -1,6 +1,6 @@
-/* The coarser levels of a track: which resolutions to keep, and making them of its spans.
+/* The levels of detail of a track: chooses their resolutions, and makes them from its spans.
  *
- * All are made in one reading of the spans: what a level emits is at once what the next is made of.
+ * All are made in one pass over the spans: each level is made from the output of the level below.
  *
  * Called by index_builder.c when all spans are written.
  */
@@ -9,11 +9,12 @@
 
 #include "index/build/track_builder.h"
 
-/* How an index is laid out. Answers never depend on it, only their speed and the file's size. */
+/* The layout of an index. Answers do not depend on it, only their speed and the file's size. */
 struct index_layout {
     uint32_t chunk_items;  /* of a chunk at most; up to INDEX_CHUNK_ITEMS */
-    uint64_t level_ratio;  /* a level has at most this fraction (1/ratio) of the pieces below */
-    uint64_t level_enough; /* pieces that need no coarser level */
+    uint64_t level_ratio;  /* a level has at most this fraction (1/ratio) of the tiles of the
+                            * level below */
+    uint64_t level_enough; /* this many tiles need no further level */
 };
 
 /* A level that was made. */

@@ -129,7 +129,7 @@ void mark_recorder_count(struct mark_recorder *recorder, const struct span_event
         (struct counted_sample){counter, {time, event->value}};
 }
 
-/* Moves the samples to where their counters' lie together. */
+/* Groups the samples by counter. */
 static void sort_samples(struct mark_recorder *recorder, struct spill *sorted)
 {
     uint64_t *next = memory_allocate((recorder->counters.count + 1) * sizeof *next);

@@ -40,8 +40,8 @@ void mark_recorder_begin_hit(struct mark_recorder *recorder, const struct span_e
 void mark_recorder_end_hit(struct mark_recorder *recorder, uint32_t track, size_t depth,
                            uint64_t time);
 
-/* Puts the samples in the order of the index, which ends at `time`. False when something could not
- * be kept. */
+/* Sorts the samples into the order of the index, which ends at `time`. False when some marks were
+ * lost for lack of space. */
 bool mark_recorder_finish(struct mark_recorder *recorder, const char *beside, uint64_t time,
                           struct error *error);
 

@@ -1,9 +1,10 @@
-/* A growable array that lies in a nameless file: for what grows with the trace and is needed until
- * the index is complete, without taking memory.
+/* A growable array in a nameless file, for data that grow with the trace and are needed until the
+ * index is complete; it takes no memory.
  *
- * The file is made with the first element, in the folder of the index, where room is needed anyway;
- * its pages are mapped, so the kernel writes them out when memory is short. When it cannot grow,
- * spill->failed says why and spill_add() gives a place that nobody reads: check at the end.
+ * The file is created with the first element, in the folder of the index, which needs space for the
+ * index anyway; its pages are mapped, so the kernel writes them out when memory is short. When it
+ * cannot grow, spill->failed says why and spill_add() returns space that is never read: check at
+ * the end.
  */
 #ifndef MAGIC_TRACE_INDEX_BUILD_SPILL_H
 #define MAGIC_TRACE_INDEX_BUILD_SPILL_H

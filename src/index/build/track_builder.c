@@ -117,10 +117,10 @@ static unsigned bit_width(uint64_t number)
     return number ? 64 - (unsigned)__builtin_clzll(number) : 0;
 }
 
-/* At resolution 1 << shift a span begins a piece of its own when it is not shorter, or not in the
- * bin of the span before at its depth. (If that one is not shorter, they are in different bins.)
- * Both hold for small shifts up to one, which is the width of the length, or of the bits in which
- * the starts differ. */
+/* At resolution 1 << shift a span begins a tile of its own if it is at least as long as a bin, or
+ * not in the bin of the span before it at its depth. (If that one is as long as a bin, they are in
+ * different bins.) This holds for all shifts below a limit: the width in bits of the length, or of
+ * the difference of the starts. */
 static void count_tiles(struct track_builder *track, struct open_span *open, uint64_t length)
 {
     unsigned of_length = bit_width(length);

@@ -1,7 +1,7 @@
-/* The spans of one track while an index is built: which are open, the chunks of those that ended,
- * and how many pieces the track would have at each resolution.
+/* The spans of one track while an index is built: the active ones, the chunks of those that ended,
+ * and how many tiles the track would have at each resolution.
  *
- * Called by index_builder.c with the events of the source, whose times do not go back.
+ * Called by index_builder.c with the events of the source, in the order of time.
  */
 #ifndef MAGIC_TRACE_INDEX_BUILD_TRACK_BUILDER_H
 #define MAGIC_TRACE_INDEX_BUILD_TRACK_BUILDER_H
@@ -23,7 +23,7 @@ struct track_builder {
     struct span_coder coder;
     struct index_sieve sieve; /* of the chunk that is being filled */
     struct array sieves;      /* of struct index_sieve, by chunk */
-    /* Pieces by the least shift of the resolutions that they are not pieces of any more. */
+    /* Number of tiles by the lowest shift at which they are merged into the tile before. */
     uint64_t begun[INDEX_SHIFT_MAX + 3];
 };
 
@@ -58,7 +58,7 @@ void track_builder_leave(struct track_builder *track, const struct track_output 
 void track_builder_finish(struct track_builder *track, const struct track_output *output,
                           uint64_t time);
 
-/* How many pieces the track has at resolution 1 << shift. */
+/* How many tiles the track has at resolution 1 << shift. */
 uint64_t track_builder_tiles(const struct track_builder *track, unsigned shift);
 
 #endif

@@ -1,9 +1,9 @@
 /* A trace in the formats of other tools.
  *
  * Called by `magic-trace export`. Each format has a file of its own, export_NAME.c, with one
- * function that reads a span source to its end and puts what it becomes into a block writer. None
- * holds the trace in memory, and all keep times exact to the nanosecond. What a format has no place
- * for is told at its function.
+ * function that reads a span source to its end and writes the converted events into a block writer.
+ * None holds the trace in memory, and all keep times exact to the nanosecond. The comment of each
+ * function lists what its format cannot represent.
  */
 #ifndef MAGIC_TRACE_OUTPUT_EXPORT_EXPORT_H
 #define MAGIC_TRACE_OUTPUT_EXPORT_EXPORT_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was exported, for the words to the person. */
+/* What was exported, for the message to the user. */
 struct export_summary {
     uint64_t spans, instants, counters;
     /* Code not ERROR_NONE: the trace is damaged, and what came before the damage was exported. */
@@ -29,8 +29,8 @@ struct export_trace {
     const struct span_source *window; /* `source` if it is one of window_spans.h; else NULL */
 };
 
-/* What a moment is told from (-from, -to), when the first event is at `first`: the beginning of the
- * whole trace, of which a window may show the end. */
+/* The origin of times (-from, -to), when the first event is at `first`: the beginning of the whole
+ * trace, of which a window may show the end. */
 struct nanoseconds export_trace_origin(const struct export_trace *trace, struct nanoseconds first);
 
 struct export_format {
@@ -38,9 +38,9 @@ struct export_format {
     const char *suffix;  /* of a file in this format: ".json" */
     const char *summary; /* one line, for the help page */
     const char *manual;  /* for the man page: text as in cli/options/options.h */
-    bool gzip;           /* always compressed, whatever the file is called */
-    /* Reads the source to its end. False when it failed otherwise than by damage. That writing
-     * fails is told by block_writer_finish. */
+    bool gzip;           /* always compressed, whatever the file's name */
+    /* Reads the source to its end. False when it failed other than by damage. block_writer_finish
+     * reports failed writes. */
     bool (*write)(const struct export_trace *trace, struct block_writer *out,
                   struct export_summary *summary, struct error *error);
 };

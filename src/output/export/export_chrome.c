@@ -1,11 +1,10 @@
-/* Chrome's trace events as JSON: for chrome://tracing, Perfetto, speedscope and whatever else reads
- * them.
+/* Chrome's trace events as JSON: for chrome://tracing, Perfetto, speedscope and other readers.
  *
  *   spans      B and E, with address, symbol, file, line and what is known of beginning and end as
  *              arguments; whose code it is as category
  *   instants   i, of the thread
  *   counters   C, of the process
- *   stacks     that were parked and go on: flow arrows (s, f) between the two spans
+ *   stacks     that were suspended and resumed: flow arrows (s, f) between the two spans
  *   names      M; the wall clock in otherData
  *
  * Times are microseconds with three decimals, and so exact. Perfetto shows 512 levels of this
@@ -27,9 +26,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What is said of a function wherever it is called. */
+/* The text of a function that is the same for all its calls. */
 struct function_text {
-    char *name;  /* name and category, each behind a comma; NULL: not made yet. Owned */
+    char *name;  /* name and category, each after a comma; NULL: not made yet. Owned */
     char *known; /* as arguments: its symbol, file and line; may be empty. Owned */
 };
 
@@ -68,7 +67,7 @@ static void put_names(struct chrome *chrome)
     }
 }
 
-/* `"key":"value"` behind what there is already; frees `before`. */
+/* Appends `"key":"value"` to `before`, which it frees. */
 static char *add_pair(char *before, const char *key, const char *value)
 {
     if (!value)
@@ -110,7 +109,7 @@ static const struct function_text *texts_of(struct chrome *chrome,
 
 /* ------------------------------------------------------------------ events */
 
-/* Up to the time, behind which more can be put; to be ended by "}". */
+/* An event up to its time; further fields may follow; the caller ends it by "}". */
 static void begin_event(struct chrome *chrome, const char *phase, const struct span_event *event)
 {
     text_put(chrome->out, chrome->began ? ",\n{\"ph\":\"" : "{\"ph\":\"");
@@ -120,7 +119,7 @@ static void begin_event(struct chrome *chrome, const char *phase, const struct s
     text_put_microseconds(chrome->out, event->time.value);
 }
 
-/* The arguments of an event, told one after the other. */
+/* The arguments of an event, written one after the other. */
 struct arguments {
     struct block_writer *out;
     bool any;

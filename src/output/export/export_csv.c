@@ -42,7 +42,7 @@ struct csv {
     struct array *open;     /* by track, of struct open_span, outermost first */
 };
 
-/* In quotes, unless that changes nothing. The caller frees. */
+/* In quotes if necessary. The caller frees. */
 static char *quoted(const char *text)
 {
     char *repaired = utf8_repaired(text);
@@ -164,7 +164,7 @@ static void leave(struct csv *csv, const struct span_event *event)
     text_put(csv->out, "\n");
 }
 
-/* Of a thing without length. */
+/* Of an event without length. */
 static void put_moment(struct csv *csv, const char *kind, const struct span_event *event)
 {
     char *text = quoted(event->text);

@@ -1,5 +1,5 @@
-/* The events of the source that is exported, one after the other: what all exporters do with their
- * input. Counts, shows how far it is, and stops when nothing can be written any more.
+/* The events of the exported source, one after the other, for all exporters: counts them, shows the
+ * progress, and stops when writing has failed.
  */
 #ifndef MAGIC_TRACE_OUTPUT_EXPORT_EXPORT_EVENTS_H
 #define MAGIC_TRACE_OUTPUT_EXPORT_EXPORT_EVENTS_H
@@ -40,7 +40,7 @@ static inline const struct span_event *export_events_next(struct export_events *
     return event;
 }
 
-/* Tells in the summary that the source was damaged. False, and `error` filled, when it failed
+/* Records in the summary whether the source was damaged. False, and `error` filled, when it failed
  * otherwise. */
 bool export_events_finish(const struct export_events *events, struct error *error);
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-static ssize_t write_piece(void *cookie, const char *bytes, size_t size)
+static ssize_t write_part(void *cookie, const char *bytes, size_t size)
 {
     text_put_bytes(cookie, bytes, size);
     return (ssize_t)size;
@@ -19,7 +19,7 @@ static bool write_folded(const struct export_trace *trace, struct block_writer *
                          struct export_summary *summary, struct error *error)
 {
     struct span_source *source = trace->source;
-    const cookie_io_functions_t functions = {.write = write_piece};
+    const cookie_io_functions_t functions = {.write = write_part};
     FILE *stream = fopencookie(out, "w", functions);
     if (!stream)
         return error_set_errno(error, ERROR_IO, errno, "cannot write folded stacks");

@@ -6,14 +6,14 @@
  *              category, the address and what is known of beginning and end as annotations
  *   instants   on their thread
  *   counters   on tracks of their process
- *   stacks     that were parked and go on: a flow from the one span to the other
+ *   stacks     that were suspended and resumed: a flow from the one span to the other
  *   clock      time 0 is time 0 of the trace, with a snapshot that says what the wall clock was
  *
- * All is one sequence in time order, and times are told as differences, exact to the nanosecond.
+ * All is one sequence in time order, and times are encoded as differences, exact to the nanosecond.
  *
  * Source: protos/perfetto/trace/ in https://github.com/google/perfetto (trace_packet.proto,
  * clock_snapshot.proto, interned_data.proto, track_event/). That it keeps 512 spans per track was
- * measured with its trace processor; that flows may stand on ends of spans is in its
+ * measured with its trace processor; that flows may start at ends of spans is in its
  * track_event_event_importer.h.
  */
 #include "base/array.h"
@@ -348,9 +348,9 @@ static uint64_t counter_uuid(struct perfetto *perfetto, const struct span_event 
 static uint8_t category_of(const struct span_function *function)
 {
     const char *word = span_origin_word(function);
-    for (uint8_t id = 1; id < CATEGORY_COUNT; id++)
+    for (int id = 1; id < CATEGORY_COUNT; id++)
         if (strcmp(categories[id], word) == 0)
-            return id;
+            return (uint8_t)id;
     return 0;
 }
 
@@ -393,7 +393,7 @@ struct event_marks {
     size_t packet, event;
 };
 
-/* `function`: what is interned is put before the event; NULL: nothing is. */
+/* `function`: its interned data are written before the event; NULL: none are. */
 static struct event_marks begin_event(struct perfetto *perfetto, const struct span_event *event,
                                       const struct span_function *function, enum event_type type,
                                       uint64_t track)

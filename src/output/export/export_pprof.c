@@ -1,8 +1,8 @@
-/* A profile for pprof, Speedscope, Grafana, Parca and whatever else reads its protocol buffers.
+/* A profile for pprof, Speedscope, Grafana, Parca and other readers of its protocol buffers.
  *
  * One sample per distinct stack and thread, with the number of calls of its innermost function and
- * the nanoseconds spent in that function itself; labels say process and thread. It has no place for
- * single calls and their times, for instants, counters and hits of the trigger.
+ * the nanoseconds spent in that function itself; labels say process and thread. The format cannot
+ * represent single calls and their times, instants, counters and hits of the trigger.
  *
  * Source: https://github.com/google/pprof/blob/main/proto/profile.proto
  */
@@ -63,7 +63,7 @@ enum {
     FUNCTION_START_LINE = 5,
 };
 
-/* The only one: it says that functions are named already, and that nobody need look them up. */
+/* The only mapping: it says that functions are named already, so readers need not look them up. */
 enum { THE_MAPPING = 1 };
 
 struct pprof_string {
@@ -87,7 +87,7 @@ struct pprof {
     struct {
         struct span_function function;
         bool used;
-    } left_out; /* stands for frames that are not told */
+    } left_out; /* represents the omitted frames */
 };
 
 /* ------------------------------------------------------------------ strings */

@@ -1,8 +1,8 @@
 /* speedscope's own format: one evented profile per thread.
  *
  * The format has one profile after the other, so events are spooled by track (track_spool.h). Hits
- * of the trigger are a profile of their own; gaps are frames, as they are spans. It has no place
- * for instants, counters, addresses, and why a span ended.
+ * of the trigger are a profile of their own; gaps are frames, as they are spans. The format cannot
+ * represent instants, counters, addresses, and why a span ended.
  *
  * Source: https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts
  */

@@ -1,5 +1,5 @@
-/* Stacks that wait, from the moment that they were parked until they go on (span_event.stack): each
- * time an arrow between two spans.
+/* Suspended stacks, from their suspension until they are resumed (span_event.stack): each time an
+ * arrow between two spans.
  *
  * Used by the exporters of formats that have arrows.
  */

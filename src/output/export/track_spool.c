@@ -84,17 +84,17 @@ void track_spool_put(struct track_spool *spool, uint32_t track, const void *byte
 static bool copy_extent(const struct track_spool *spool, const struct extent *extent,
                         struct block_writer *out, struct error *error)
 {
-    char piece[BUFFER_SIZE];
+    char part[BUFFER_SIZE];
     for (uint64_t done = 0; done < extent->size;) {
         uint64_t left = extent->size - done;
-        ssize_t got = pread(fileno(spool->file), piece, left < sizeof piece ? left : sizeof piece,
+        ssize_t got = pread(fileno(spool->file), part, left < sizeof part ? left : sizeof part,
                             (off_t)(extent->offset + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return error_set_errno(error, ERROR_IO, got < 0 ? errno : EIO,
                                    "cannot read back a temporary file in /tmp");
-        text_put_bytes(out, piece, (size_t)got);
+        text_put_bytes(out, part, (size_t)got);
         done += (uint64_t)got;
     }
     return true;

@@ -28,7 +28,7 @@ struct track_spool {
 void track_spool_init(struct track_spool *spool, size_t track_count);
 void track_spool_free(struct track_spool *spool);
 
-/* Adds to what the track has. A failure is told by track_spool_copy. */
+/* Appends to the bytes of the track. track_spool_copy reports failures. */
 void track_spool_put(struct track_spool *spool, uint32_t track, const void *bytes, size_t size);
 
 /* All bytes of the track, in the order in which they came. */

@@ -1,13 +1,13 @@
-/* What a counter is called: one text in the program (struct span_event), a name and an argument in
- * the trace, because there one counter event can have several values.
+/* The name of a counter: one text in the program (struct span_event), a name and an argument in the
+ * trace, because there one counter event can have several values.
  *
  *     "frequency of CPU 3 (MHz)"   name "frequency of CPU 3", argument "(MHz)"
  *     "queue"                      name "queue", argument "value"
  *     "CPU freq (MHz)"             read from name "CPU", argument "freq (MHz)": as the original
  *                                  magic-trace writes it
  *
- * The format has an id beside the name. We write 0; of others it stands behind the name if it is
- * not 0: "heap #7 used".
+ * The format has an id beside the name. We write 0; in traces of others, an id other than 0 is
+ * appended to the name: "heap #7 used".
  */
 #ifndef MAGIC_TRACE_OUTPUT_FXT_FXT_COUNTER_TEXT_H
 #define MAGIC_TRACE_OUTPUT_FXT_FXT_COUNTER_TEXT_H

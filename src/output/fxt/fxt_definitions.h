@@ -1,8 +1,7 @@
-/* What the records of a trace define for the events behind them: strings, threads, names, the
- * clock.
+/* What the records of a trace define for the events after them: strings, threads, names, the clock.
  *
  * Used by the trace parser. References hold from their place in the file on, until they are defined
- * again; what they stood for is kept in the dictionary, which outlives a new beginning.
+ * again; the texts are kept in the dictionary, which stays when the file is read again.
  */
 #ifndef MAGIC_TRACE_OUTPUT_FXT_FXT_DEFINITIONS_H
 #define MAGIC_TRACE_OUTPUT_FXT_FXT_DEFINITIONS_H

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Names that mean something to us, from the dictionary, to be compared by address. */
+/* Names with a meaning in our traces, from the dictionary, to be compared by address. */
 struct known_names {
     const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *across_gap,
         *true_text, *end, *special, *library, *kernel, *inlined, *syscall, *untraced, *stack,
@@ -18,9 +18,9 @@ enum {
     TEMPLATE_BITS = 13,
 };
 
-/* What records of these words mean, whatever their thread and time. */
+/* The meaning of records with these words, for any thread and time. */
 struct event_template {
-    uint64_t header; /* without the thread; 0: nothing is remembered */
+    uint64_t header; /* without the thread; 0: empty */
     uint64_t words[TEMPLATE_WORDS];
     const struct span_function *function;
     uint64_t address;
@@ -47,7 +47,7 @@ static const uint64_t THREAD_BITS = UINT64_C(0xff) << 24;
 static inline struct event_template *template_of(struct fxt_events *events, uint64_t header,
                                                  const uint8_t *arguments, size_t words)
 {
-    /* The first argument tells functions of the same name apart: it is the address, of two words,
+    /* The first argument distinguishes functions of the same name: it is the address, of two words,
      * or else it fits in one. The multiplier is 2^64 divided by the golden ratio. */
     uint64_t reporting = words >= 2  ? fxt_load(arguments + FXT_WORD)
                          : words > 0 ? fxt_load(arguments)
@@ -178,14 +178,14 @@ static void apply_argument(const struct known_names *known, const struct fxt_arg
 
 /* ------------------------------------------------------------------ functions */
 
-/* The original's traces have no category; these two names of theirs stand for what is no code of
- * the program. Other names in brackets ("[unknown]", "[JIT code]") do. */
+/* Traces of Jane Street's magic-trace have no category; these two names in them mean spans that are
+ * no code of the program. Other names in brackets ("[unknown]", "[JIT code]") are code. */
 static bool is_special(const struct known_names *known, const char *category, const char *name)
 {
     return category == known->special || name == known->syscall || name == known->untraced;
 }
 
-/* Traces of others do not say which code is the kernel's, but where it lies tells. */
+/* Other programs' traces do not mark the kernel's code, but its address shows it. */
 static enum span_origin origin_of(const struct known_names *known, const char *category,
                                   uint64_t address)
 {
@@ -211,7 +211,7 @@ static const struct span_function *function_of(struct fxt_events *events, uint32
 
 /* ------------------------------------------------------------------ records */
 
-/* What the header and the words up to the arguments tell. */
+/* The contents of the header and of the words up to the arguments. */
 struct event_head {
     uint32_t type, argument_count, name_reference;
     const char *category, *name;

@@ -1,8 +1,8 @@
-/* Events of a trace file: from a record to who did what when.
+/* Parses the event records of a trace file.
  *
  * Used by the trace parser. Nearly every event is, but for its thread and its time, the same words
- * as one before. So what records meant is remembered by their words, and most are not taken apart
- * again: no argument is looked at and nothing is hashed but two words.
+ * as one before. So the meaning of records is cached by their words, and most need no parsing: only
+ * two words are hashed, and no argument is read.
  */
 #ifndef MAGIC_TRACE_OUTPUT_FXT_FXT_EVENTS_H
 #define MAGIC_TRACE_OUTPUT_FXT_FXT_EVENTS_H
@@ -48,9 +48,9 @@ void fxt_events_free(struct fxt_events *events);
 /* To be called when the definitions are restarted. */
 void fxt_events_restart(struct fxt_events *events);
 
-/* What the record of an event tells, written to `parsed`, which has room for FXT_EVENTS_PER_RECORD:
- * gives their number, 0 for a kind that is not for us, or -1 when the record contradicts itself or
- * names what does not exist. */
+/* Parses the record of an event into `parsed`, which has room for FXT_EVENTS_PER_RECORD: returns
+ * their number, 0 for a kind that we ignore, or -1 when the record is inconsistent or has undefined
+ * references. */
 int fxt_events_parse(struct fxt_events *events, struct fxt_record record,
                      struct fxt_raw_event *parsed);
 

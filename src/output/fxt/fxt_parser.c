@@ -107,7 +107,7 @@ bool fxt_parser_survey(struct fxt_parser *parser, bool *in_order, struct error *
     struct fxt_definitions *definitions = &parser->definitions;
     struct survey survey = {.in_order = true};
     struct fxt_record record;
-    struct error ignored = {0}; /* damage is met again, and told, when the events are read */
+    struct error ignored = {0}; /* damage is found again, and reported, when the events are read */
     bool sound = true;
     for (uint64_t count = 0; sound && fxt_records_next(&parser->records, &record, &ignored);
          count++) {

@@ -27,8 +27,8 @@ void fxt_parser_close(struct fxt_parser *parser);
  * from its beginning again. */
 bool fxt_parser_survey(struct fxt_parser *parser, bool *in_order, struct error *error);
 
-/* The next events: gives their number, 0 at the end or at damage; then error->code tells which.
- * They are valid until the next call. */
+/* The next events: returns their number, 0 at the end or at damage; error->code distinguishes the
+ * two. They are valid until the next call. */
 size_t fxt_parser_take(struct fxt_parser *parser, const struct fxt_raw_event **events,
                        struct error *error);
 

@@ -16,7 +16,7 @@ struct fxt_reader {
     struct array events;   /* of struct fxt_raw_event, in the order of the file */
     uint64_t *order;       /* indices into events, by time; owned */
     size_t replayed;       /* of order */
-    bool fed, finished;    /* the nesting has been given all; it was told so */
+    bool fed, finished;    /* all events were fed to the nesting; it was finished */
     struct error ended_by; /* why the parser stopped */
 };
 
@@ -43,8 +43,8 @@ static void sort_events(struct fxt_reader *reader)
     qsort_r(reader->order, count, sizeof *reader->order, compare_times, reader->events.elements);
 }
 
-/* The second reading must not meet threads that the first did not: nobody has room for them. Gives
- * how many of the events are of known ones. */
+/* The second reading must not use threads that the first did not find: there are no tracks for
+ * them. Returns how many of the events are of known ones. */
 static size_t known_events(struct fxt_reader *reader, const struct fxt_raw_event *events,
                            size_t count)
 {

@@ -68,7 +68,7 @@ static inline struct fxt_records fxt_records_of(struct trace_input *input)
 /* fxt_records_next for a record that is not in memory yet, or is large. */
 bool fxt_records_find(struct fxt_records *records, struct fxt_record *record, struct error *error);
 
-/* False at the end of the trace, or at damage; then error->code tells which. */
+/* False at the end of the trace, or at damage; error->code distinguishes the two. */
 static inline bool fxt_records_next(struct fxt_records *records, struct fxt_record *record,
                                     struct error *error)
 {
@@ -85,8 +85,7 @@ static inline bool fxt_records_next(struct fxt_records *records, struct fxt_reco
     return true;
 }
 
-/* Says where in the file the last record lies, that something is wrong with it, and `why`. Always
- * false. */
+/* Reports that the last record is damaged, where it lies in the file, and `why`. Always false. */
 bool fxt_records_damaged(const struct fxt_records *records, const struct fxt_record *record,
                          const char *why, struct error *error);
 

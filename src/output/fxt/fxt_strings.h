@@ -1,4 +1,4 @@
-/* The writer's table of strings: text to the number that stands for it in the trace.
+/* The writer's table of strings: from a text to its number in the trace.
  *
  * The trace has 32767 numbers. When they are used up, the least recently used one gets a new text:
  * a string record takes effect from its place in the file on, so what was written before keeps its
@@ -68,12 +68,12 @@ struct fxt_cached_string {
 void fxt_strings_init(struct fxt_strings *strings, struct block_writer *output);
 void fxt_strings_free(struct fxt_strings *strings);
 
-/* fxt_strings_reference for a text whose memo is out of date. */
+/* fxt_strings_reference for a text whose cached reference is out of date. */
 uint32_t fxt_strings_look_up(struct fxt_strings *strings, struct fxt_cached_string *cached,
                              const char *text);
 
-/* The reference of `text`, written to the trace first if it has to be. It holds until 4000 other
- * texts were asked for. The same memo must always come with the same text. */
+/* The reference of `text`, which is first written to the trace if necessary. It holds until 4000
+ * other texts were requested. The same cache must always be used with the same text. */
 static inline uint32_t fxt_strings_reference(struct fxt_strings *strings,
                                              struct fxt_cached_string *cached, const char *text)
 {

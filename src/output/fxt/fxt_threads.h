@@ -1,4 +1,4 @@
-/* The writer's table of threads: a thread to the number that stands for it in event records.
+/* The writer's table of threads: from a thread to its number in event records.
  *
  * The trace has 255 numbers, recycled like those of strings (output/fxt/fxt_strings.h).
  */

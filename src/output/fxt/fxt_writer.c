@@ -241,8 +241,8 @@ static inline void add_long(struct event_record *record, enum fxt_argument_type 
     record->argument_count++;
 }
 
-/* The longest record is reserved and what was not needed given back, so that records are made where
- * they stay. Meanwhile nothing else may be written: all references are to be known before. */
+/* Reserves the longest record and returns the unused part, so that records are made in place.
+ * Meanwhile nothing else may be written: all references must be known before. */
 static inline struct event_record reserve_record(struct writer *writer, size_t words_max)
 {
     return (struct event_record){
@@ -362,7 +362,7 @@ static inline void write_enter(struct writer *writer, const struct span_event *e
     writer->summary.spans++;
 }
 
-/* Why a span ended, as it is written for all but the usual way. */
+/* Why a span ended, as it is written unless it ended by a return. */
 static const uint16_t end_texts[SPAN_END_LAST + 1] = {
     [SPAN_END_TAIL_CALL] = FXT_STRING_TAIL_CALL,
     [SPAN_END_UNWOUND] = FXT_STRING_UNWOUND,

@@ -1,20 +1,20 @@
-/* Writing spans as a trace file that Perfetto opens: the Fuchsia trace format (FXT).
+/* Writes spans as a trace file that Perfetto opens: the Fuchsia trace format (FXT).
  *
  * Called by the commands that make a trace. Events are written in the order of the source, which is
  * time order: Perfetto resolves string and thread references in file order and keeps the file's
- * order at equal times, so a trace in time order is read back exactly as it was meant. Numbers of
- * the format are in output/fxt/fxt_format.h.
+ * order at equal times, so a trace in time order is read back unchanged. Numbers of the format are
+ * in output/fxt/fxt_format.h.
  *
  * What is in a trace beyond names and times:
  *   - process and thread names with the real ids;
  *   - arguments of a span: address, symbol, file, line; inferred_start_time and inferred_end_time
  *     ("true") when the moment was not seen; across_gap ("true") when it was open before a gap and
- *     was found open behind it; end ("tail call", "unwound", "gap", "end of trace",
+ *     was found open after it; end ("tail call", "unwound", "gap", "end of trace",
  *     "exec") when the span did not end with a return; stack, a number, where one of the thread's
- *     stacks is parked (end of its innermost span) or goes on (begin of its outermost);
+ *     stacks is suspended (end of its innermost span) or resumed (begin of its outermost);
  *   - category "special" on spans that are no function of the program, "library" and "kernel" on
  *     those of others' code, "inlined" on what the compiler put into its caller;
- *   - counters, named as output/fxt/fxt_counter_text.h tells;
+ *   - counters, named as in output/fxt/fxt_counter_text.h;
  *   - the wall clock, when the source knows it.
  * Perfetto keeps 512 open spans per thread. Deeper ones go to further rows of the same process,
  * named "NAME (frames 512-1023 of thread TID)"; output/fxt/fxt_reader.h puts them back.
@@ -34,7 +34,7 @@ enum fxt_compression {
     FXT_COMPRESS_GZIP,
 };
 
-/* What was written, for the words to the person. */
+/* What was written, for the message to the user. */
 struct fxt_summary {
     uint64_t spans;
     uint64_t instants;

@@ -1,11 +1,11 @@
-/* A fixed number of slots, handed out least recently used first.
+/* A fixed number of slots, allocated least recently used first.
  *
  * FXT has 32767 numbers for strings and 255 for threads, and each may be given a new meaning at any
  * time. The tables of the writer take their numbers from here, so no trace is too large for them.
  *
- * Nobody needs the order while slots are left that were never used, and keeping it costs more than
- * all else that a table does. So it is kept only once few are left: what was not used since then
- * counts as used when it was taken.
+ * The order does not matter while unused slots are left, and maintaining it takes more time than
+ * all else in a table. So it is maintained only once few are left: a slot that was not used since
+ * then counts as used when it was allocated.
  */
 #ifndef MAGIC_TRACE_OUTPUT_FXT_SLOT_RECYCLER_H
 #define MAGIC_TRACE_OUTPUT_FXT_SLOT_RECYCLER_H

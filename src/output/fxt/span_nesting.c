@@ -94,8 +94,8 @@ static inline struct open_frame *top_of(const struct array *stack)
     return stack->count ? (struct open_frame *)stack->elements + stack->count - 1 : NULL;
 }
 
-/* What push() and add_ready() give is to be filled in where it lies: copying what was just made
- * somewhere else waits until all its parts have been written. */
+/* The caller fills in the result of push() and add_ready() in place: copying a struct that was just
+ * written has to wait for all its stores. */
 static inline struct open_frame *push(struct array *stack)
 {
     return stack->count < stack->capacity ? (struct open_frame *)stack->elements + stack->count++

@@ -1,10 +1,10 @@
 /* From begin, end and complete events of a trace file to spans that nest.
  *
- * Used by the trace reader. Events are fed in time order; for each come none, one or several span
- * events, in time order too, and per track every leave belongs to the innermost enter. What other
- * readers do was the measure: Perfetto ignores an end without a begin and keeps a span without an
- * end open to the end of the trace. It drops or overlaps complete events that do not nest; here
- * they are cut where their parent ends.
+ * Used by the trace reader. Events are fed in time order; each yields none, one or several span
+ * events, in time order too, and per track every leave belongs to the innermost enter. This follows
+ * other readers: Perfetto ignores an end without a begin and keeps a span without an end open to
+ * the end of the trace. It drops or overlaps complete events that do not nest; here they are cut
+ * where their parent ends.
  */
 #ifndef MAGIC_TRACE_OUTPUT_FXT_SPAN_NESTING_H
 #define MAGIC_TRACE_OUTPUT_FXT_SPAN_NESTING_H

@@ -22,7 +22,7 @@ struct trace_input {
     int descriptor;
     uint64_t offset; /* of buffer[begin] in the decompressed trace */
     size_t begin, end;
-    bool ended;            /* nothing more comes after the buffer */
+    bool ended;            /* the file has no more bytes than the buffer */
     struct error ended_by; /* why, if it was not the end of the file */
 
     bool gzip;

@@ -1,10 +1,10 @@
 /* The bytes of a trace file, in order, decompressed if they are gzip.
  *
- * Used by fxt_records.h. Plain or gzip is told by the first two bytes, not by the name. A pipe is
+ * Used by fxt_records.h. The first two bytes show whether it is gzip, not the name. A pipe is
  * copied to an unnamed temporary file first, so that every input can be read again.
  *
- * The file is read, not mapped: that is as fast, and a file that somebody cuts meanwhile is one
- * that ends, where a mapping would end the program by a signal.
+ * The file is read, not mapped: that is as fast, and a file that is truncated meanwhile just ends,
+ * where a mapping would raise SIGBUS.
  */
 #ifndef MAGIC_TRACE_OUTPUT_FXT_TRACE_INPUT_H
 #define MAGIC_TRACE_OUTPUT_FXT_TRACE_INPUT_H

@@ -20,7 +20,7 @@ enum { WALL_CLOCK_SIZE_MAX = 64 }; /* bytes, a multiple of a word of the trace *
 size_t wall_clock_encode(uint8_t bytes[static WALL_CLOCK_SIZE_MAX], uint64_t wall_clock);
 
 /* Sets *wall_clock when the bytes are a trace of Perfetto that begins with a snapshot of the two
- * clocks; leaves it as it is for anything else, damage included. */
+ * clocks; otherwise, also with damage, leaves it unchanged. */
 void wall_clock_decode(const uint8_t *bytes, size_t size, uint64_t *wall_clock);
 
 #endif

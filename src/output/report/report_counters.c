@@ -49,7 +49,7 @@ void report_counters_print(const struct report_counters *counters, FILE *stream)
     unsigned count = HASH_COUNT(counters->by_text), shown = 0;
     for (const struct report_counter *counter = counters->by_text; counter && shown < SHOWN_MAX;
          counter = counter->hh.next, shown++)
-        fprintf(stream, "Note: %s was between %.10g and %.10g, told %" PRIu64 " time%s.\n",
+        fprintf(stream, "Note: %s was between %.10g and %.10g, recorded %" PRIu64 " time%s.\n",
                 counter->text, counter->min, counter->max, counter->values,
                 counter->values == 1 ? "" : "s");
     if (shown < count)

@@ -1,6 +1,6 @@
-/* What every report does with its input and its end: pull the events, with a progress line when
- * there are many and one function for all of a name, tell hits of the trigger from calls, and say
- * at the end whether all went well.
+/* Input and end of every report: reads the events, with a progress line when there are many and one
+ * function for all of a name, distinguishes hits of the trigger from calls, and reports at the end
+ * whether all events were read.
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_REPORT_EVENTS_H
 #define MAGIC_TRACE_OUTPUT_REPORT_REPORT_EVENTS_H
@@ -28,7 +28,7 @@ void report_events_init(struct report_events *events, struct span_source *source
 /* The next event of the source; false at its end or when it failed. */
 bool report_events_next(struct report_events *events, struct span_event *event);
 
-/* Whether the event belongs to a hit of the trigger, and so to no call. Hits have tracks of their
+/* Whether the event belongs to a hit of the trigger, which is no call. Hits have tracks of their
  * own. */
 bool report_events_is_hit(const struct report_events *events, const struct span_event *event);
 

@@ -12,7 +12,7 @@ static void print_frame_name(const char *name, FILE *stream)
         fputc(*name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name, stream);
 }
 
-/* `path` is room for the frames, outside in; NULL stands for those that are left out. */
+/* `path` has room for the frames, outermost first; NULL represents omitted frames. */
 static void print_stack(const struct summed_stack *node, struct array *path, FILE *stream)
 {
     const struct summed_stack *stack = node;

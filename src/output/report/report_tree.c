@@ -11,7 +11,7 @@
 
 enum {
     INDENT = 2,         /* columns per level */
-    INDENT_LEVELS = 50, /* deeper lines tell their depth in words */
+    INDENT_LEVELS = 50, /* deeper lines have their depth as a number */
     NOT_SHOWN = -1,
 };
 

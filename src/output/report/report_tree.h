@@ -1,9 +1,9 @@
 /* The time line as an indented call tree, thread by thread, with the moment and the length of every
  * call.
  *
- * Memory: 40 to 60 bytes per line shown. Windows are closed intervals; a span is shown when any of
- * it lies inside. Spans that were open when the window begins are its callers and keep their true
- * moment and length.
+ * Memory: 40 to 60 bytes per line shown. Windows are closed intervals; a span is shown when any
+ * part of it lies inside. Spans that are active when the window begins are its callers and keep
+ * their true moment and length.
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_REPORT_TREE_H
 #define MAGIC_TRACE_OUTPUT_REPORT_REPORT_TREE_H

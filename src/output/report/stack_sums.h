@@ -34,10 +34,10 @@ struct summed_stack {
     UT_hash_handle hh; /* hh.next: the node that was met next */
 };
 
-/* What is told of a stack that has more frames than these together. */
+/* Of a stack that has more frames, only these are reported. */
 enum { STACK_OUTER_FRAMES = 512, STACK_INNER_FRAMES = 512 };
 
-/* Stands for the frames that are left out. */
+/* Represents the omitted frames. */
 #define STACK_LEFT_OUT "[...]"
 
 struct stack_sums {
@@ -53,8 +53,8 @@ void stack_sums_free(struct stack_sums *sums);
 void stack_sums_read(struct stack_sums *sums, const struct span_source *source,
                      const struct span_event *event);
 
-/* Who called `stack`, when all of `leaf` is told from the inside out; at last the thread.
- * `left_out` says that there are frames between that are not told. */
+/* The caller of `stack`, when all of `leaf` is reported from the innermost frame outwards; finally
+ * the thread. `left_out`: frames between them are omitted. */
 static inline const struct summed_stack *
 stack_sums_caller(const struct summed_stack *leaf, const struct summed_stack *stack, bool *left_out)
 {

@@ -1,4 +1,4 @@
-/* A stretch of a trace, told by times or by calls of functions, and found while the trace is read.
+/* A part of a trace, given by times or by calls of functions, and found while the trace is read.
  *
  * Used by the tree report. The notation is described at struct report_tree_options.
  */
@@ -59,9 +59,9 @@ struct trace_window {
 bool trace_window_init(struct trace_window *window, const struct report_tree_options *options,
                        struct error *error);
 
-/* To be called with each event of the trace before anything is done with it. Returns the state that
- * holds for the event itself. A window between two events is passed without an event inside: then
- * `opened` is set with WINDOW_PAST, and the spans open before the event are what it shows. */
+/* Must be called with each event of the trace before it is processed. Returns the state that holds
+ * for the event itself. A window between two events is passed without an event inside: then
+ * `opened` is set with WINDOW_PAST, and it shows the spans that were active before the event. */
 enum window_state trace_window_meet(struct trace_window *window, const struct span_event *event);
 
 /* At the end of the trace, whose last event was at `last`: whether both ends of the window were

@@ -13,12 +13,12 @@ struct window {
     struct trace_window moments;
     struct open_spans open;
     struct counter_values counters;
-    /* What is given out next: events of the source; the spans that are open at a border, and what
-     * was met there; nothing any more. */
+    /* What is returned next: events of the source; the spans that are active at a border, and the
+     * events that were read there; no more events. */
     enum { WINDOW_READS, WINDOW_ENTERS, WINDOW_LEAVES, WINDOW_ENDED } state;
     struct span_event held; /* the event that began the window */
     bool gives_held;        /* it belongs to it */
-    bool ends_at_once;      /* it lies behind it */
+    bool ends_at_once;      /* the source is past the window */
     struct nanoseconds begin, end, last;
 };
 
@@ -79,7 +79,7 @@ static bool next_of_beginning(struct window *window, struct span_event *event)
 
 /* ------------------------------------------------------------------ as a source */
 
-/* One event of the source; true when it is given out. */
+/* One event of the source; true when it is returned. */
 static bool read_event(struct window *window, struct span_event *event)
 {
     bool opened = window->moments.opened;

@@ -17,7 +17,7 @@
 struct span_source *window_spans(struct span_source *source,
                                  const struct report_tree_options *moments, struct error *error);
 
-/* The beginning of the whole trace, once an event was read; `window` comes from window_spans(). */
-struct nanoseconds window_spans_origin(const struct span_source *window);
+/* The beginning of the whole trace, once an event was read; `source` comes from window_spans(). */
+struct nanoseconds window_spans_origin(const struct span_source *source);
 
 #endif

@@ -1,8 +1,7 @@
-/* Takes values out of bytes that are not trusted, one after the other.
+/* Reads values from untrusted bytes, one after the other.
  *
- * Used by the reader of perf.data, private to this room. Taking more than is there gives zeros and
- * sets `overrun`, so that a whole record can be taken apart and checked once, at the end. Values
- * need not be aligned.
+ * Private to recording/perf_data. Reading past the end gives zeros and sets `overrun`, so that a
+ * whole record can be read and checked once, at the end. Values need not be aligned.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_BYTE_CURSOR_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_BYTE_CURSOR_H
@@ -15,7 +14,7 @@
 struct byte_cursor {
     const uint8_t *next;
     const uint8_t *end;
-    bool overrun; /* something was taken that was not there */
+    bool overrun; /* a read went past the end */
 };
 
 static inline size_t cursor_left(const struct byte_cursor *cursor)

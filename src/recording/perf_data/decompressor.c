@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-/* A few damaged bytes can claim to be gigabytes. Records are never that much alike: those of perf,
- * with the same sample over and over, shrink to a 200th at most. */
+/* A few damaged bytes can claim to be gigabytes. Real records shrink less: perf's, with the same
+ * sample over and over, to a 200th at most. */
 enum { MAX_EXPANSION = 1024, MAX_BEFORE_INPUT = 1 << 20 };
 
 struct decompressor decompressor_new(void)

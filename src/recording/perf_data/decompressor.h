@@ -1,8 +1,9 @@
-/* The records that perf record -z compressed.
+/* Decompresses the records of perf record -z.
  *
- * Used by record_row.c, private to this room. All COMPRESSED records of one file hold the pieces of
- * one zstd stream (zstd_compress_stream_to_records in tools/perf/util/zstd.c); what comes out is a
- * row of records without gaps, which may begin in one piece and end in the next.
+ * Used by record_row.c, private to recording/perf_data. The COMPRESSED records of one file together
+ * hold one zstd stream (zstd_compress_stream_to_records in tools/perf/util/zstd.c); decompressed,
+ * it is a row of records without gaps, which may begin in one COMPRESSED record and end in the
+ * next.
  *
  * A build without libzstd has a decompressor that refuses.
  */
@@ -16,7 +17,7 @@
 #include <stdint.h>
 
 struct decompressor {
-    void *stream;        /* of libzstd; NULL before the first piece */
+    void *stream;        /* of libzstd; NULL before the first record */
     struct array output; /* bytes */
     uint64_t taken;      /* compressed bytes so far */
 };

@@ -12,17 +12,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How packets were made and how their time is to be read. */
+/* How packets were made and how their times are converted. */
 struct pt_setup {
     struct clock_conversion clock;
-    bool has_clock;  /* cap_user_time_zero; false: ticks cannot be told in nanoseconds */
+    bool has_clock;  /* cap_user_time_zero; false: ticks cannot be converted to nanoseconds */
     uint64_t config; /* attr.config of the intel_pt event */
     /* Masks into config, 0 when this machine's PMU lacks the bit. */
     uint64_t tsc_bit, no_return_compression_bit, mtc_bit, mtc_period_bits, cyc_bit;
     uint32_t tsc_ctc_numerator, tsc_ctc_denominator; /* CPUID 0x15 EBX, EAX; 0 when unknown */
     uint32_t max_nonturbo_ratio;                     /* bus ratio of the TSC: TSC MHz / 100 */
     bool per_cpu;                                    /* AUX rings belong to CPUs, not to threads */
-    bool own_switches; /* per_cpu: only the traced threads tell when they come and go; not read */
+    bool own_switches; /* per_cpu: only the traced threads record their switches; not read */
     bool snapshot;     /* rings were overwritten, only the end was kept */
     bool kernel;       /* the kernel was traced too */
     /* Address filters (perf record --filter) as perf writes them down, with addresses in files
@@ -37,7 +37,7 @@ struct cpu_identity {
     bool intel;
 };
 
-/* One stretch of PT packets from one ring. */
+/* Contiguous PT packets of one ring. */
 struct aux_chunk {
     uint32_t tid;    /* UINT32_MAX when the ring belongs to a CPU */
     uint32_t cpu;    /* UINT32_MAX when the ring belongs to a thread */

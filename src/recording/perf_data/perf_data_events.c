@@ -136,7 +136,7 @@ static bool prepare(struct perf_data_events *events)
             (event->attribute.sample_type & every_field) !=
                 (first->attribute.sample_type & every_field))
             events->same_trailer = false;
-        /* An event that appends nothing is recognised by no id being there. */
+        /* The record of an event without a trailer is recognised by its lack of an id. */
         if (event->id_from_end == 0)
             events->without_id = i;
     }

@@ -1,10 +1,10 @@
 /* The events of a perf.data file (its attributes section, or records of pipe mode) and what they
  * append to every record: the sample id.
  *
- * Used by the reader, private to this room. With attr.sample_id_all each record of the kernel ends
- * with pid, tid, time, ids and cpu, as far as the event's sample_type asks for them (struct
- * sample_id in linux/perf_event.h, at PERF_RECORD_MMAP). Which event a record belongs to is known
- * only by the id in that same trailer.
+ * Used by the reader, private to recording/perf_data. With attr.sample_id_all each record of the
+ * kernel ends with pid, tid, time, ids and cpu, as far as the event's sample_type includes them
+ * (struct sample_id in linux/perf_event.h, at PERF_RECORD_MMAP). Which event a record belongs to is
+ * known only by the id in that same trailer.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_PERF_DATA_EVENTS_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_PERF_DATA_EVENTS_H
@@ -22,9 +22,9 @@
 struct perf_data_event {
     struct perf_event_attr attribute; /* what the file lacks is 0 */
     size_t trailer_size;              /* bytes of its sample id; 0 without sample_id_all */
-    size_t id_from_end; /* its id stands so many 8-byte words before the record's end; 0: it has
-                           none */
-    /* Of a sample: its id stands behind so many 8-byte words; SIZE_MAX: it has none. */
+    size_t id_from_end; /* position of its id, in 8-byte words before the record's end; 0: it has
+                         * none */
+    /* Position of a sample's id, in 8-byte words from its start; SIZE_MAX: it has none. */
     size_t id_from_start;
     const char *name; /* as perf calls it, borrowed from the file; NULL: the file does not say */
 };
@@ -64,7 +64,7 @@ struct perf_data_event *perf_data_events_find(struct perf_data_events *events, u
 bool perf_data_events_sample_id(struct perf_data_events *events, const uint8_t *body, size_t size,
                                 struct sample_id *id);
 
-/* The event of a sample; NULL when that cannot be told. */
+/* The event of a sample; NULL when it is unknown. */
 const struct perf_data_event *perf_data_events_of_sample(struct perf_data_events *events,
                                                          const uint8_t *body, size_t size);
 

@@ -26,16 +26,16 @@ struct written_event {
 struct perf_data_features {
     const struct written_event *events;
     size_t event_count;
-    char *const *command_line; /* NULL-terminated; NULL when there is none to tell */
+    char *const *command_line; /* NULL-terminated; NULL: not recorded */
     bool has_packets;          /* there is an AUXTRACE_INFO record */
     const struct auxtrace_index_entry *auxtrace_index;
     size_t auxtrace_count;
     struct nanoseconds first_time, last_time; /* 0: no record carried a time */
 };
 
-/* The bytes (element_size 1, to be freed by the caller) that belong at `offset` of the file, right
- * after the data section: the table of sections, then their contents. Sets the bits of what is
- * there in feature_bits[4]. */
+/* The feature sections (element_size 1, to be freed by the caller), for `offset` of the file, right
+ * after the data section: the table of sections, then their contents. Sets the bits of the features
+ * in feature_bits[4]. */
 struct array perf_data_features_encode(const struct perf_data_features *features, uint64_t offset,
                                        uint64_t *feature_bits);
 

@@ -23,8 +23,8 @@ static bool check_header(const struct file_view *view, const struct file_header 
     return true;
 }
 
-/* Where the records end: where the header says, or where the file does. False when not even their
- * beginning is in the file. */
+/* The end of the records: the one in the header, or the end of the file. False when even their
+ * beginning is missing. */
 static bool find_data_end(struct perf_data_input *input, const struct file_view *view,
                           const struct file_section *section, uint64_t *end, struct error *error)
 {
@@ -63,7 +63,7 @@ static bool is_auxtrace_at(const struct file_view *view, uint64_t offset)
            header.size >= sizeof header + sizeof(struct auxtrace_record);
 }
 
-/* Damaged entries are left out: when the rest is whole, nothing depends on them. */
+/* Damaged entries are left out: the reader does not need them when the rest is intact. */
 static void take_known_chunks(struct perf_data_input *input, const struct file_view *view,
                               struct byte_cursor contents)
 {
@@ -102,7 +102,7 @@ static void read_feature(struct perf_data_input *input, const struct file_view *
         recorded_feature_take(input, feature, contents);
 }
 
-/* The table of sections stands behind the records, if somebody got to write it. */
+/* The table of sections follows the records, if the recorder finished the file. */
 static void read_features(struct perf_data_input *input, const struct file_view *view,
                           const struct file_header *header)
 {

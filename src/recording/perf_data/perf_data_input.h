@@ -1,4 +1,5 @@
-/* A perf.data file while it is read: what the parts of the reader share, private to this room.
+/* A perf.data file while it is read: what the parts of the reader share, private to
+ * recording/perf_data.
  *
  * Made by perf_data_reader.c. record_row.c fills in records and chunks, perf_data_header.c and
  * recorded_features.c all else.
@@ -26,7 +27,7 @@ struct perf_data_input {
     struct error refusal; /* why the file as a whole cannot be read; code ERROR_NONE when it can */
 };
 
-/* Where the first damage is to be described; NULL once there is a description. */
+/* Where to describe the first damage; NULL once it is described. */
 static inline struct error *input_damage(struct perf_data_input *input)
 {
     return input->data->damage.code == ERROR_NONE ? &input->data->damage : NULL;

@@ -171,8 +171,8 @@ static struct sideband_record *sort_by_time(const struct array *records)
     return sorted;
 }
 
-/* perf names a traced process even with the rings of CPUs, but such a ring holds whatever ran
- * there. */
+/* perf names a traced process even with the rings of CPUs, but such a ring holds the packets of
+ * every thread that ran there. */
 static void forget_threads_of_chunks(const struct array *chunks)
 {
     for (size_t i = 0; i < chunks->count; i++)

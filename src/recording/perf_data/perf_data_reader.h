@@ -1,12 +1,12 @@
-/* Reads perf.data files, ours and anybody's: in the form of a file and in that of a pipe, with
- * compressed records (perf record -z), and in folders (perf record --threads, whose files data.0,
- * data.1 ... lie beside `path`).
+/* Reads perf.data files, ours and those of other recorders: in the form of a file and in that of a
+ * pipe, with compressed records (perf record -z), and in folders (perf record --threads, whose
+ * files data.0, data.1 ... lie beside `path`).
  *
  * The file is mapped; records point into the mapping and into memory of the reader, so they live
  * until perf_data_close. Every size is checked against the file. Damage does not fail the whole:
- * what was read before it is returned and `damage` says what is wrong at which offset.
+ * the records before it are returned, and `damage` describes it with its offset.
  *
- * Records of types that nobody here needs, those of later kernels too, are passed over.
+ * Records of types that magic-trace does not need are skipped, including those of later kernels.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_PERF_DATA_READER_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_PERF_DATA_READER_H
@@ -22,7 +22,7 @@
 /* An event that was recorded: Intel PT itself, or one beside it. */
 struct recorded_event {
     const char *name; /* as perf calls it: "cycles:u", "sched:sched_process_fork"; never NULL */
-    struct perf_event_attr attribute; /* as it was recorded; what the file lacks is 0 */
+    struct perf_event_attr attribute; /* as recorded; fields that the file lacks are 0 */
 };
 
 /* What the file says of a program or library in it (perf's BUILD_ID feature). */
@@ -47,14 +47,14 @@ struct perf_data {
     const char *kernel_release; /* as uname -r; NULL: not known */
     struct recorded_build_id *build_ids;
     size_t build_id_count;
-    /* Mappings and samples of guests of a virtual machine, which are left out: nothing here tells
-     * the addresses of guest and host apart. */
+    /* Mappings and samples of guests of a virtual machine, which are left out: the reader cannot
+     * distinguish addresses of guest and host. */
     size_t guest_records;
     struct error damage;             /* code ERROR_NONE when the file is whole */
     struct perf_data_memory *memory; /* private to the reader */
 };
 
-/* False when nothing at all can be read (no such file, not perf.data, header damaged). */
+/* False when the file cannot be read at all (no such file, not perf.data, header damaged). */
 bool perf_data_open(struct perf_data *data, const char *path, struct error *error);
 
 /* The same of bytes that are mapped already (file_map_input), which `data` owns from now on, also
@@ -62,7 +62,7 @@ bool perf_data_open(struct perf_data *data, const char *path, struct error *erro
 bool perf_data_open_view(struct perf_data *data, struct file_view view, const char *path,
                          struct error *error);
 
-/* Whether bytes are a perf.data file, of whatever form or byte order. */
+/* Whether bytes are a perf.data file, of any form or byte order. */
 bool perf_data_recognizes(const struct file_view *view);
 
 void perf_data_close(struct perf_data *data);

@@ -1,7 +1,7 @@
 /* How the packets were made: the AUXTRACE_INFO record of Intel PT and the CPUID feature of a
  * perf.data file.
  *
- * Used by the reader, private to this room.
+ * Used by the reader, private to recording/perf_data.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_PERF_DATA_SETUP_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_PERF_DATA_SETUP_H
@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `body` is what follows the record's header. False, with a sentence in `error` that lacks file and
- * offset, when the record is not of Intel PT or too short. Strings point into `body`. A clock that
- * cannot be is taken for none. *switches is how context switches are told, enum pt_context_switches
- * of perf_file_format.h.
+/* `body` follows the record's header. False, with a sentence in `error` that lacks file and offset,
+ * when the record is not of Intel PT or too short. Strings point into `body`. An impossible clock
+ * counts as none. *switches: how context switches were recorded, enum pt_context_switches of
+ * perf_file_format.h.
  */
 bool pt_setup_decode(struct pt_setup *setup, const uint8_t *body, size_t size,
                      const struct perf_data_events *events, uint64_t *switches,

@@ -6,8 +6,8 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-/* The number under which the PT event and AUXTRACE_INFO find each other. perf compares the two and
- * looks nothing up, so that it need not be this machine's number of intel_pt, which may have none.
+/* The PMU type by which the PT event and AUXTRACE_INFO refer to each other. perf only compares the
+ * two, so it need not be this machine's number of intel_pt, which may have none.
  */
 enum { PT_PMU_TYPE = 8 };
 

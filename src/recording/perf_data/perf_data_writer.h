@@ -19,7 +19,7 @@
 struct perf_data_writer;
 
 /* `command_line` (argv of magic-trace, NULL-terminated, borrowed until close) goes into the CMDLINE
- * feature; NULL when there is none to tell. */
+ * feature; NULL: none. */
 struct perf_data_writer *perf_data_writer_open(const char *path, const struct pt_setup *setup,
                                                char *const *command_line, struct error *error);
 

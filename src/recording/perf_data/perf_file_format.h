@@ -1,4 +1,4 @@
-/* The bytes of a perf.data file: what its writer and its reader share, private to this room.
+/* The layout of a perf.data file, for its writer and its reader; private to recording/perf_data.
  *
  * A file is: file_header; sections of attributes and their ids; the data section, a row of records
  * each starting with struct perf_event_header (linux/perf_event.h); then one `file_section` per
@@ -17,8 +17,8 @@
 
 #include <stdint.h>
 
-/* What precedes everything: the magic, and the size of the header, which tells the two forms of the
- * file apart. */
+/* The first bytes: the magic, and the size of the header, which distinguishes the two forms of the
+ * file. */
 struct pipe_header {
     char magic[8];
     uint64_t size; /* 16 */
@@ -42,7 +42,7 @@ struct file_header {
     uint64_t attribute_size;
     struct file_section attributes;
     struct file_section data;
-    struct file_section event_types; /* no longer used by anybody */
+    struct file_section event_types; /* no longer used */
     uint64_t features[FEATURE_BITS / 64];
 };
 _Static_assert(sizeof(struct file_header) == 104, "perf.data's header has 104 bytes");
@@ -81,7 +81,7 @@ enum user_record_type {
     USER_RECORD_EVENT_UPDATE = 78,
     USER_RECORD_FEATURE = 80,
     USER_RECORD_COMPRESSED = 81,  /* bytes of a zstd stream: records */
-    USER_RECORD_COMPRESSED2 = 83, /* the same behind the number of bytes, then padding */
+    USER_RECORD_COMPRESSED2 = 83, /* the same after the number of bytes, followed by padding */
 };
 
 enum { EVENT_UPDATE_NAME = 2 };

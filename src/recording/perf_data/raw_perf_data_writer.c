@@ -314,7 +314,8 @@ static bool write_features(struct raw_perf_data_writer *writer, uint64_t *featur
     return ok;
 }
 
-/* Ids that came while records were written: their events' lists are written anew, at the end. */
+/* Ids that were added while records were written: the lists of their events are written again, at
+ * the end. */
 static void write_later_ids(struct raw_perf_data_writer *writer)
 {
     for (size_t i = 0; i < writer->event_count; i++) {
@@ -342,7 +343,7 @@ static void complete(struct raw_perf_data_writer *writer)
         write_attributes(writer);
 }
 
-/* Also tells of errors that only show when the last bytes are flushed. */
+/* Also reports errors that only show when the last bytes are flushed. */
 static void close_file(struct raw_perf_data_writer *writer)
 {
     if (writer->file && fclose(writer->file) != 0 && !writer->failed)

@@ -20,9 +20,9 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-/* All that the kernel's perf_event_open was told for one event, on however many threads and CPUs.
- * With several events in a file each has PERF_SAMPLE_IDENTIFIER, and the same of TID, TIME, ID,
- * STREAM_ID and CPU: whoever reads the file knows a record's event by them. */
+/* The arguments of perf_event_open for one event, on any number of threads and CPUs. If a file has
+ * several events, each has PERF_SAMPLE_IDENTIFIER, and all have the same of TID, TIME, ID,
+ * STREAM_ID and CPU: readers find a record's event by them. */
 struct raw_perf_data_event {
     struct perf_event_attr attribute; /* written up to PERF_ATTR_SIZE_VER5 */
     const char *name;                 /* as perf calls it: "cycles:u"; borrowed until close */
@@ -31,22 +31,22 @@ struct raw_perf_data_event {
 struct raw_perf_data_writer;
 
 /* At least one event; the list is copied. `command_line` (argv of magic-trace, NULL-terminated,
- * borrowed until close) goes into the CMDLINE feature; NULL when there is none to tell. */
+ * borrowed until close) goes into the CMDLINE feature; NULL: none. */
 struct raw_perf_data_writer *
 raw_perf_data_writer_open(const char *path, const struct raw_perf_data_event *events,
                           size_t event_count, char *const *command_line, struct error *error);
 
-/* An id (PERF_EVENT_IOC_ID, or read_format PERF_FORMAT_ID) under which records of events[event]
- * come. Each event needs at least one: perf passes over events that have none. Events that are
- * inherited by a child have their parent's. Those added before the first record also serve readers
- * of a file that was cut off. */
+/* Adds an id (PERF_EVENT_IOC_ID, or read_format PERF_FORMAT_ID) of records of events[event]. Each
+ * event needs at least one: perf ignores events without ids. Events that a child inherits have
+ * their parent's. Ids that are added before the first record also serve readers of a file that was
+ * cut off. */
 void raw_perf_data_add_id(struct raw_perf_data_writer *writer, size_t event, uint64_t id);
 
 /* How the packets were made; the PT event's attr.type is `pmu_type`. Before all records. */
 bool raw_perf_data_write_pt_setup(struct raw_perf_data_writer *writer, const struct pt_setup *setup,
                                   uint32_t pmu_type, struct error *error);
 
-/* Whole records with their headers, one behind the other, as they stood in a ring. */
+/* Whole records with their headers, one after the other, as in a ring. */
 bool raw_perf_data_write_records(struct raw_perf_data_writer *writer, const void *records,
                                  size_t size, struct error *error);
 

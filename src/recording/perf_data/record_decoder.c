@@ -36,7 +36,7 @@ static void take_mmap(const struct perf_event_header *header, struct sideband_re
     record->mapping.path = cursor_take_string(cursor);
 }
 
-/* Either the numbers of the file's inode or its build id stand in the same 24 bytes. */
+/* The same 24 bytes hold either the numbers of the file's inode or its build id. */
 static void take_file_identity(const struct perf_event_header *header,
                                struct sideband_record *record, struct byte_cursor *cursor)
 {
@@ -140,7 +140,7 @@ static void take_code_change(struct sideband_record *record, struct byte_cursor 
     record->code_change.size = new_size;
 }
 
-/* False for a type that nobody here needs. */
+/* False for a type that magic-trace does not need. */
 static bool take_record(const struct perf_event_header *header, struct sideband_record *record,
                         struct byte_cursor *cursor)
 {
@@ -183,7 +183,7 @@ static bool take_record(const struct perf_event_header *header, struct sideband_
     }
 }
 
-/* Such a sample stands for a context switch: the thread that comes is in it. */
+/* Such a sample means a context switch: it holds the next thread. */
 static bool take_sampled_switch(const struct perf_data_input *input, const struct sample *sample,
                                 struct sideband_record *record)
 {

@@ -61,8 +61,8 @@ static void read_sideband(struct record_row *row, uint64_t offset,
 
 /* ---- records that others follow that are none ---- */
 
-/* How many of the `size` bytes behind the record at `offset` are there; `begin` is where they
- * begin. */
+/* How many of the `size` bytes that follow the record at `offset` exist; `begin` is the offset of
+ * the first. */
 static uint64_t bytes_there(struct record_row *row, uint64_t offset, uint64_t begin, uint64_t size,
                             uint64_t end, const char *what)
 {

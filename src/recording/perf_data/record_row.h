@@ -1,8 +1,7 @@
-/* A row of records, each behind the other: the data section of a perf.data file, all of a file in
- * the form of a pipe, a file data.N of perf record --threads, or what came out of compressed
- * records.
+/* A row of records, one after the other: the data section of a perf.data file, all of a file in the
+ * form of a pipe, a file data.N of perf record --threads, or decompressed records.
  *
- * Used by perf_data_reader.c, private to this room.
+ * Used by perf_data_reader.c, private to recording/perf_data.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_RECORD_ROW_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_RECORD_ROW_H
@@ -16,7 +15,7 @@ struct record_row {
     struct perf_data_input *input;
     const char *name; /* of the file, for messages; what is decompressed has a name of its own */
     const uint8_t *bytes;  /* borrowed; offsets count from here */
-    uint64_t end;          /* offset behind the last record */
+    uint64_t end;          /* offset of the end of the last record */
     bool decompressed;     /* out of compressed records: may not hold such itself */
     bool has_known_chunks; /* input->known_chunks are offsets of this row */
     size_t next_known_chunk;

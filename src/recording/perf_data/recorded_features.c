@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A perf_header_string: its length, then so many bytes, of which a NUL ends the text. "" when it is
+/* A perf_header_string: its length, then as many bytes, in which a NUL ends the text. "" when it is
  * damaged. */
 static const char *take_string(struct byte_cursor *contents)
 {

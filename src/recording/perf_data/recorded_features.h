@@ -1,8 +1,8 @@
-/* The features of a perf.data file: what it says of itself besides records.
+/* The features of a perf.data file: its data about the recording besides records.
  *
- * Used by the reader, private to this room. In the form of a file they are sections at its end, in
- * that of a pipe records; their contents are the same. Formats: tools/perf/Documentation/
- * perf.data-file-format.txt.
+ * Used by the reader, private to recording/perf_data. In the form of a file they are sections at
+ * its end, in that of a pipe records; their contents are the same. Formats:
+ * tools/perf/Documentation/perf.data-file-format.txt.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_RECORDED_FEATURES_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_RECORDED_FEATURES_H

@@ -3,7 +3,7 @@
 #include "recording/perf_data/byte_cursor.h"
 #include "recording/perf_data/sample_decoder.h"
 
-/* `count` elements of `size` bytes each; NULL when there are not so many. */
+/* `count` elements of `size` bytes each; NULL when there are fewer. */
 static const uint8_t *take_elements(struct byte_cursor *cursor, uint64_t count, size_t size)
 {
     if (count > cursor_left(cursor) / size) {

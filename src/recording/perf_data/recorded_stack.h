@@ -1,13 +1,13 @@
 /* The call stack that a sample carries, in the forms in which the kernel writes it.
  *
  * `perf record --call-graph fp` makes the kernel follow frame pointers; `lbr` makes the processor
- * remember which calls are open; `dwarf` saves registers and the top of the stack, from which
- * whoever reads the recording finds the callers. The kernel's own part of the stack is always
- * followed by the kernel. Layout: enum perf_event_type in linux/perf_event.h, at
- * PERF_RECORD_SAMPLE, the fields behind PERF_SAMPLE_RAW.
+ * record which calls are active; `dwarf` saves registers and the top of the stack, from which
+ * readers of the recording find the callers. The kernel always unwinds its own part of the stack
+ * itself. Layout: enum perf_event_type in linux/perf_event.h, at PERF_RECORD_SAMPLE, the fields
+ * after PERF_SAMPLE_RAW.
  *
- * Read from a sample only when asked for: most recordings' samples are marks and nothing else.
- * Called by decode/. What is read points into the perf_data and need not be aligned.
+ * Read from a sample only on request: the samples of most recordings are only markers. Called by
+ * decode/. The results point into the perf_data and need not be aligned.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_RECORDED_STACK_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_RECORDED_STACK_H
@@ -20,8 +20,8 @@
 #include <string.h>
 
 struct recorded_stack {
-    /* PERF_SAMPLE_CALLCHAIN: 64-bit words, the innermost first; PERF_CONTEXT_* among them tell
-     * whose the following are. */
+    /* PERF_SAMPLE_CALLCHAIN: 64-bit words, the innermost first; PERF_CONTEXT_* among them say
+     * whether kernel or user addresses follow. */
     const uint8_t *chain;
     size_t chain_count;
     /* PERF_SAMPLE_BRANCH_STACK of a recording with PERF_SAMPLE_BRANCH_CALL_STACK: the calls that

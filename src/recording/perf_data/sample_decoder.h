@@ -1,7 +1,7 @@
-/* A PERF_RECORD_SAMPLE, as bytes of a perf.data file -> what is used of it.
+/* A PERF_RECORD_SAMPLE, as bytes of a perf.data file -> its fields that magic-trace uses.
  *
- * Used by record_decoder.c, private to this room. Layout: enum perf_event_type in
- * linux/perf_event.h, at PERF_RECORD_SAMPLE: the fields that the event's sample_type asks for, in a
+ * Used by record_decoder.c, private to recording/perf_data. Layout: enum perf_event_type in
+ * linux/perf_event.h, at PERF_RECORD_SAMPLE: the fields that the event's sample_type includes, in a
  * fixed order.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_SAMPLE_DECODER_H

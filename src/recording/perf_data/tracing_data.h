@@ -1,8 +1,8 @@
-/* What the formats of tracepoints, recorded with a perf.data file, say about sched:sched_switch.
+/* The format of sched:sched_switch, from the tracepoint formats that a perf.data file contains.
  *
- * Used by the reader, private to this room. The tracing data (feature 1, or a record of pipe mode)
- * holds the text of /sys/kernel/tracing/events/SYSTEM/NAME/format of every tracepoint that was
- * recorded.
+ * Used by the reader, private to recording/perf_data. The tracing data (feature 1, or a record of
+ * pipe mode) holds the text of /sys/kernel/tracing/events/SYSTEM/NAME/format of every tracepoint
+ * that was recorded.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_TRACING_DATA_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_TRACING_DATA_H
@@ -18,7 +18,7 @@ struct switch_format {
 /* As it is in all kernels since 2.6.35. */
 struct switch_format switch_format_usual(void);
 
-/* Changes `format` to what the tracing data says, if it says something. */
+/* Updates `format` from the tracing data, if that has the format. */
 void switch_format_find(struct switch_format *format, const uint8_t *tracing_data, size_t size);
 
 #endif

@@ -73,7 +73,7 @@ struct branch_stream_branch {
     uint64_t from, to; /* 0: unknown, or not traced */
 };
 
-/* A recorder has told the stack pointer (pt_encoder_emit_stack_pointer). */
+/* A stack pointer that the recorder wrote (pt_encoder_emit_stack_pointer). */
 struct branch_stream_stack {
     uint8_t kind, reserved[7];
     uint64_t address, value;

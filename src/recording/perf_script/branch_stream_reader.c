@@ -65,7 +65,7 @@ static void consume(struct branch_stream_reader *reader, size_t size)
     reader->offset += size;
 }
 
-/* Nothing behind this is of any use. */
+/* The rest of the stream cannot be used. */
 static bool give_up(struct branch_stream_reader *reader, const char *why)
 {
     reader->at_end = true;
@@ -229,7 +229,7 @@ static bool take_record(struct branch_stream_reader *reader, struct branch_event
     if (!reader->begun && kind != BRANCH_STREAM_BEGIN)
         return give_up(reader, "the beginning is missing");
     if (reader->ended)
-        return give_up(reader, "there is something behind the end");
+        return give_up(reader, "data follow the end");
     if (!have(reader, size))
         return give_up(reader, "it ends in the middle of a record");
     union record record;

@@ -1,8 +1,8 @@
-/* Reads what our filter inside perf script hands over (branch_stream.h), from a pipe.
+/* Reads the stream of our filter inside perf script (branch_stream.h) from a pipe.
  *
- * The bytes may be anything: what cannot be a record ends the stream with `damage`, and all that
- * came before it is good. Lines that perf printed itself are decode errors, or are kept for
- * messages. Called by decode/perf/perf_decoder.c.
+ * The bytes are not trusted: an invalid record ends the stream with `damage`, and the records
+ * before it are valid. Lines that perf printed itself are decode errors, or are kept for messages.
+ * Called by decode/perf/perf_decoder.c.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_SCRIPT_BRANCH_STREAM_READER_H
 #define MAGIC_TRACE_RECORDING_PERF_SCRIPT_BRANCH_STREAM_READER_H

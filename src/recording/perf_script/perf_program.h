@@ -10,8 +10,8 @@
  * else of `perf` in PATH. The caller frees; NULL when there is none. */
 char *perf_program_find(void);
 
-/* The end of what perf wrote into the file `messages` (where it says why it failed), without line
- * ends behind it; perhaps "". The caller frees. */
+/* The end of perf's output in the file `messages` (where it says why it failed), without trailing
+ * line ends; may be "". The caller frees. */
 char *perf_program_last_words(int messages);
 
 #endif

@@ -75,7 +75,8 @@ static void add(struct array *arguments, const char *argument)
     *(const char **)array_add(arguments) = argument;
 }
 
-/* -f: the recording may be somebody else's. Branches, errors and, for the filter, PTWRITE packets.
+/* -f: the recording may belong to another user. Branches, errors and, for the filter, PTWRITE
+ * packets.
  */
 static struct array arguments_of(const struct perf_script_request *request)
 {

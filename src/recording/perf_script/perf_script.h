@@ -16,7 +16,7 @@ struct perf_tool {
     char *filter; /* our filter's path; owned. NULL: this perf cannot load filters */
 };
 
-/* False when there is no perf, or it cannot run, or our filter is not where it was installed. */
+/* False when there is no perf, or it cannot run, or our filter is not installed. */
 bool perf_tool_find(struct perf_tool *tool, struct error *error);
 void perf_tool_free(struct perf_tool *tool);
 
@@ -37,8 +37,8 @@ struct perf_script {
 bool perf_script_start(struct perf_script *script, const struct perf_script_request *request,
                        struct error *error);
 
-/* Waits until perf has ended; false, with its own words, when it failed. Call it when `output` is
- * at its end, or when nobody will read on, which ends perf too. */
+/* Waits until perf has ended; false, with perf's message, when it failed. Call it at the end of
+ * `output`, or to stop reading early, which ends perf too. */
 bool perf_script_finish(struct perf_script *script, struct error *error);
 
 #endif

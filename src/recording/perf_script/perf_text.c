@@ -5,7 +5,7 @@
 /* What a line is. */
 enum line_kind {
     LINE_RECORD,
-    LINE_QUIET, /* a record that is known to tell nothing about stacks */
+    LINE_QUIET, /* a known record that does not matter for stacks */
     LINE_OTHER, /* a record of another event */
     LINE_UNREADABLE,
 };
@@ -44,7 +44,7 @@ static bool is_empty(struct text_cursor line)
     return line.at == line.end;
 }
 
-/* The frames in the lines behind that of a sample. */
+/* The frames in the lines after that of a sample. */
 static void take_frames(struct perf_text *text)
 {
     struct perf_text_place place;
@@ -104,8 +104,8 @@ static bool is_processor(struct text_slice word)
     return word.size > 2 && word.at[0] == '[' && word.at[word.size - 1] == ']';
 }
 
-/* "program name  12/34 [001] 5.000000001:". A program can be called anything, so what counts is
- * ids followed by a time. */
+/* Matches "program name  12/34 [001] 5.000000001:". A program's name may contain anything, so a
+ * header is recognized by ids followed by a time. */
 static bool take_header(struct text_cursor *line, struct perf_text_record *record)
 {
     struct text_slice word, ids = {line->at, 0};
@@ -158,7 +158,8 @@ static struct text_slice take_event(struct text_cursor *line)
 
 /* ---- kinds of records ---- */
 
-/* The last " =>" with an address behind it, for symbols can hold one too; NULL when there is none.
+/* The last " =>" that an address follows, because symbols can contain one too; NULL when there is
+ * none.
  */
 static const char *find_arrow(struct text_cursor line)
 {
@@ -201,7 +202,7 @@ static enum line_kind parse_branch(struct perf_text *text, struct text_cursor li
     return LINE_RECORD;
 }
 
-/* Where the sample was taken is on its line, or in the lines behind it with those who called. */
+/* The place of the sample is in its line, or in the lines after it with the callers. */
 static enum line_kind parse_sample(struct perf_text *text, struct text_cursor line,
                                    struct perf_text_record *record)
 {
@@ -340,7 +341,7 @@ bool perf_text_next(struct perf_text *text, struct perf_text_record *record)
     while (text->rest.at < text->rest.end) {
         bool frame = is_frame_line(&text->rest);
         struct text_cursor line = take_line(text);
-        /* Frames of records that were not asked for their frames, notes of perf script --header. */
+        /* Frames of records whose frames are not used, notes of perf script --header. */
         if (frame || is_empty(line) || *line.at == '#')
             continue;
         *record = (struct perf_text_record){.line = text->line};

@@ -7,9 +7,9 @@
  * that of a sample goes on in lines that begin with a tab, one per frame, innermost first, up to an
  * empty line.
  *
- * The bytes may be anything. A line that is no record, or one cut in the middle, is counted and
- * skipped; so are events that tell nothing about call stacks. Nothing is copied: records point into
- * the bytes, which are borrowed. Memory: the frames of one sample.
+ * The bytes are not trusted. A line that is no record, or one cut in the middle, is counted and
+ * skipped; so are events that do not matter for call stacks. Records point into the bytes, which
+ * are borrowed. Memory: the frames of one sample.
  *
  * Called by decode/text/text_flow.c. Source: tools/perf/builtin-script.c of Linux 6.1.
  */

@@ -22,9 +22,9 @@ static bool take_two_words(struct text_cursor *text, const char *first, const ch
     return true;
 }
 
-static bool contains(struct text_slice slice, const char *string)
+static bool contains(struct text_slice text, const char *string)
 {
-    return memmem(slice.at, slice.size, string, strlen(string)) != NULL;
+    return memmem(text.at, text.size, string, strlen(string)) != NULL;
 }
 
 /* One word, with details between slashes or without. */
@@ -58,7 +58,7 @@ static bool take_kind(struct text_cursor *text, enum perf_text_branch_kind *kind
     return true;
 }
 
-/* "(x)": in a transaction; other letters tell of disabled interrupts. */
+/* "(x)": in a transaction; other letters mean disabled interrupts. */
 static void take_state(struct text_cursor *text, struct perf_text_branch *branch)
 {
     struct text_cursor copy = *text;

@@ -1,7 +1,7 @@
-/* The words by which perf script tells what kind a branch is: "call", "tr end  syscall", "hw int".
+/* perf script's names for the kinds of branches: "call", "tr end  syscall", "hw int".
  *
  * Called by perf_text.c. Source: sample_flags and perf_sample__sprintf_flags of
- * tools/perf/builtin-script.c of Linux 6.1; what has no name there is printed as letters
+ * tools/perf/builtin-script.c of Linux 6.1; kinds without a name are printed as letters
  * (PERF_IP_FLAG_CHARS of tools/perf/util/event.h). Later versions add details between slashes:
  * "jcc/br_miss,not_taken/".
  */
@@ -11,7 +11,7 @@
 #include "recording/perf_script/text_cursor.h"
 
 enum perf_text_branch_kind {
-    PERF_TEXT_NO_BRANCH, /* tracing starts or ends, and nothing else; or it was not taken */
+    PERF_TEXT_NO_BRANCH, /* only a start or end of tracing, or a branch that was not taken */
     PERF_TEXT_CALL,
     PERF_TEXT_RETURN,
     PERF_TEXT_JUMP,

@@ -4,7 +4,7 @@
  * relocated symbols: "memcpy@plt+0xffffffffff22f000"). No function is this long. */
 enum { OFFSET_BITS = 40 };
 
-/* "+0x1f" followed by a space or nothing. */
+/* "+0x1f", up to a space or the end. */
 static bool take_offset(struct text_cursor *text, uint64_t *offset)
 {
     struct text_cursor copy = *text;
@@ -15,7 +15,7 @@ static bool take_offset(struct text_cursor *text, uint64_t *offset)
     return true;
 }
 
-/* "(/path/of a (file))", whose parentheses match, and nothing else before it. */
+/* "(/path/of a (file))", with matching parentheses, and no other text before it. */
 static void take_object(struct text_cursor *text, struct perf_text_place *place)
 {
     text_skip_spaces(text);
@@ -34,8 +34,8 @@ static void take_object(struct text_cursor *text, struct perf_text_place *place)
         place->object = object;
 }
 
-/* Where the object begins behind a symbol without offset: objects are absolute paths or names in
- * brackets, which no argument list is. The end when there is none. */
+/* The beginning of the object after a symbol without offset: objects are absolute paths or names in
+ * brackets, unlike argument lists. The end when there is none. */
 static const char *find_object(struct text_cursor text)
 {
     for (const char *at = text.at; at + 2 < text.end; at++)

@@ -1,6 +1,7 @@
-/* A position in a piece of text that need not end with a NUL and may hold any bytes.
+/* A position in a part of a text that need not end with a NUL and may hold any bytes.
  *
- * Used by the readers of perf script's text (perf_text.h). Takers move on only when they succeed.
+ * Used by the readers of perf script's text (perf_text.h). The take functions advance it only on
+ * success.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_SCRIPT_TEXT_CURSOR_H
 #define MAGIC_TRACE_RECORDING_PERF_SCRIPT_TEXT_CURSOR_H
@@ -21,9 +22,9 @@ struct text_cursor {
     const char *at, *end;
 };
 
-static inline struct text_cursor text_cursor_of(struct text_slice slice)
+static inline struct text_cursor text_cursor_of(struct text_slice text)
 {
-    return (struct text_cursor){slice.at, slice.at + slice.size};
+    return (struct text_cursor){text.at, text.at + text.size};
 }
 
 static inline size_t text_left(const struct text_cursor *cursor)
@@ -31,9 +32,9 @@ static inline size_t text_left(const struct text_cursor *cursor)
     return (size_t)(cursor->end - cursor->at);
 }
 
-static inline bool text_slice_is(struct text_slice slice, const char *string)
+static inline bool text_slice_is(struct text_slice text, const char *string)
 {
-    return slice.size == strlen(string) && memcmp(slice.at, string, slice.size) == 0;
+    return text.size == strlen(string) && memcmp(text.at, string, text.size) == 0;
 }
 
 static inline bool text_slices_equal(struct text_slice left, struct text_slice right)
@@ -42,14 +43,14 @@ static inline bool text_slices_equal(struct text_slice left, struct text_slice r
            (left.size == 0 || left.at == right.at || memcmp(left.at, right.at, left.size) == 0);
 }
 
-/* How many bytes come before the last `c`; the size of the slice when it has none. */
-static inline size_t text_slice_last(struct text_slice slice, char c)
+/* How many bytes come before the last `c`; the size of the text when it has none. */
+static inline size_t text_slice_last(struct text_slice text, char c)
 {
-    size_t before = slice.size;
+    size_t before = text.size;
     while (before > 0)
-        if (slice.at[--before] == c)
+        if (text.at[--before] == c)
             return before;
-    return slice.size;
+    return text.size;
 }
 
 static inline bool text_is_space(char c)
@@ -88,13 +89,13 @@ static inline struct text_slice text_take_word(struct text_cursor *cursor)
     return word;
 }
 
-static inline struct text_slice text_slice_trim(struct text_slice slice)
+static inline struct text_slice text_slice_trim(struct text_slice text)
 {
-    while (slice.size > 0 && text_is_space(slice.at[0]))
-        slice = (struct text_slice){slice.at + 1, slice.size - 1};
-    while (slice.size > 0 && text_is_space(slice.at[slice.size - 1]))
-        slice.size--;
-    return slice;
+    while (text.size > 0 && text_is_space(text.at[0]))
+        text = (struct text_slice){text.at + 1, text.size - 1};
+    while (text.size > 0 && text_is_space(text.at[text.size - 1]))
+        text.size--;
+    return text;
 }
 
 /* The value of a digit in bases up to 16; 16 for anything else. */

@@ -11,11 +11,11 @@ enum {
 };
 static const double standard_share = 0.0005;
 
-/* Where each node's children are: children of a node are told in the order of the nodes. */
+/* The children of each node, which are written in the order of the nodes. */
 struct flame_tree {
     const struct flame_node *nodes;
     size_t count;
-    uint32_t *first_child, *next; /* 0: none; the root is nobody's child */
+    uint32_t *first_child, *next; /* 0: none; the root is no node's child */
     uint32_t *level;
 };
 
@@ -42,7 +42,7 @@ static void free_tree(struct flame_tree *tree)
     free(tree->level);
 }
 
-/* What is too deep to be told counts as omitted. */
+/* Nodes that are too deep to be written count as omitted. */
 static uint64_t omitted_time(const struct flame_tree *tree, uint32_t node)
 {
     uint64_t omitted = tree->nodes[node].omitted;

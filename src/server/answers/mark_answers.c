@@ -24,7 +24,7 @@ static void write_mark(struct json_text *json, const struct index_mark *mark)
     json_text_close(json, '}');
 }
 
-/* The argument is told in words: it may be larger than what JavaScript counts exactly. */
+/* The argument is a string: it may exceed the integers that JavaScript represents exactly. */
 static void write_hit(struct json_text *json, const struct index_hit *hit)
 {
     char *argument = hit->has_argument ? memory_format("%lld", (long long)hit->argument) : NULL;

@@ -1,5 +1,5 @@
-/* One question about a trace, and what all answers have in common. Each answer is a function of
- * the type `answer_function`, in a file named after what it tells; api.c holds their table.
+/* One query of a trace, and what all answers have in common. Each answer is a function of the type
+ * `answer_function`, in a file named after its content; api.c holds their table.
  */
 #ifndef MAGIC_TRACE_SERVER_ANSWERS_QUERY_H
 #define MAGIC_TRACE_SERVER_ANSWERS_QUERY_H
@@ -15,8 +15,8 @@ struct query {
     const struct parameters *parameters;
 };
 
-/* Fills the answer. False with an error: ERROR_USAGE when the parameters make no sense,
- * ERROR_NOT_FOUND when there is no such thing. */
+/* Fills the answer. False with an error: ERROR_USAGE when the parameters are invalid,
+ * ERROR_NOT_FOUND when the object does not exist. */
 typedef bool answer_function(const struct query *query, struct http_answer *answer,
                              struct error *error);
 
@@ -31,7 +31,7 @@ bool query_range(const struct query *query, struct index_range *range, struct er
 
 bool query_track(const struct query *query, uint32_t *track, struct error *error);
 
-/* The parameter `tracks`: *ids holds them, and is to be freed whatever comes. */
+/* The parameter `tracks`: *ids holds them, and must be freed in any case. */
 bool query_tracks(const struct query *query, struct array *ids, struct index_tracks *tracks,
                   struct error *error);
 

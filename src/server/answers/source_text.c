@@ -21,7 +21,7 @@ static bool is_fit(const struct stat *status)
     return S_ISREG(status->st_mode) && status->st_size > 0 && status->st_size <= FILE_MAX;
 }
 
-/* Looked at before it is opened, since opening a device or a pipe does something. */
+/* Checked before it is opened, since opening a device or a pipe has side effects. */
 static int open_file(const char *path)
 {
     struct stat status;

@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 struct source_text {
-    char *bytes; /* owned; the lines stand one behind the other, each ended by a newline */
+    char *bytes; /* owned; the lines, each ended by a newline */
     size_t size;
     uint32_t first; /* number of the first line */
 };
 
 /* The lines around `line` (from 1; 0: the beginning) of the file at `path`. False with
- * ERROR_NOT_FOUND when it is not here or not fit. */
+ * ERROR_NOT_FOUND when it is missing or unsuitable. */
 bool source_text_read(struct source_text *text, const char *path, uint32_t line,
                       struct error *error);
 void source_text_free(struct source_text *text);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { STACK_MAX = 20000 }; /* of deeper ones the innermost are told */
+enum { STACK_MAX = 20000 }; /* of deeper stacks the innermost spans are written */
 
 static const char *const endings[] = {
     [SPAN_END_RETURN] = "return",         [SPAN_END_TAIL_CALL] = "tail call",

@@ -13,7 +13,7 @@ enum {
     SOURCE_LINE_MAX = 1000, /* bytes */
     CALLS_MAX = 100000,
     CALLS_STANDARD = 5000,
-    INDENTATION_MAX = 200, /* levels; deeper calls are told with their level */
+    INDENTATION_MAX = 200, /* levels; deeper calls show their level as a number */
 };
 
 /* ---- source ---- */
@@ -116,7 +116,7 @@ static bool write_calls(const struct query *query, uint32_t track, const struct 
     return query_json_close(&text, error);
 }
 
-/* At a resolution of 1 ns every span is a piece of its own, but for those without length. */
+/* At a resolution of 1 ns every span is a tile of its own, except those without length. */
 bool answer_text(const struct query *query, struct http_answer *answer, struct error *error)
 {
     struct tiles_request request = {.resolution = 1, .rows = UINT32_MAX};

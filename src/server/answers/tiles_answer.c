@@ -1,4 +1,4 @@
-/* /api/pieces: what is drawn, as columns of little-endian numbers. */
+/* /api/tiles: what is drawn, as columns of little-endian numbers. */
 #include "base/memory.h"
 #include "index/tiles.h"
 #include "server/answers/query.h"

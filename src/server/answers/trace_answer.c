@@ -40,7 +40,7 @@ static void write_track(struct json_text *json, const struct trace_index *index,
     json_text_close(json, '}');
 }
 
-/* A counter's unit stands behind its name, as in `frequency (MHz)`. */
+/* A counter's unit follows its name, as in `frequency (MHz)`. */
 static void write_counter(struct json_text *json, const struct trace_index *index, uint32_t id)
 {
     struct index_counter counter = trace_index_counter(index, id);

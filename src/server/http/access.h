@@ -1,10 +1,10 @@
-/* Who is let in.
+/* Access control.
  *
- * Whoever has the address, which holds a random token, may see the trace, nobody else: not other
- * people on this machine, who can connect to the port, and not the pages that the browser shows,
- * which can make it connect. A page of another site is told by its Origin, and one that gives its
- * own name our address (DNS rebinding) by the Host that it asked for: names that a stranger can own
- * are refused, which leaves addresses in figures, localhost, and the name of this machine.
+ * Only clients that know the address, which holds a random token, may see the trace: not other
+ * users of this machine, who can connect to the port, and not the pages that the browser shows,
+ * which can make it connect. A page of another site is recognized by its Origin, and one that maps
+ * its own name to our address (DNS rebinding) by its Host: names that a stranger can own are
+ * refused, which leaves numeric addresses, localhost, and the name of this machine.
  */
 #ifndef MAGIC_TRACE_SERVER_HTTP_ACCESS_H
 #define MAGIC_TRACE_SERVER_HTTP_ACCESS_H

@@ -32,7 +32,7 @@ static bool is_from_here(const struct authentication *authentication,
     return access_origin(request->origin, request->host);
 }
 
-/* A key that has been used opens nothing any more. */
+/* A key that has been used is no longer valid. */
 static bool uses_key(struct authentication *authentication, const char *path)
 {
     const char *rest;
@@ -45,7 +45,7 @@ static bool is_method(const struct http_request *request, const char *method)
     return strcmp(request->method, method) == 0;
 }
 
-/* Nothing is changed by any request, so nothing else is needed. */
+/* No request changes anything, so other checks are not needed. */
 static bool check_form(const struct http_request *request, struct http_answer *answer)
 {
     static const struct http_header allowed[] = {{"Allow", "GET, HEAD"}, {0}};

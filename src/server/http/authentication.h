@@ -11,8 +11,8 @@
 
 struct authentication {
     struct access_token token;
-    /* Opens the gate once, and leads to `entrance`: what a browser is started with, since everybody
-     * on the machine can read the arguments of a process. */
+    /* Valid once, and leads to `login_url`: the browser is started with it, since every user of the
+     * machine can read the arguments of a process. */
     struct access_token key;
     char *login_url; /* an address; owned */
     atomic_bool is_key_used;
@@ -20,7 +20,7 @@ struct authentication {
     const char *foreign_origin; /* of the one site that may ask from elsewhere; NULL: none */
 };
 
-/* `open_to_others`: the site is to be reached from other machines. */
+/* `open_to_others`: the site must be reachable from other machines. */
 bool authentication_open(struct authentication *authentication, bool open_to_others,
                          const char *foreign_origin, struct error *error);
 void authentication_close(struct authentication *authentication);

@@ -1,7 +1,7 @@
-/* The connections of a server, and since when each of them owes us a request.
+/* The connections of a server, and since when each of them has been without a complete request.
  *
- * libmicrohttpd ends a connection on which nothing comes for a while, but one that sends a byte now
- * and then ("slow loris") may stay for ever, and so keep others out. Here every connection has a
+ * libmicrohttpd ends a connection on which nothing arrives for a while, but one that sends a byte
+ * now and then ("slow loris") may stay forever, and so keep others out. Here every connection has a
  * fixed time for the whole of its next request.
  *
  * Used by http_server.c; may be called from several threads at once. Times are seconds of any
@@ -19,7 +19,7 @@ struct watched_connection {
     struct watched_connection *previous, *next;
     int descriptor;
     int64_t waiting_since;
-    bool has_request; /* it is being answered: nothing is owed */
+    bool has_request; /* its request is being answered: no deadline */
 };
 
 struct connection_watch {
@@ -42,7 +42,8 @@ void connection_watch_begin(struct connection_watch *watch, struct watched_conne
 void connection_watch_end(struct connection_watch *watch, struct watched_connection *connection,
                           int64_t now);
 
-/* Shuts down those that have owed a request since before `latest`; gives their number. */
+/* Shuts down connections that have been without a request since before `latest`; returns their
+ * number. */
 size_t connection_watch_sweep(struct connection_watch *watch, int64_t latest);
 
 #endif

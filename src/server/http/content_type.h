@@ -2,7 +2,7 @@
 #ifndef MAGIC_TRACE_SERVER_HTTP_CONTENT_TYPE_H
 #define MAGIC_TRACE_SERVER_HTTP_CONTENT_TYPE_H
 
-/* A static string; application/octet-stream where the name says nothing. */
+/* A static string; application/octet-stream for unknown names. */
 const char *content_type_of(const char *path);
 
 #endif

@@ -44,7 +44,7 @@ void folder_file_answer(const char *folder, const char *path, struct http_answer
 {
     char *found = resolve(folder, path);
     struct stat status;
-    /* Looked at before it is opened, since opening a device or a pipe does something. */
+    /* Checked before it is opened, since opening a device or a pipe has side effects. */
     int descriptor = found && stat(found, &status) == 0 && S_ISREG(status.st_mode)
                          ? open(found, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
                          : -1;

@@ -5,8 +5,9 @@
 
 #include "server/http/http.h"
 
-/* Answers with the file at `path` (relative; from the browser, so nothing is believed of it) below
- * `folder`. What is no regular file, or lies outside, also by a symbolic link, is not found. */
+/* Answers with the file at `path` (relative; from the browser, so not trusted) below `folder`.
+ * Anything but a regular file, and everything outside of `folder`, also by a symbolic link, is not
+ * found. */
 void folder_file_answer(const char *folder, const char *path, struct http_answer *answer);
 
 /* Answers with the open regular file `descriptor`, which is taken over, of `status`. */

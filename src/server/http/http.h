@@ -1,8 +1,8 @@
-/* A request as the sites see it, and the answer that they give: what is between http_server.h,
- * which knows sockets, and viewer.h and perfetto_site.h, which know what is asked for.
+/* A request to a site, and its answer: the interface between http_server.h, which handles sockets,
+ * and viewer.h and perfetto_site.h, which handle the content.
  *
- * Nothing here depends on a connection, so a site is a function from request to answer, and tests
- * call it as such.
+ * Independent of connections: a site is a function from request to answer, and tests call it as
+ * such.
  */
 #ifndef MAGIC_TRACE_SERVER_HTTP_HTTP_H
 #define MAGIC_TRACE_SERVER_HTTP_HTTP_H
@@ -37,8 +37,8 @@ struct http_request {
     const char *if_none_match;
     bool has_body;
     bool takes_gzip;
-    /* Whether who asked has gone by now, as a page does with what it no longer shows. NULL: cannot
-     * be told. */
+    /* Whether the client has gone by now, as a page does when it no longer shows the answer. NULL:
+     * unknown. */
     bool (*is_abandoned)(const struct http_request *request);
     void *connection; /* for is_abandoned() */
 };

@@ -113,8 +113,8 @@ static void compress(const struct http_request *request, struct http_answer *ans
 
 /* ---- files ---- */
 
-/* libmicrohttpd would send a file by sendfile(), and try for ever when it has become shorter than
- * was announced. */
+/* libmicrohttpd would send a file by sendfile(), and retry forever when it has become shorter than
+ * announced. */
 static ssize_t read_file(void *context, uint64_t position, char *bytes, size_t size)
 {
     ssize_t got = pread(*(int *)context, bytes, size, (off_t)position);
@@ -182,7 +182,7 @@ static void describe_content(struct MHD_Response *response, const struct http_an
     MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, caching[answer->caching]);
     if (answer->type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
-    /* Also when this answer was not compressed: a cache must not give it to everybody. */
+    /* Also when this answer was not compressed: a cache must not give it to every client. */
     if (answer->type && compression_pays(answer->type, SIZE_MAX))
         MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept-Encoding");
     if (*answer->etag)
@@ -200,7 +200,7 @@ static enum MHD_Result give(struct http_server *server, struct MHD_Connection *c
     describe_content(response, answer);
     add_headers(response, server->site.headers);
     add_headers(response, answer->headers);
-    /* What follows a body that nobody reads is no request. */
+    /* The bytes after an unread body are no request. */
     if (request->has_body)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result result = MHD_queue_response(connection, (unsigned)answer->status, response);
@@ -267,7 +267,7 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
     *state = connection_watch_add(&server->watch, descriptor, seconds_now());
 }
 
-/* What libmicrohttpd says of clients that break off is nothing that the person could act on. */
+/* Users cannot act on libmicrohttpd's messages about clients that disconnect. */
 static void say_nothing(void *context, const char *format, va_list arguments)
 {
 }

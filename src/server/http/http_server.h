@@ -25,11 +25,12 @@ struct http_server;
 struct http_server *http_server_start(int descriptor, const struct http_site *site,
                                       struct error *error);
 
-/* To be called every second or so: ends connections that take too long to ask for something. */
+/* Must be called every second or so: ends connections whose request takes too long. */
 void http_server_sweep(struct http_server *server);
 
-/* Lets nobody in any more and waits a moment for the answers that are being computed. False when
- * one takes longer: then the server cannot be stopped, and the process has to end without. */
+/* Accepts no more connections and waits a moment for the answers that are being computed. False
+ * when one takes longer: then the server cannot be stopped, and the process must end without that.
+ */
 bool http_server_quiesce(struct http_server *server);
 
 /* After http_server_quiesce() gave true. */

@@ -1,8 +1,8 @@
-/* Writing JSON (RFC 8259) to a stream, piece by piece.
+/* Writes JSON (RFC 8259) to a stream.
  *
- * Answers have up to a million values: a tree of them, as JSON libraries want it, would take more
- * memory than the answer itself. The caller sees to the order of the calls; commas come by
- * themselves.
+ * Answers have up to a million values: a tree of them, as JSON libraries build it, would take more
+ * memory than the answer itself. The caller must make the calls in a valid order; commas are added
+ * automatically.
  */
 #ifndef MAGIC_TRACE_SERVER_HTTP_JSON_TEXT_H
 #define MAGIC_TRACE_SERVER_HTTP_JSON_TEXT_H
@@ -14,7 +14,7 @@
 
 struct json_text {
     FILE *stream;
-    bool follows; /* something stands before the next value in the same object or array */
+    bool follows; /* an element precedes the next value in the same object or array */
 };
 
 void json_text_open(struct json_text *json, char bracket);  /* '{' or '[' */

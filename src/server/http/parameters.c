@@ -23,7 +23,7 @@ const char *parameters_find(const struct parameters *parameters, const char *nam
     return NULL;
 }
 
-/* Digits alone: strtoull would take signs and blanks. `end` is behind them. */
+/* Digits alone: strtoull would accept signs and blanks. `end` is after them. */
 static bool parse_digits(const char *text, uint64_t *value, const char **end)
 {
     if (!isdigit((unsigned char)*text))

@@ -1,7 +1,7 @@
 /* The parameters of a request: `?track=3&from=0&to=1e6`.
  *
- * Every function takes a parameter's name and gives its value, or an error for the person who sent
- * it. Values are bounded here, so that who computes an answer need not doubt them.
+ * Every function takes a parameter's name and returns its value, or an error for the client. Values
+ * are checked against their bounds here, so the answers need not check them.
  */
 #ifndef MAGIC_TRACE_SERVER_HTTP_PARAMETERS_H
 #define MAGIC_TRACE_SERVER_HTTP_PARAMETERS_H

@@ -23,9 +23,9 @@ struct span_overlay span_overlay_new(void);
 /* A number that no process or thread of the source has, nor any of the `count` - 1 after it. */
 uint32_t span_overlay_free_number(const struct span_source *source, uint32_t count);
 
-/* Wraps `source` and takes ownership of the overlay; close() closes and frees both. At equal times
+/* Wraps `wrapped` and takes ownership of the overlay; close() closes and frees both. At equal times
  * its events come first. `functions` are those of the source and must outlive it. */
-struct span_source *span_overlay_open(struct span_source *source, struct span_overlay *overlay,
+struct span_source *span_overlay_open(struct span_source *wrapped, struct span_overlay *overlay,
                                       const struct span_functions *functions);
 
 #endif

@@ -113,7 +113,8 @@ keep()
 
 has_aux_pause()
 {
-    local kernel=$(uname -r) major minor
+    local kernel major minor
+    kernel=$(uname -r)
     major=${kernel%%.*}
     minor=${kernel#*.}
     minor=${minor%%[!0-9]*}

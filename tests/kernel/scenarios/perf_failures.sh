@@ -15,7 +15,7 @@ perf record -B -N -o first.data --per-thread -e intel_pt//u -p $digits >first.ou
 first=$!
 wait_for sh -c "test \$(cat $KNOBS/events) != 0"
 perf record -B -N -o second.data --per-thread -e intel_pt//u -p $digits >second.out 2>&1
-is "a second one is refused" $(test $? != 0 && echo yes) yes
+is "a second one is refused" "$(test $? != 0 && echo yes)" yes
 kill -INT $first
 wait $first
 stop_digits

@@ -1,4 +1,4 @@
-/* -timer-resolution, -callgraph-mode, -events: what stands behind them. */
+/* The arguments of -timer-resolution, -callgraph-mode and -events. */
 #include "cli/options/callgraph_mode.h"
 #include "cli/options/event_list.h"
 #include "cli/options/sexp.h"

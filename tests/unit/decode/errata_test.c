@@ -318,7 +318,7 @@ static void apl12_before_a_psb_of_others(void **state)
     expect_event(f, 4, FLOW_RESUME, 0, at("tail"));
 }
 
-static void a_fup_that_tracing_goes_on_from_is_no_apl12(void **state)
+static void a_fup_that_tracing_continues_from_is_no_apl12(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, 0);
@@ -430,7 +430,7 @@ int main(void)
         TEST(apl12_of_others),
         TEST(apl12_before_a_psb),
         TEST(apl12_before_a_psb_of_others),
-        TEST(a_fup_that_tracing_goes_on_from_is_no_apl12),
+        TEST(a_fup_that_tracing_continues_from_is_no_apl12),
         TEST(skz84_of_sapphire_rapids),
         TEST(skz84_of_others),
         TEST(skz84_after_a_psb),

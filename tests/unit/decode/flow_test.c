@@ -299,7 +299,7 @@ static void callers_that_are_not_all_reported_are_none(void **state)
     expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
 }
 
-static void maintenance_packets_of_others_report_nothing(void **state)
+static void mnt_packets_of_other_recorders_are_ignored(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, at("leaf"));
@@ -332,7 +332,7 @@ static void handlers_come_and_go(void **state)
     expect_event(f, 5, FLOW_RETURN, at("traps_return"), at("caller"));
 }
 
-static void notes_report_of_handlers_too(void **state)
+static void notes_describe_handlers_too(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, 0);
@@ -1177,9 +1177,9 @@ int main(void)
         TEST(callers_that_are_reported_twice_are_there_once),
         TEST(callers_that_are_not_all_reported_are_none),
         TEST(callers_further_out_may_not_be_reported),
-        TEST(maintenance_packets_of_others_report_nothing),
+        TEST(mnt_packets_of_other_recorders_are_ignored),
         TEST(handlers_come_and_go),
-        TEST(notes_report_of_handlers_too),
+        TEST(notes_describe_handlers_too),
         TEST(a_raise_is_always_an_event),
         TEST(an_interrupted_push_is_one_push),
         TEST(an_asynchronous_stop_is_an_interrupt),

@@ -141,7 +141,7 @@ static void pages_are_replaced(void **state)
     check(&choices);
 }
 
-static void tracing_stops_and_goes_on(void **state)
+static void tracing_stops_and_continues(void **state)
 {
     struct run_choices choices = plain;
     choices.syscalls = true;
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(cycles_and_deferred_addresses),
         cmocka_unit_test(psbs_on_the_way),
         cmocka_unit_test(pages_are_replaced),
-        cmocka_unit_test(tracing_stops_and_goes_on),
+        cmocka_unit_test(tracing_stops_and_continues),
         cmocka_unit_test(stops_report_what_ran_last),
         cmocka_unit_test(whatever_runs),
         cmocka_unit_test(psb_segments_are_decoded_alike_by_any_number_of_cores),

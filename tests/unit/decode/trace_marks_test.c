@@ -93,7 +93,7 @@ static void a_threads_values_have_their_times(void **state)
     array_free(&values);
 }
 
-static void a_processors_values_are_of_who_ran_there(void **state)
+static void a_processors_values_belong_to_the_thread_that_ran(void **state)
 {
     struct ring ring = {0};
     make(&ring);
@@ -245,7 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_threads_values_have_their_times),
-        cmocka_unit_test(a_processors_values_are_of_who_ran_there),
+        cmocka_unit_test(a_processors_values_belong_to_the_thread_that_ran),
         cmocka_unit_test(a_change_of_frequency_is_reported),
         cmocka_unit_test(a_processor_sleeps_and_awakes),
         cmocka_unit_test(sleep_that_was_not_asked_for_is_not_reported),

@@ -320,7 +320,7 @@ static void hits_elsewhere_or_of_others_do_not_count(void **state)
     breakpoints_close(breakpoints);
 }
 
-/* ---- births ---- */
+/* ---- new threads ---- */
 
 /* Opened for the two threads that are there, on both processors. */
 static void a_thread_whose_birth_was_half_seen_gets_what_it_lacks(void **state)
@@ -335,7 +335,7 @@ static void a_thread_whose_birth_was_half_seen_gets_what_it_lacks(void **state)
     expect_no_hit(breakpoints);
     assert_int_equal(count_open(4002, 0), 1);
     assert_int_equal(count_open(4002, 1), 1);
-    /* The second child has everything, without our looking. */
+    /* The second child inherits all events, without our help. */
     put_birth(0, 4003, 4001, 20);
     expect_no_hit(breakpoints);
     assert_int_equal(count_open(4003, 0), 0);

@@ -101,7 +101,7 @@ static void *nothing(void *unused)
     return unused;
 }
 
-/* Bears threads all the time, and calls nothing until it is to begin. */
+/* Creates threads all the time, and calls nothing until it may begin. */
 static void *restless_worker(void *given)
 {
     while (!shared->begin)
@@ -274,7 +274,7 @@ static void expect_all_hits(struct breakpoints *breakpoints, pid_t pid)
     nothing_went_wrong(breakpoints);
 }
 
-/* Small: they are filled several times, and records lie across their ends. */
+/* Small: the rings wrap several times, and records cross their ends. */
 static const uint64_t small_ring = 128 << 10;
 
 static void ten_thousand_hits_in_threads_that_come_and_go(void **state)
@@ -289,7 +289,8 @@ static void ten_thousand_hits_in_threads_that_come_and_go(void **state)
     breakpoints_close(breakpoints);
 }
 
-/* Threads are born while theirs and their parents' events are opened, and until then nobody reads.
+/* Threads are created while events of them and their parents are opened, and until then no record
+ * is read.
  */
 static void a_program_that_bears_threads_all_the_time_is_watched_whole(void **state)
 {
@@ -380,7 +381,7 @@ static void several_processes_are_watched_at_once(void **state)
 
 /* ---- files mapped later ---- */
 
-/* Follows the process until it is watched at so many addresses. */
+/* Follows the process until it is watched at `count` addresses. */
 static void wait_until_watched(struct breakpoints *breakpoints, pid_t pid, size_t count)
 {
     struct breakpoint_hit hit;
@@ -390,7 +391,7 @@ static void wait_until_watched(struct breakpoints *breakpoints, pid_t pid, size_
 }
 
 /* Maps its own code once more, as dlopen would a library's, and calls it there, in a thread that
- * had been born before and in one that is born then. */
+ * existed before and in a new one. */
 static void *call_mapped(void *mapped)
 {
     ((void (*)(uint64_t, uint64_t))mapped)(7, 8);

@@ -32,7 +32,7 @@ static uint8_t byte_of(uint64_t address)
     return (uint8_t)(address / PAGE * 7 + 1);
 }
 
-/* Text with what lies before and behind it, then modules, whose second page is not mapped. */
+/* Text with the data before and after it, then modules, whose second page is not mapped. */
 static void put_kcore(const struct fixture *fixture)
 {
     const Elf64_Phdr segments[] = {

@@ -47,7 +47,7 @@ static void make_map(const char *path, const char *text)
     fclose(file);
 }
 
-/* What the recording has then; NULL for nothing. The caller frees. */
+/* The copy in the recording; NULL: none. The caller frees. */
 static char *keep(const char *folder, uint64_t begun_seconds)
 {
     perf_map_keep(&(struct perf_map_copy){

@@ -17,7 +17,7 @@ struct machine {
     struct kernel kernel; /* first, to be found again */
     struct made_folder folder;
     bool counts_cycles, remembers_calls;
-    int refusal; /* 0, or the errno of everything */
+    int refusal; /* 0, or the errno of every call */
 };
 
 static int open_event(const struct kernel *kernel, const struct perf_event_attr *attributes,

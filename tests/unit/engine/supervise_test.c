@@ -1,6 +1,7 @@
-/* Starting a program and being to its signals what a shell would be. The programs are shell
- * scripts, run natively; each tells through a pipe when it is ready, and a helper process then
- * sends us the signals. */
+/* Starting a program and treating its signals as a shell would. The programs are shell scripts, run
+ * natively; each reports through a pipe when it is ready, and a helper process then sends us the
+ * signals.
+ */
 #include "engine/supervise.h"
 
 #include "base/file.h"
@@ -20,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { READY = 7 }; /* the program's descriptor for telling that it is ready */
+enum { READY = 7 }; /* the program's descriptor for reporting that it is ready */
 
 struct outcome {
     int status;
@@ -35,7 +36,7 @@ static void freeze(void *outcome)
 
 static void send_when_ready(int ready, const int *numbers)
 {
-    struct timespec apart = {.tv_nsec = 150 * 1000000}; /* two Ctrl-C of a person */
+    struct timespec apart = {.tv_nsec = 150 * 1000000}; /* between two Ctrl-C of a user */
     char byte;
     if (read(ready, &byte, 1) != 1)
         _exit(1);
@@ -119,8 +120,8 @@ static void an_interrupt_freezes_and_is_passed_on(void **state)
     assert_true(outcome.frozen);
 }
 
-/* Every sender lives until we have taken its signal: of a process that is gone nobody can tell
- * whose it was. */
+/* Every sender lives until we have taken its signal: the owner of a process that has ended is
+ * unknown. */
 static void what_the_program_sends_does_not_come_back_to_it(void **state)
 {
     struct outcome outcome =

@@ -31,7 +31,7 @@ static void a_delay_is_from_the_hit_before_and_never_of_the_first(void **state)
     assert_int_equal(conditions.longest_delay, 50);
 }
 
-/* Threads' hits may be told some microseconds out of order. */
+/* Threads' hits may be reported some microseconds out of order. */
 static void a_hit_that_is_reported_late_has_no_delay(void **state)
 {
     (void)state;

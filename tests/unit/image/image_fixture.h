@@ -1,4 +1,4 @@
-/* Side-band records and files made by hand. */
+/* Sideband records and files made by hand. */
 #ifndef MAGIC_TRACE_TESTS_IMAGE_FIXTURE_H
 #define MAGIC_TRACE_TESTS_IMAGE_FIXTURE_H
 

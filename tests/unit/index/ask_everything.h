@@ -1,5 +1,5 @@
-/* Every question that an index answers, asked of one that may be damaged: whatever its bytes are,
- * answers or errors come, and what they name is readable. Called by damage_test.c and by
+/* Makes every query of an index that may be damaged: whatever its bytes are, the queries return
+ * answers or errors, and the answers refer to readable data. Called by damage_test.c and by
  * fuzz/index_fuzz.c.
  */
 #ifndef MAGIC_TRACE_TESTS_ASK_EVERYTHING_H

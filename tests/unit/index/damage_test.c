@@ -32,7 +32,7 @@ static char *index_bytes(uint64_t seed, size_t *size)
     return bytes;
 }
 
-/* One to three bytes or words are something else. */
+/* Changes one to three bytes or words. */
 static void damage(uint8_t *bytes, size_t size, uint64_t *random)
 {
     for (uint64_t i = made_random(random, 3); i < 3; i++) {

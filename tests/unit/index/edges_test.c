@@ -1,5 +1,5 @@
-/* What traces can be at their edges: empty, of marks alone, very deep, very wide, very long,
- * damaged; and the facts that an index keeps.
+/* Unusual traces: empty, of marks alone, very deep, very wide, very long, damaged; and the facts
+ * that an index keeps.
  */
 #include "base/memory.h"
 #include "index/marks.h"
@@ -245,7 +245,7 @@ static void test_backward_and_distant_times(void **state)
     enter(&made, 0, 50, 0); /* before the beginning */
     leave(&made, 0, 60);
     leave(&made, 0, UINT64_MAX);
-    leave(&made, 0, UINT64_MAX);    /* nothing is open */
+    leave(&made, 0, UINT64_MAX);    /* no span is active */
     enter(&made, 5, UINT64_MAX, 0); /* no such track */
     enter(&made, 0, UINT64_MAX, 0); /* stays open */
     struct trace_index *index = index_of(&made);

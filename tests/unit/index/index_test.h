@@ -22,10 +22,10 @@ void indexed_trace_free(struct indexed_trace *indexed);
 /* The index of `source`, with the usual layout. */
 struct trace_index *index_source(struct span_source *source);
 
-/* Which name the function has, as made_span.name tells it. */
+/* The number of the function's name, as in made_span.name. */
 uint32_t name_of(const struct indexed_trace *indexed, uint32_t function);
 
-/* A moment near something that happens, and a range of such. */
+/* A moment near the begin or end of a span, and a range of such. */
 uint64_t random_time(struct indexed_trace *indexed);
 struct index_range random_range(struct indexed_trace *indexed);
 

@@ -1,5 +1,5 @@
-/* A made-up trace for tests of the index: random spans that nest, kept as a plain array in which
- * everything can be looked up, and as a span source.
+/* A made-up trace for tests of the index: random spans that nest, as an array for lookups, and as a
+ * span source.
  *
  * The same seed makes the same trace. Everything belongs to the trace.
  */

@@ -11,7 +11,7 @@ bool oracle_overlaps(const struct made_span *span, struct index_range range)
     return span->start < range.to && span->end > range.from;
 }
 
-/* ---- pieces ---- */
+/* ---- tiles ---- */
 
 static bool is_in_bin(const struct made_span *span, const struct made_span *other,
                       uint64_t resolution)
@@ -21,7 +21,7 @@ static bool is_in_bin(const struct made_span *span, const struct made_span *othe
            span->start / resolution == other->start / resolution;
 }
 
-/* The piece of all short spans in the bin of span `first`. */
+/* The tile of all short spans in the bin of span `first`. */
 static struct oracle_tile bin_of(const struct made_trace *trace, size_t first, uint64_t resolution)
 {
     const struct made_span *begin = made_trace_span(trace, first), *longest = begin;

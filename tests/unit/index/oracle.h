@@ -1,5 +1,5 @@
-/* The answers to queries, by the definitions of docs/viewer.md section 1, from a plain array of
- * spans by plain loops: slow, and nothing of it is shared with the index.
+/* The answers to queries, by the definitions of docs/viewer.md section 1, by simple loops over an
+ * array of spans: slow, and independent of the index.
  */
 #ifndef MAGIC_TRACE_TESTS_ORACLE_H
 #define MAGIC_TRACE_TESTS_ORACLE_H

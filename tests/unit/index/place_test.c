@@ -1,4 +1,4 @@
-/* Where the index of a trace file lies, and when it is made anew. */
+/* Where the index of a trace file lies, and when it is built again. */
 #include "base/file.h"
 #include "base/memory.h"
 #include "index/build/index_builder.h"
@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-/* The magic number of the format, which is a whole trace of nothing. */
+/* The magic number of the format, which is a whole, empty trace. */
 static const uint8_t NOTHING[] = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00};
-/* A record of a kind that nobody knows, of one word. */
+/* A record of an unknown kind, of one word. */
 static const uint8_t UNKNOWN[] = {0x1d, 0, 0, 0, 0, 0, 0, 0};
 
 struct place {

@@ -408,7 +408,7 @@ static void check_hits(struct indexed_trace *indexed)
     array_free(&hits);
 }
 
-/* Points are stretches of samples: one after the other, and together all of them. */
+/* Points are runs of samples: one after the other, and together all of them. */
 static void check_counter(struct indexed_trace *indexed)
 {
     struct index_range range = random_range(indexed);

@@ -291,7 +291,7 @@ static void test_the_authentication(void **state)
     request.origin = "https://ui.perfetto.dev";
     assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN);
     request = request_for("/");
-    request.method = "POST"; /* who has no token learns nothing else */
+    request.method = "POST"; /* without the token, other errors are not distinguished */
     assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN);
     authentication_close(&authentication);
 }
@@ -487,9 +487,9 @@ static void assert_status(struct scene *scene, const char *path, enum http_statu
 static void test_what_goes_where(void **state)
 {
     static const char *const found[] = {
-        "/",           "/app/main.js", "/app/data/http.js", "/api/trace", "/api/functions",
-        "/api/pieces", "/api/span",    "/api/stack",        "/api/table", "/api/flame",
-        "/api/find",   "/api/calls",   "/api/next",         "/api/marks", "/api/text"};
+        "/",          "/app/main.js", "/app/data/http.js", "/api/trace", "/api/functions",
+        "/api/tiles", "/api/span",    "/api/stack",        "/api/table", "/api/flame",
+        "/api/find",  "/api/calls",   "/api/next",         "/api/marks", "/api/text"};
     static const char *const nowhere[] = {
         "/api/",     "/api/nothing", "/app/", "/app/../main.js", "/index.html", "/app//main.js",
         "/app/data", "//",           "/x",    "/api/trace/",     "/api/raw"};
@@ -528,7 +528,7 @@ static void test_who_has_gone_is_given_no_statistics(void **state)
 
 static void test_what_has_not_changed_is_not_sent_again(void **state)
 {
-    static const char *const constant[] = {"/", "/app/main.js", "/api/functions", "/api/pieces"};
+    static const char *const constant[] = {"/", "/app/main.js", "/api/functions", "/api/tiles"};
     struct scene *scene = scene_new();
     for (size_t i = 0; i < sizeof constant / sizeof *constant; i++) {
         struct http_answer first = ask(scene, constant[i], NULL);

@@ -1,4 +1,4 @@
-/* Pieces, stacks and facts of random traces against the oracle. */
+/* Tiles, stacks and facts of random traces against the oracle. */
 #include "index/index_reader.h"
 #include "index_test.h"
 #include "oracle.h"
@@ -83,8 +83,8 @@ static void check_stack(struct indexed_trace *indexed)
     array_free(&stack);
 }
 
-/* What is stored of a resolution is its pieces, no more and no fewer; and so much fewer than of the
- * next finer one that it is worth its room. */
+/* The stored items of a resolution are exactly its tiles; and they are few enough, compared with
+ * the next higher resolution, to be worth their space. */
 static void check_levels(const struct indexed_trace *indexed)
 {
     for (uint32_t track = 0; track < indexed->trace->track_count; track++) {

@@ -1,5 +1,6 @@
-/* What exporters are made of: text and messages put into a file piece by piece, names made UTF-8,
- * and bytes kept for many tracks. */
+/* The parts of exporters: text and messages that are written in parts, names converted to UTF-8,
+ * and bytes kept for many tracks.
+ */
 #include "output/export/stack_flows.h"
 #include "output/export/track_spool.h"
 #include "output/json_quoted.h"
@@ -185,25 +186,25 @@ static void long_messages_in_messages(void **state)
     free(expected);
 }
 
-/* More than the buffers hold, in pieces of many sizes. */
+/* More than the buffers hold, in parts of many sizes. */
 static void tracks_get_their_bytes_back(void **state)
 {
     (void)state;
-    enum { TRACKS = 5, PIECES = 4000 };
+    enum { TRACKS = 5, PARTS = 4000 };
     struct track_spool spool;
     track_spool_init(&spool, TRACKS + 1);
-    char piece[97];
-    for (uint32_t i = 0; i < PIECES; i++) {
-        memset(piece, (char)i, sizeof piece);
-        track_spool_put(&spool, i % 7 % TRACKS, piece, i % sizeof piece);
+    char part[97];
+    for (uint32_t i = 0; i < PARTS; i++) {
+        memset(part, (char)i, sizeof part);
+        track_spool_put(&spool, i % 7 % TRACKS, part, i % sizeof part);
     }
     for (uint32_t track = 0; track <= TRACKS; track++) {
         struct written *written = open_written();
         assert_true(track_spool_copy(&spool, track, &written->out, NULL));
         size_t size, offset = 0;
         char *got = close_written(written, &size);
-        for (uint32_t i = 0; i < PIECES; i++)
-            for (size_t j = 0; i % 7 % TRACKS == track && j < i % sizeof piece; j++, offset++)
+        for (uint32_t i = 0; i < PARTS; i++)
+            for (size_t j = 0; i % 7 % TRACKS == track && j < i % sizeof part; j++, offset++)
                 assert_true(offset < size && got[offset] == (char)i);
         assert_int_equal(offset, size);
         free(got);

@@ -485,7 +485,7 @@ static void a_thread_that_turns_up_while_the_trace_is_read_is_an_error(void **st
     free(path);
 }
 
-/* A trace with a bit of everything, as bytes. */
+/* A trace with every kind of record, as bytes. */
 static char *sample_trace(const char *name, size_t *size)
 {
     struct span_script *script = span_script_new();
@@ -516,7 +516,7 @@ static char *sample_trace(const char *name, size_t *size)
     return bytes;
 }
 
-/* Reads to the end and checks that what comes is sound, whatever the bytes were. */
+/* Reads to the end and checks that the events are valid, whatever the bytes are. */
 static bool read_soundly(const char *path, struct error *error)
 {
     *error = (struct error){0};
@@ -583,7 +583,7 @@ static void cut_off_traces_are_read_and_reported(void **state)
             char *path = write_bytes("cut", bytes, length);
             struct error error;
             bool whole = read_soundly(path, &error);
-            /* Only a plain trace cut between two records cannot be told from a whole one. */
+            /* Only a plain trace cut between two records looks like a whole one. */
             assert_true(!whole || (i == 0 && length % FXT_WORD == 0));
             free(path);
         }

@@ -42,7 +42,7 @@ struct seen {
     struct span_hit hit[256];
 };
 
-/* Reads all, and fails the test where times go back or a lane holds two hits at once. */
+/* Reads all, and fails the test where times decrease or a row holds two hits at once. */
 static struct seen *read_all(struct span_script *script, struct session_hit *hits, size_t count)
 {
     struct session session = {.trigger = "f", .hits = hits, .hit_count = count};
@@ -131,7 +131,7 @@ static void what_lies_before_the_recording_has_no_beginning(void **state)
     span_script_free(script);
 }
 
-static void hits_that_overlap_lie_on_lanes_of_their_own(void **state)
+static void hits_that_overlap_lie_in_rows_of_their_own(void **state)
 {
     (void)state;
     struct span_script *script = plain_trace();
@@ -145,7 +145,7 @@ static void hits_that_overlap_lie_on_lanes_of_their_own(void **state)
     span_script_free(script);
 }
 
-/* More than there are lanes for: none is lost, each is at or after its time. */
+/* More than there are rows for: none is lost, each is at or after its time. */
 static void very_many_hits_at_once_are_all_shown(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hits_are_drawn_from_what_they_passed),
         cmocka_unit_test(what_lies_before_the_recording_has_no_beginning),
-        cmocka_unit_test(hits_that_overlap_lie_on_lanes_of_their_own),
+        cmocka_unit_test(hits_that_overlap_lie_in_rows_of_their_own),
         cmocka_unit_test(very_many_hits_at_once_are_all_shown),
         cmocka_unit_test(an_error_of_the_source_is_reported),
         cmocka_unit_test(without_hits_nothing_is_added),

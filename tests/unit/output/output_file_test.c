@@ -24,8 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A script with `spans` spans; with names of their own, so that compression does not make nothing
- * of them. */
+/* A script with `spans` spans; with names of their own, so that they do not compress to nothing. */
 static struct span_script *script_of(unsigned spans)
 {
     struct span_script *script = span_script_new();
@@ -276,7 +275,7 @@ static void impossible_paths_are_refused_with_a_reason(void **state)
     free(folder);
 }
 
-/* Whoever is killed while writing leaves nothing behind. */
+/* A process that is killed while writing leaves no file. */
 static void a_file_that_is_not_complete_has_no_name(void **state)
 {
     (void)state;

@@ -239,8 +239,8 @@ static void counters_are_reported_beside_the_calls(void **state)
     char *table = table_of(script, (struct report_table_options){0}, &error);
     assert_contains(table, "1 call in 1 thread");
     assert_contains(table,
-                    "Note: frequency of CPU 0 (MHz) was between 800 and 2600, told 2 times.\n");
-    assert_contains(table, "Note: load was between 0.25 and 0.25, told 1 time.\n");
+                    "Note: frequency of CPU 0 (MHz) was between 800 and 2600, recorded 2 times.\n");
+    assert_contains(table, "Note: load was between 0.25 and 0.25, recorded 1 time.\n");
     char *tree = tree_of(script, (struct report_tree_options){0}, &error);
     assert_contains(tree, "f");
     char *folded = folded_of(script);
@@ -561,7 +561,7 @@ static void folded_stacks_are_added_up(void **state)
     span_script_free(script);
 }
 
-static void folded_stacks_keep_threads_apart_and_names_in_one_piece(void **state)
+static void folded_stacks_keep_threads_apart_and_names_whole(void **state)
 {
     (void)state;
     struct span_script *script = span_script_new();
@@ -701,7 +701,7 @@ int main(void)
         cmocka_unit_test(hits_are_no_calls),
         cmocka_unit_test(hits_are_shown_in_their_thread),
         cmocka_unit_test(folded_stacks_are_added_up),
-        cmocka_unit_test(folded_stacks_keep_threads_apart_and_names_in_one_piece),
+        cmocka_unit_test(folded_stacks_keep_threads_apart_and_names_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void the_order_is_kept_before_slots_are_recycled(void **state)
     slot_recycler_init(&recycler, CAPACITY);
     for (uint32_t slot = 1; slot <= UNORDERED; slot++)
         slot_recycler_take(&recycler);
-    slot_recycler_touch(&recycler, 2); /* nobody needs to know */
+    slot_recycler_touch(&recycler, 2); /* the order is not maintained yet */
     assert_false(slot_recycler_keeps_order(&recycler));
     slot_recycler_take(&recycler);
     assert_true(slot_recycler_keeps_order(&recycler));

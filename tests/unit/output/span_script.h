@@ -1,4 +1,4 @@
-/* Spans made by hand: what a test writes or reports on, as a span source.
+/* Spans made by hand: the input of a test, as a span source.
  *
  *     struct span_script *script = span_script_new();
  *     uint32_t main_thread = span_script_track(script, 10, 10, "prog", "main");
@@ -6,7 +6,7 @@
  *     span_script_leave(script, main_thread, 150);
  *     struct span_source *source = span_script_source(script);
  *
- * Everything belongs to the script and lives until span_script_free. Functions are told apart by
+ * Everything belongs to the script and lives until span_script_free. Functions are distinguished by
  * name.
  */
 #ifndef MAGIC_TRACE_TESTS_SPAN_SCRIPT_H
@@ -48,7 +48,7 @@ struct span_event *span_script_instant(struct span_script *script, uint32_t trac
 struct span_event *span_script_counter(struct span_script *script, uint32_t track, uint64_t time,
                                        const char *text, double value);
 
-/* The same source each time, back at its beginning. Its close() does nothing. */
+/* The same source each time, rewound to its beginning. Its close() does nothing. */
 struct span_source *span_script_source(struct span_script *script);
 
 #endif

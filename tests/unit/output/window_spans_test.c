@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What `source` gives, one word per event: "+f@3" entered, "?f@3" with its beginning inferred,
- * "-f@5" left, "!f@5" left by the filter, ".text@4" an instant, "=text@4:1.5" a counter. Of a
- * second track behind a ':' in front. The caller frees. */
+/* The events of `source`, one word each: "+f@3" entered, "?f@3" with its beginning inferred, "-f@5"
+ * left, "!f@5" left by the filter, ".text@4" an instant, "=text@4:1.5" a counter. In a second track
+ * a ':' precedes it. The caller frees. */
 static char *events_of(struct span_source *source, struct error *error)
 {
     char *text = NULL;

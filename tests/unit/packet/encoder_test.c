@@ -519,7 +519,7 @@ static void an_arrival_at_a_psb_has_a_moment_of_its_own(void **state)
     end(recording);
 }
 
-static void where_tracing_is_off_or_over_nobody_arrives(void **state)
+static void no_arrival_where_tracing_is_off_or_over(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *outside = block(0xffffffffff600000, 1, PT_BLOCK_OUTSIDE, 0);
@@ -1009,9 +1009,141 @@ static void a_random_walk_is_followed_from_its_packets(void **state)
     }
 }
 
+/* A loop: a conditional jump, a call to a function of two blocks, the return, and a jump back. */
+enum { LOOP_BLOCKS = 5 };
+
+static void make_loop(struct pt_code_block *loop[LOOP_BLOCKS])
+{
+    loop[0] = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x402000);
+    loop[1] = block(0x401008, 1, PT_BLOCK_CALL, 0x403000);
+    loop[2] = block(0x403000, 3, PT_BLOCK_SEQUENTIAL, 0);
+    loop[3] = block(0x40300c, 1, PT_BLOCK_RETURN, 0);
+    loop[4] = block(0x40100c, 1, PT_BLOCK_JUMP, 0x401000);
+}
+
+static void do_nothing(void *context)
+{
+}
+
+static void run_after_step(struct recording *recording, struct pt_code_block *const *blocks,
+                           const struct pt_block_run *run, size_t count)
+{
+    step(recording, blocks[0]);
+    if (pt_encoder_run(&recording->encoder, run, do_nothing, NULL))
+        return;
+    for (size_t i = 1; i < count; i++)
+        step(recording, blocks[i]);
+}
+
+static void expect_the_same(const struct recording *a, const struct recording *b)
+{
+    uint64_t head = atomic_load(&a->encoder.head);
+    assert_int_equal(atomic_load(&b->encoder.head), head);
+    assert_memory_equal(a->bytes, b->bytes, head);
+    assert_int_equal(a->encoder.tnt, b->encoder.tnt);
+    assert_int_equal(a->encoder.depth, b->encoder.depth);
+    assert_int_equal(pt_encoder_instructions(&a->encoder), pt_encoder_instructions(&b->encoder));
+}
+
+static void a_run_writes_what_its_steps_write(void **state)
+{
+    enum { ROUNDS = 300 };
+    struct pt_code_block *loop[LOOP_BLOCKS];
+    make_loop(loop);
+    for (size_t count = 1; count <= LOOP_BLOCKS; count++) {
+        struct recording *stepped = begin(200), *ran = begin(200);
+        struct pt_block_run run;
+        pt_block_run_begin(&run, loop[0]);
+        for (size_t i = 1; i < count; i++)
+            assert_true(pt_block_run_extend(&run, loop[i]));
+        for (unsigned round = 0; round < ROUNDS; round++) {
+            for (size_t i = 0; i < LOOP_BLOCKS; i++)
+                step(stepped, loop[i]);
+            run_after_step(ran, loop, &run, count);
+            for (size_t i = count; i < LOOP_BLOCKS; i++)
+                step(ran, loop[i]);
+        }
+        expect_the_same(stepped, ran);
+        end(stepped);
+        end(ran);
+    }
+    for (size_t i = 0; i < LOOP_BLOCKS; i++)
+        free(loop[i]);
+}
+
+/* Calls within a run that returned have taken the places of older ones all the same. */
+static void a_run_drops_the_oldest_calls_as_its_steps_do(void **state)
+{
+    enum { DEEP = PT_RETURN_STACK + 10 };
+    struct pt_code_block *loop[LOOP_BLOCKS];
+    struct pt_code_block *outer = block(0x500000, 1, PT_BLOCK_CALL, 0x500000);
+    struct pt_code_block *enter = block(0x500000, 1, PT_BLOCK_JUMP, 0x401000);
+    struct pt_code_block *leave = block(0x402000, 1, PT_BLOCK_RETURN, 0);
+    struct pt_code_block *again = block(0x500004, 1, PT_BLOCK_RETURN, 0);
+    make_loop(loop);
+    for (unsigned calls = PT_RETURN_STACK - 1; calls < DEEP; calls++) {
+        struct recording *both[] = {begin(1 << 16), begin(1 << 16)};
+        struct pt_block_run run;
+        pt_block_run_begin(&run, loop[0]);
+        for (size_t i = 1; i < LOOP_BLOCKS; i++)
+            assert_true(pt_block_run_extend(&run, loop[i]));
+        for (unsigned way = 0; way < 2; way++) {
+            struct recording *recording = both[way];
+            for (unsigned i = 0; i < calls; i++)
+                step(recording, outer);
+            step(recording, enter);
+            if (way == 0)
+                for (size_t i = 0; i < LOOP_BLOCKS; i++)
+                    step(recording, loop[i]);
+            else
+                run_after_step(recording, loop, &run, LOOP_BLOCKS);
+            step(recording, loop[0]);
+            step(recording, leave);
+            for (unsigned i = 0; i < calls; i++)
+                step(recording, again);
+        }
+        expect_the_same(both[0], both[1]);
+        end(both[0]);
+        end(both[1]);
+    }
+    for (size_t i = 0; i < LOOP_BLOCKS; i++)
+        free(loop[i]);
+    free(outer);
+    free(enter);
+    free(leave);
+    free(again);
+}
+
+static void a_run_ends_where_packets_are_needed(void **state)
+{
+    struct pt_code_block *jump = block(0x401000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    struct pt_code_block *back = block(0x402000, 1, PT_BLOCK_RETURN, 0);
+    struct pt_code_block *next = block(0x401004, 1, PT_BLOCK_SEQUENTIAL, 0);
+    struct pt_code_block *other = block(0x409000, 1, PT_BLOCK_SEQUENTIAL, 0);
+    struct pt_block_run run;
+    pt_block_run_begin(&run, jump);
+    assert_false(pt_block_run_extend(&run, next));
+    pt_block_run_begin(&run, back);
+    assert_false(pt_block_run_extend(&run, next));
+    pt_block_run_begin(&run, next);
+    assert_false(pt_block_run_extend(&run, other)); /* nothing leads there */
+    assert_ptr_equal(run.last, next);
+    struct recording *recording = begin(4096);
+    step(recording, other);
+    assert_false(pt_encoder_run(&recording->encoder, &run, do_nothing, NULL)); /* not there */
+    end(recording);
+    free(jump);
+    free(back);
+    free(next);
+    free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_writes_what_its_steps_write),
+        cmocka_unit_test(a_run_drops_the_oldest_calls_as_its_steps_do),
+        cmocka_unit_test(a_run_ends_where_packets_are_needed),
         cmocka_unit_test(tracing_begins_with_psb_and_pge),
         cmocka_unit_test(system_calls_turn_tracing_off_and_on),
         cmocka_unit_test(coarse_time_is_reported_by_tsc_where_tracing_begins),
@@ -1030,7 +1162,7 @@ int main(void)
         cmocka_unit_test(an_arrival_is_reported_at_its_branch_or_else_at_its_address),
         cmocka_unit_test(an_arrival_reports_what_was_gathered_before_it),
         cmocka_unit_test(an_arrival_at_a_psb_has_a_moment_of_its_own),
-        cmocka_unit_test(where_tracing_is_off_or_over_nobody_arrives),
+        cmocka_unit_test(no_arrival_where_tracing_is_off_or_over),
         cmocka_unit_test(the_stack_pointer_is_reported_at_an_instruction),
         cmocka_unit_test(callers_are_reported_after_each_psb),
         cmocka_unit_test(another_stack_has_no_known_callers),

@@ -1,4 +1,4 @@
-/* What is told of a process that runs already: this very one. */
+/* The records of a running process: this test itself. */
 #include "perf_event/running_process.h"
 
 #include <pthread.h>

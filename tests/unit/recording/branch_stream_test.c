@@ -209,7 +209,7 @@ static void missing_and_late_records_are_reported(void **state)
     made_stream_branch(&stream, 0, 1, 2);
     read_whole(&stream, &reading);
     assert_int_equal(reading.count, 4);
-    assert_damage(&reading, "behind the end");
+    assert_damage(&reading, "follow the end");
 }
 
 /* The sanitizer build finds what reads beyond the bytes. */

@@ -39,7 +39,7 @@ static void add_with_header(struct array *bytes, uint32_t type, const void *body
 }
 
 #ifdef HAVE_ZSTD
-void foreign_file_compress(struct foreign_file *file, size_t from, size_t piece)
+void foreign_file_compress(struct foreign_file *file, size_t from, size_t part)
 {
     struct array plain = file->records;
     size_t bound = ZSTD_compressBound(plain.count - from);
@@ -48,9 +48,9 @@ void foreign_file_compress(struct foreign_file *file, size_t from, size_t piece)
         ZSTD_compress(compressed, bound, (char *)plain.elements + from, plain.count - from, 1);
     file->records = array_of(1);
     array_add_all(&file->records, plain.elements, from);
-    for (size_t at = 0; at < size; at += piece)
+    for (size_t at = 0; at < size; at += part)
         add_with_header(&file->records, USER_RECORD_COMPRESSED, compressed + at,
-                        size - at < piece ? size - at : piece);
+                        size - at < part ? size - at : part);
     free(compressed);
     array_free(&plain);
 }

@@ -34,8 +34,8 @@ static inline uint64_t pair(uint32_t first, uint32_t second)
 /* Any bytes as records: what follows an AUXTRACE record, say. */
 void foreign_file_add_bytes(struct foreign_file *file, const void *bytes, size_t size);
 
-/* Replaces the records from byte `from` on by COMPRESSED records of at most `piece` bytes each. */
-void foreign_file_compress(struct foreign_file *file, size_t from, size_t piece);
+/* Replaces the records from byte `from` on by COMPRESSED records of at most `part` bytes each. */
+void foreign_file_compress(struct foreign_file *file, size_t from, size_t part);
 
 /* The complete file, element_size 1; the caller frees. Frees `file`. */
 struct array foreign_file_finish(struct foreign_file *file);

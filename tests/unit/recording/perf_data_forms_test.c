@@ -151,7 +151,7 @@ static void input_that_is_mapped_already_is_read(void **state)
 #ifdef HAVE_ZSTD
 static void compressed_records_are_read(void **state)
 {
-    static const size_t pieces[] = {1, 7, 60000};
+    static const size_t parts[] = {1, 7, 60000};
     for (size_t i = 0; i < 3; i++) {
         struct foreign_file file = timed_file();
         add_start(&file, 8, 500);
@@ -159,7 +159,7 @@ static void compressed_records_are_read(void **state)
         for (uint32_t j = 0; j < 1000; j++)
             add_start(&file, 10 + j, 1000 + j);
         add_chunk(&file);
-        foreign_file_compress(&file, from, pieces[i]);
+        foreign_file_compress(&file, from, parts[i]);
         struct perf_data data;
         open_bytes(state, i == 0 ? foreign_file_finish_pipe(&file) : foreign_file_finish(&file),
                    &data);
@@ -345,7 +345,7 @@ static void sampled_context_switches_report_who_comes(void **state)
     perf_data_close(&data);
 }
 
-/* AUXTRACE_INFO with 17 words as of Linux 6.1, the last the length of the filters behind them. */
+/* AUXTRACE_INFO with 17 words as of Linux 6.1, the last the length of the filters after them. */
 static const char *filters_in_file(void **state, struct perf_data *data, const char *filters,
                                    size_t words)
 {

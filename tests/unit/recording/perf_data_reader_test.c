@@ -387,7 +387,7 @@ static void mmap2_with_build_id_is_read(void **state)
     perf_data_close(&data);
 }
 
-/* The words of an AUXTRACE_INFO record before perf 4.3, behind type and reserved. */
+/* The words of an AUXTRACE_INFO record before perf 4.3, after type and reserved. */
 static const uint64_t old_info[] = {
     AUXTRACE_INFO_INTEL_PT, 6, 31, 1789569706, 12345, 1, 0x400, 0x800, 3, 1, 0};
 

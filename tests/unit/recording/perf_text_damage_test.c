@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-/* The sanitizer build finds slices that leave the text. */
-static void touch(struct text_slice slice)
+/* The sanitizer build finds texts that leave their buffer. */
+static void touch(struct text_slice text)
 {
     static volatile char sink;
-    for (size_t i = 0; i < slice.size; i++)
-        sink = slice.at[i];
+    for (size_t i = 0; i < text.size; i++)
+        sink = text.at[i];
     (void)sink;
 }
 

@@ -14,7 +14,7 @@ static struct perf_text open_string(const char *string)
     return text;
 }
 
-/* The one record of a text; nothing may be skipped. Slices point into `string`. */
+/* The one record of a text; nothing may be skipped. Its texts point into `string`. */
 static struct perf_text_record read_one(const char *string)
 {
     struct perf_text text = open_string(string);
@@ -39,10 +39,10 @@ static struct perf_text_branch read_branch(const char *words)
     return record.branch;
 }
 
-#define assert_slice(slice, string)                                                                \
+#define assert_text(text, string)                                                                  \
     do {                                                                                           \
-        assert_int_equal((slice).size, strlen(string));                                            \
-        assert_memory_equal((slice).at, string, strlen(string));                                   \
+        assert_int_equal((text).size, strlen(string));                                             \
+        assert_memory_equal((text).at, string, strlen(string));                                    \
     } while (0)
 
 static void branch_with_all_fields(void **state)
@@ -59,13 +59,13 @@ static void branch_with_all_fields(void **state)
     assert_int_equal(record.time.value, 30696282984955);
     assert_int_equal(record.branch.kind, PERF_TEXT_CALL);
     assert_int_equal(record.from.address, 0x4002820b73);
-    assert_slice(record.from.symbol, "_start");
+    assert_text(record.from.symbol, "_start");
     assert_true(record.from.has_offset);
     assert_int_equal(record.from.offset, 3);
-    assert_slice(record.from.object, "/usr/lib/ld.so.2");
+    assert_text(record.from.object, "/usr/lib/ld.so.2");
     assert_int_equal(record.to.address, 0x4002821770);
-    assert_slice(record.to.symbol, "_dl_start");
-    assert_slice(record.to.object, "/usr/lib/x");
+    assert_text(record.to.symbol, "_dl_start");
+    assert_text(record.to.object, "/usr/lib/x");
 }
 
 static void every_kind_of_branch(void **state)
@@ -128,16 +128,16 @@ static void missing_fields(void **state)
     struct perf_text_record record =
         read_one(" 5/6  2.25: branches:u:   jmp     4010 f(int, char) =>   4020 operator+ \n");
     assert_int_equal(record.time.value, 2250000000);
-    assert_slice(record.from.symbol, "f(int, char)");
+    assert_text(record.from.symbol, "f(int, char)");
     assert_false(record.from.has_offset);
     assert_int_equal(record.from.object.size, 0);
-    assert_slice(record.to.symbol, "operator+");
+    assert_text(record.to.symbol, "operator+");
 
     record = read_one(
         " 5/6  2.25: 1 branches: return  4010 f (a) (/lib/a b (deleted)) => 4020 g ([vdso])");
-    assert_slice(record.from.symbol, "f (a)");
-    assert_slice(record.from.object, "/lib/a b (deleted)");
-    assert_slice(record.to.object, "[vdso]");
+    assert_text(record.from.symbol, "f (a)");
+    assert_text(record.from.object, "/lib/a b (deleted)");
+    assert_text(record.to.object, "[vdso]");
 
     record = read_one(" 5/6  2.25:   tr strt          0 =>    4020\n");
     assert_true(record.branch.starts);
@@ -152,7 +152,7 @@ static void program_and_processor_before_the_ids(void **state)
     assert_int_equal(record.pid, 12);
     assert_int_equal(record.tid, 13);
     assert_int_equal(record.time.value, 2000000001);
-    assert_slice(record.program, "my 1.5: prog");
+    assert_text(record.program, "my 1.5: prog");
     record = read_one("prog  13 2.000000001:  1  branches:uH:  call 4010 f+0x1 => 4020 g+0x0\n");
     assert_int_equal(record.pid, 13);
     assert_int_equal(record.tid, 13);
@@ -162,21 +162,21 @@ static void strange_symbols(void **state)
 {
     struct perf_text_record record =
         read_one("1/1 1.0: 1 branches: call 10 a => b+0x1 (/p) => 20 operator++0x2 (/p)\n");
-    assert_slice(record.from.symbol, "a => b");
-    assert_slice(record.to.symbol, "operator+");
+    assert_text(record.from.symbol, "a => b");
+    assert_text(record.to.symbol, "operator+");
     assert_int_equal(record.to.offset, 2);
 
     record = read_one("1/1 1.0: 1 branches: call 10 memcpy@plt+0xffffffffff22f000 (/p) => "
                       "ffffffff81000000 [unknown] ([kernel.kallsyms])\n");
-    assert_slice(record.from.symbol, "memcpy@plt");
+    assert_text(record.from.symbol, "memcpy@plt");
     assert_false(record.from.has_offset);
     assert_int_equal(record.to.address, 0xffffffff81000000);
     assert_int_equal(record.to.symbol.size, 0);
-    assert_slice(record.to.object, "[kernel.kallsyms]");
+    assert_text(record.to.object, "[kernel.kallsyms]");
 
     record =
         read_one("1/1 1.0: 1 branches: call 10 f+0x1 (/p) => 20 g+0x0 (/p)  IPC: 0.50 (2/4)\n");
-    assert_slice(record.to.object, "/p");
+    assert_text(record.to.object, "/p");
 }
 
 static void decode_errors(void **state)
@@ -189,13 +189,13 @@ static void decode_errors(void **state)
     assert_int_equal(record.tid, 4);
     assert_int_equal(record.time.value, 5000000007);
     assert_int_equal(record.from.address, 0x40);
-    assert_slice(record.message, "Failed to get instruction");
+    assert_text(record.message, "Failed to get instruction");
 
     record = read_one(
         " instruction trace error type 1 cpu 0 pid -1 tid -1 ip 0 code 8: Lost trace data\n");
     assert_false(record.has_time);
     assert_int_equal(record.pid, PERF_TEXT_NOBODY);
-    assert_slice(record.message, "Lost trace data");
+    assert_text(record.message, "Lost trace data");
 }
 
 static void samples(void **state)
@@ -211,7 +211,7 @@ static void samples(void **state)
     assert_int_equal(record.kind, PERF_TEXT_SAMPLE);
     assert_int_equal(record.frame_count, 2);
     assert_int_equal(record.frames[0].address, 0x4010);
-    assert_slice(record.frames[1].symbol, "main");
+    assert_text(record.frames[1].symbol, "main");
     for (uint64_t address = 0x4011; address <= 0x4012; address++) {
         assert_true(perf_text_next(&text, &record));
         assert_int_equal(record.frame_count, 1);

@@ -143,11 +143,11 @@ void sample_program_write(const char *path)
 static void write_chunk(struct perf_data_writer *writer, const struct aux_chunk *chunk)
 {
     /* As from a ring that wrapped. */
-    const struct iovec pieces[] = {
+    const struct iovec parts[] = {
         {(void *)sample_packets, 20},
         {(void *)(sample_packets + 20), sizeof sample_packets - 20},
     };
-    assert_true(perf_data_write_aux(writer, chunk, pieces, 2, NULL));
+    assert_true(perf_data_write_aux(writer, chunk, parts, 2, NULL));
 }
 
 static void write_record(struct perf_data_writer *writer, struct sideband_record record,

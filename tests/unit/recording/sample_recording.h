@@ -1,6 +1,6 @@
 /* A small recording with every kind of record but LOST (of which perf warns), for the tests of this
- * room: two threads of a tiny program whose packets were encoded by hand, so that perf can decode
- * them.
+ * directory: two threads of a tiny program whose packets were encoded by hand, so that perf can
+ * decode them.
  */
 #ifndef MAGIC_TRACE_TESTS_SAMPLE_RECORDING_H
 #define MAGIC_TRACE_TESTS_SAMPLE_RECORDING_H
@@ -23,7 +23,7 @@ extern const size_t sample_packets_size;
 
 extern const struct pt_setup sample_setup;
 
-/* Side-band records as sample_recording_write writes them, in the order of their times. */
+/* Sideband records as sample_recording_write writes them, in the order of their times. */
 extern const struct sideband_record sample_records[];
 extern const size_t sample_record_count;
 

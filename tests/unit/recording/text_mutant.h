@@ -12,7 +12,7 @@ struct mutant {
     size_t size;
 };
 
-/* The next of a sequence that begins anew with each value of *seed. */
+/* The next of a sequence that begins again with each value of *seed. */
 void text_mutate(struct mutant *mutant, uint64_t *seed);
 
 #endif

@@ -86,7 +86,7 @@ static void goroutines_have_stacks_of_their_own(void **state)
     assert_spans(s, "t(s(g()))sa(m(s(g()))s)sb(m(s(g()))s)sa?(c()$)$");
 }
 
-static void gogo_may_go_on_in_a_part_of_another_name(void **state)
+static void gogo_may_continue_in_a_part_of_another_name(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -106,7 +106,7 @@ static void a_new_goroutine_returns_to_its_caller(void **state)
     assert_spans(s, "t(s(g()))sx?(a(b()))$");
 }
 
-static void of_goroutines_in_one_place_the_one_goes_on_whose_callers_fit(void **state)
+static void of_goroutines_in_one_place_the_one_with_fitting_callers_continues(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -122,7 +122,7 @@ static void of_goroutines_in_one_place_the_one_goes_on_whose_callers_fit(void **
     assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)m(s(g()$)$)$)$");
 }
 
-static void of_goroutines_in_one_place_the_first_goes_on(void **state)
+static void of_goroutines_in_one_place_the_first_continues(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -138,7 +138,7 @@ static void of_goroutines_in_one_place_the_first_goes_on(void **state)
     assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))s)s)sd()$");
 }
 
-static void of_goroutines_in_one_place_the_pointer_reports(void **state)
+static void of_goroutines_in_one_place_the_pointer_decides(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -193,7 +193,7 @@ static void a_goroutine_may_be_chosen_again(void **state)
     assert_spans(s, "t(s(g()))sa(m(s(g())))$");
 }
 
-static void a_goroutine_that_has_ended_does_not_go_on(void **state)
+static void a_goroutine_that_has_ended_does_not_continue(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -312,7 +312,7 @@ static void a_goroutine_seen_from_its_wait_on_is_discovered(void **state)
     assert_spans(s, "a?(m(s(g())))$");
 }
 
-static void a_pointer_of_a_goroutine_that_waits_elsewhere_reports_nothing(void **state)
+static void a_pointer_of_a_goroutine_that_waits_elsewhere_decides_nothing(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -323,7 +323,7 @@ static void a_pointer_of_a_goroutine_that_waits_elsewhere_reports_nothing(void *
     assert_spans(s, "t(s(g()))sa(m(s(g()))s)sd?()$");
 }
 
-static void only_goroutines_whose_pointer_is_reported_can_be_followed_elsewhere(void **state)
+static void only_goroutines_with_recorded_pointers_are_followed_to_other_threads(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -345,14 +345,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(goroutines_have_stacks_of_their_own),
-        TEST(gogo_may_go_on_in_a_part_of_another_name),
+        TEST(gogo_may_continue_in_a_part_of_another_name),
         TEST(a_new_goroutine_returns_to_its_caller),
-        TEST(of_goroutines_in_one_place_the_one_goes_on_whose_callers_fit),
-        TEST(of_goroutines_in_one_place_the_first_goes_on),
-        TEST(of_goroutines_in_one_place_the_pointer_reports),
+        TEST(of_goroutines_in_one_place_the_one_with_fitting_callers_continues),
+        TEST(of_goroutines_in_one_place_the_first_continues),
+        TEST(of_goroutines_in_one_place_the_pointer_decides),
         TEST(a_goroutine_is_distinguished_from_others_again_and_again),
         TEST(a_goroutine_may_be_chosen_again),
-        TEST(a_goroutine_that_has_ended_does_not_go_on),
+        TEST(a_goroutine_that_has_ended_does_not_continue),
         TEST(a_goroutine_that_another_thread_has_suspended_is_discovered),
         TEST(a_stack_may_grow),
         TEST(a_stack_grows_though_another_goroutine_waits_in_the_same_place),
@@ -361,8 +361,8 @@ int main(void)
         TEST(functions_of_the_runtime_are_recognized_by_name),
         TEST(a_scheduler_begun_before_the_trace_chooses_a_goroutine),
         TEST(a_goroutine_seen_from_its_wait_on_is_discovered),
-        TEST(a_pointer_of_a_goroutine_that_waits_elsewhere_reports_nothing),
-        TEST(only_goroutines_whose_pointer_is_reported_can_be_followed_elsewhere),
+        TEST(a_pointer_of_a_goroutine_that_waits_elsewhere_decides_nothing),
+        TEST(only_goroutines_with_recorded_pointers_are_followed_to_other_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

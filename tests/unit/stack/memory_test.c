@@ -237,7 +237,7 @@ static enum go_role no_go(void *context, function_id function)
 }
 
 /* Every unwind target at another address, as with exceptions after gaps. */
-static void unwind_target_anywhere_looks_at_each_frame_a_few_times_only(void **state)
+static void unwind_targets_anywhere_examine_each_frame_a_few_times_only(void **state)
 {
     enum { FRAMES = 1000, ADDRESSES = 10000 };
     struct code_view code = {.function_start = no_function_start, .go_role = no_go};
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test(frames_of_a_function_begin_where_each_was_said_to),
         cmocka_unit_test(frames_keep_their_origin),
         cmocka_unit_test(a_function_with_too_great_an_id_is_unknown),
-        cmocka_unit_test(unwind_target_anywhere_looks_at_each_frame_a_few_times_only),
+        cmocka_unit_test(unwind_targets_anywhere_examine_each_frame_a_few_times_only),
         cmocka_unit_test(active_functions_count_each_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

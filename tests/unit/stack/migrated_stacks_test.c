@@ -158,7 +158,7 @@ static void callers_beyond_one_that_differs_are_not_migrated(void **state)
     assert_spans_of_ended(&right, "t(s(g()))sb?(c?())$");
 }
 
-static void of_several_goroutines_the_pointer_reports_which_goes_on(void **state)
+static void of_several_goroutines_the_pointer_decides_which_continues(void **state)
 {
     begin_goroutine(&left, at('a', 0));
     call(&left, at('a', 0x10), 'c');
@@ -184,7 +184,7 @@ int main(void)
         TEST(stacks_that_do_not_agree_stay_apart),
         TEST(another_pointer_is_another_goroutine),
         TEST(callers_beyond_one_that_differs_are_not_migrated),
-        TEST(of_several_goroutines_the_pointer_reports_which_goes_on),
+        TEST(of_several_goroutines_the_pointer_decides_which_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static void a_raise_in_the_frame_itself_ends_nothing(void **state)
     assert_spans(s, "a(b()$)$");
 }
 
-static void a_raise_out_of_a_signal_handler_reports_that_it_ran_on_top(void **state)
+static void a_raise_out_of_a_signal_handler_shows_that_it_ran_on_top(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -162,7 +162,7 @@ int main(void)
         RULE(what_has_returned_handles_nothing),
         RULE(a_jump_elsewhere_is_no_raise),
         RULE(a_raise_in_the_frame_itself_ends_nothing),
-        RULE(a_raise_out_of_a_signal_handler_reports_that_it_ran_on_top),
+        RULE(a_raise_out_of_a_signal_handler_shows_that_it_ran_on_top),
         RULE(a_handler_set_up_where_nothing_is_known_is_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

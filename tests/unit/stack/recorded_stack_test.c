@@ -29,7 +29,7 @@ static int tear_down(void **state)
 
 /* --- Callers --- */
 
-static void callers_that_are_reported_are_open_from_the_beginning(void **state)
+static void reported_callers_are_active_from_the_beginning(void **state)
 {
     struct scene *s = *state;
     resume(s, at('c', 0x40));
@@ -55,7 +55,7 @@ static void callers_beyond_all_measure_are_not_learned(void **state)
     assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('b'));
 }
 
-static void what_learns_of_a_known_stack_is_ignored(void **state)
+static void callers_of_a_known_stack_are_ignored(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -192,7 +192,7 @@ static void a_jump_far_away_lands_in_the_nearest_stack(void **state)
 }
 
 /* Its pointer was not recorded: a short block that loads the pointer records only the new one. */
-static void a_stack_left_without_a_pointer_goes_on_where_it_would_return(void **state)
+static void a_stack_left_without_a_pointer_continues_where_it_would_return(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -254,7 +254,7 @@ static void a_pointer_reported_once_is_no_move(void **state)
     assert_int_equal(s->stack.pointer, MAIN);
 }
 
-static void two_stacks_go_on_by_turns(void **state)
+static void two_stacks_alternate(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -283,7 +283,7 @@ static void a_move_beyond_the_top_of_a_stack_goes_to_another(void **state)
     assert_spans(s, "a(s()s)sf(s()s)sz?()$");
 }
 
-static void the_top_of_a_stack_is_known_when_it_goes_on(void **state)
+static void the_top_of_a_stack_is_known_when_it_continues(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -298,7 +298,7 @@ static void the_top_of_a_stack_is_known_when_it_goes_on(void **state)
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?(s()s)sz?()$");
 }
 
-static void a_stack_does_not_go_on_far_below_where_it_was_left(void **state)
+static void a_stack_does_not_continue_far_below_where_it_was_left(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -321,7 +321,7 @@ static void switch_twice_above(struct scene *s)
     call(s, at('y', 0x10), 's');
 }
 
-static void of_stacks_that_may_go_on_the_nearest_does(void **state)
+static void of_stacks_that_may_continue_the_nearest_does(void **state)
 {
     struct scene *s = *state;
     switch_twice_above(s);
@@ -343,7 +343,7 @@ static void the_nearest_may_have_pushed_more_before_it_was_left(void **state)
     assert_spans(s, "a(y(s()s)s)sf(y(s()s)s)sg(s()s)sf?(y?())$");
 }
 
-static void the_running_stack_goes_on_when_it_is_the_nearest(void **state)
+static void the_running_stack_continues_if_it_is_the_nearest(void **state)
 {
     struct scene *s = *state;
     switch_twice_above(s);
@@ -486,9 +486,9 @@ static void others_than_what_has_called_on_another_stack_return_by_the_pointer(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULE(callers_that_are_reported_are_open_from_the_beginning),
+        RULE(reported_callers_are_active_from_the_beginning),
         RULE(callers_beyond_all_measure_are_not_learned),
-        RULE(what_learns_of_a_known_stack_is_ignored),
+        RULE(callers_of_a_known_stack_are_ignored),
         RULE(a_reported_caller_is_returned_to_by_its_address),
         RULE(a_reported_handler_returns_to_what_it_interrupted),
         RULE(stacks_that_are_whole_are_stitched_from_their_roots),
@@ -496,18 +496,18 @@ int main(void)
         RULE(a_return_near_the_pointer_stays_in_its_stack),
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),
-        RULE(a_stack_left_without_a_pointer_goes_on_where_it_would_return),
+        RULE(a_stack_left_without_a_pointer_continues_where_it_would_return),
         RULE(a_jump_that_loads_no_pointer_is_a_tail_call),
         RULE(pointers_reported_on_the_way_of_a_move_do_not_count),
         RULE(what_moves_nothing_does_not_end_a_move),
         RULE(a_pointer_reported_once_is_no_move),
-        RULE(two_stacks_go_on_by_turns),
+        RULE(two_stacks_alternate),
         RULE(a_move_beyond_the_top_of_a_stack_goes_to_another),
-        RULE(the_top_of_a_stack_is_known_when_it_goes_on),
-        RULE(a_stack_does_not_go_on_far_below_where_it_was_left),
-        RULE(of_stacks_that_may_go_on_the_nearest_does),
+        RULE(the_top_of_a_stack_is_known_when_it_continues),
+        RULE(a_stack_does_not_continue_far_below_where_it_was_left),
+        RULE(of_stacks_that_may_continue_the_nearest_does),
         RULE(the_nearest_may_have_pushed_more_before_it_was_left),
-        RULE(the_running_stack_goes_on_when_it_is_the_nearest),
+        RULE(the_running_stack_continues_if_it_is_the_nearest),
         RULE(an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack),
         RULE(an_unwind_target_in_no_known_stack_begins_one),
         RULE(a_new_stack_below_others_is_not_in_their_place),

@@ -283,7 +283,7 @@ static void a_return_out_of_deep_recursion_is_matched(void **state)
     assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('a'));
 }
 
-static void a_caller_can_go_on_where_the_next_function_begins(void **state)
+static void a_caller_can_continue_where_the_next_function_begins(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -306,7 +306,7 @@ static void a_return_to_the_start_of_the_caller_begins_it_again(void **state)
     assert_spans(s, "m(a(b()ta()))$");
 }
 
-static void what_was_begun_by_a_return_can_return_to_who_did(void **state)
+static void a_function_begun_by_a_return_can_return_to_the_one_that_began_it(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -847,7 +847,7 @@ static void the_next_signal_can_begin_where_one_ends(void **state)
     assert_spans(s, "a(I()h()r(S())i()r(S()))$");
 }
 
-static void a_handler_can_change_where_the_program_goes_on(void **state)
+static void a_handler_can_rewrite_the_context(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -978,7 +978,7 @@ a_handler_can_make_the_program_go_on_in_what_was_open_before_an_unwind_target(vo
 
 /* Pauses, gaps, exec. */
 
-static void a_pause_is_shown_when_tracing_goes_on(void **state)
+static void a_pause_is_shown_when_tracing_continues(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -1031,7 +1031,7 @@ static void a_pause_that_ends_in_an_unknown_function_ends_the_segment(void **sta
     assert_spans(s, "a(U())gy?(x?())$");
 }
 
-static void a_resume_for_no_reason_goes_on_where_it_can(void **state)
+static void a_resume_for_no_reason_continues_where_it_can(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -1042,7 +1042,7 @@ static void a_resume_for_no_reason_goes_on_where_it_can(void **state)
     assert_int_equal(repaired(s), 1);
 }
 
-static void spans_that_go_on_after_a_gap_are_one(void **state)
+static void spans_that_continue_after_a_gap_are_one(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -1053,7 +1053,7 @@ static void spans_that_go_on_after_a_gap_are_one(void **state)
     assert_spans(s, "a(b(!)+)$+");
 }
 
-static void a_gap_in_which_time_was_lost_lies_inside_of_what_goes_on(void **state)
+static void a_gap_in_which_time_was_lost_lies_inside_of_what_continues(void **state)
 {
     struct scene *s = *state;
     struct replay replay;
@@ -1197,7 +1197,7 @@ static void exec_happens_once(void **state)
     assert_spans(s, "a()es(S())$");
 }
 
-static void tracing_that_goes_on_without_a_resume_has_not_paused(void **state)
+static void tracing_that_continues_without_a_resume_has_not_paused(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -1310,19 +1310,19 @@ int main(void)
         RULE(a_call_made_by_a_handler_can_return_to_the_start_of_what_it_interrupted),
         RULE(signals_nest),
         RULE(the_next_signal_can_begin_where_one_ends),
-        RULE(a_handler_can_change_where_the_program_goes_on),
+        RULE(a_handler_can_rewrite_the_context),
         RULE(siglongjmp_leaves_a_handler),
         RULE(an_exception_leaves_a_handler),
         RULE(no_return_ends_a_handler_at_what_it_interrupted),
         RULE(a_signal_interrupts_a_plt_stub),
         RULE(the_interrupted_function_is_discovered_when_tracing_began_in_a_handler),
-        RULE(a_pause_is_shown_when_tracing_goes_on),
+        RULE(a_pause_is_shown_when_tracing_continues),
         RULE(a_pause_has_its_length),
         RULE(functions_may_have_returned_during_a_pause),
         RULE(a_pause_that_ends_in_an_unknown_function_ends_the_segment),
-        RULE(a_resume_for_no_reason_goes_on_where_it_can),
-        RULE(spans_that_go_on_after_a_gap_are_one),
-        RULE(a_gap_in_which_time_was_lost_lies_inside_of_what_goes_on),
+        RULE(a_resume_for_no_reason_continues_where_it_can),
+        RULE(spans_that_continue_after_a_gap_are_one),
+        RULE(a_gap_in_which_time_was_lost_lies_inside_of_what_continues),
         RULE(without_stitching_a_gap_ends_all_spans),
         RULE(a_gap_in_which_time_was_lost_has_its_length),
         RULE(gaps_can_follow_each_other_and_end_the_trace),
@@ -1341,9 +1341,9 @@ int main(void)
         RULE(a_call_into_the_middle_of_another_function_is_not_local),
         RULE(a_recursive_call_is_not_local),
         RULE(a_return_out_of_deep_recursion_is_matched),
-        RULE(a_caller_can_go_on_where_the_next_function_begins),
+        RULE(a_caller_can_continue_where_the_next_function_begins),
         RULE(a_return_to_the_start_of_the_caller_begins_it_again),
-        RULE(what_was_begun_by_a_return_can_return_to_who_did),
+        RULE(a_function_begun_by_a_return_can_return_to_the_one_that_began_it),
         RULE(a_return_ends_a_system_call_whose_end_was_missed),
         RULE(a_jump_ends_a_system_call_whose_end_was_missed),
         RULE(a_jump_can_be_a_return),
@@ -1361,7 +1361,7 @@ int main(void)
         RULE(callers_reported_after_a_pause_are_known),
         RULE(a_function_start_after_a_gap_may_be_no_beginning),
         RULE(exec_happens_once),
-        RULE(tracing_that_goes_on_without_a_resume_has_not_paused),
+        RULE(tracing_that_continues_without_a_resume_has_not_paused),
         RULE(programs_changed_before_a_first_gap_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

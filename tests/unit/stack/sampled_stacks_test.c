@@ -178,7 +178,7 @@ static void a_cut_stack_is_completed_by_the_call(void **state)
     expect(s, "a(b(c(d(e()g)g)g)g)gc(x()$)$");
 }
 
-static void unknown_callers_are_stood_for(void **state)
+static void a_frame_stands_for_unknown_callers(void **state)
 {
     struct sampled_scene *s = *state;
     take_cut(s, "c1d1", 'z');
@@ -208,7 +208,7 @@ int main(void)
         IN_SCENE(other_roots_begin_again),
         IN_SCENE(a_cut_stack_is_completed_by_the_place_on_the_stack),
         IN_SCENE(a_cut_stack_is_completed_by_the_call),
-        IN_SCENE(unknown_callers_are_stood_for),
+        IN_SCENE(a_frame_stands_for_unknown_callers),
         IN_SCENE(an_empty_row_is_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

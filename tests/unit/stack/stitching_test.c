@@ -102,7 +102,7 @@ static void when_the_first_is_not_whole_as_much_as_can_is_in_common(void **state
 
 /* Unwind targets. */
 
-static void only_frames_that_have_called_setjmp_are_landed_in(void **state)
+static void longjmp_continues_only_in_frames_that_have_called_setjmp(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -241,7 +241,7 @@ int main(void)
         RULE(whole_stacks_have_their_outermost_function_in_common),
         RULE(when_one_is_not_whole_as_much_as_can_is_in_common),
         RULE(when_the_first_is_not_whole_as_much_as_can_is_in_common),
-        RULE(only_frames_that_have_called_setjmp_are_landed_in),
+        RULE(longjmp_continues_only_in_frames_that_have_called_setjmp),
         RULE(an_unwind_target_is_where_all_callers_fit),
         RULE(a_frame_learns_after_a_gap_where_it_returns_to),
         RULE(what_has_no_caller_in_common_is_apart),

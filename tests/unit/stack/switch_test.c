@@ -26,7 +26,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_suspended_stack_goes_on_where_it_called(void **state)
+static void a_suspended_stack_continues_where_it_called(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -40,7 +40,7 @@ static void a_suspended_stack_goes_on_where_it_called(void **state)
 }
 
 /* More addresses than suspended_addresses has counters: no stack is lost, none is resumed twice. */
-static void a_thousand_suspended_stacks_go_on(void **state)
+static void a_thousand_suspended_stacks_continue(void **state)
 {
     enum { STACKS = 1000 };
     struct scene *s = *state;
@@ -62,7 +62,7 @@ static void a_thousand_suspended_stacks_go_on(void **state)
     assert_int_equal(s->stack.statistics.repaired, 0);
 }
 
-static void a_return_that_fits_two_stacks_is_settled_by_what_follows(void **state)
+static void later_returns_decide_which_of_two_stacks_continues(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -97,7 +97,7 @@ static void the_first_function_of_a_new_stack_may_return_to_a_function_start(voi
     assert_spans(s, "a(s()s)sg?(f())$");
 }
 
-static void who_began_a_stack_is_not_its_first_function(void **state)
+static void the_function_that_began_a_stack_is_not_its_first(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -109,7 +109,8 @@ static void who_began_a_stack_is_not_its_first_function(void **state)
     assert_spans(s, "a(s()s)sf(s()s)sa?()tg()$");
 }
 
-static void a_return_to_the_start_of_who_began_a_stack_is_no_return_to_it(void **state)
+static void
+a_return_to_the_start_of_the_function_that_began_a_stack_is_no_return_to_it(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -150,7 +151,7 @@ static void what_turns_out_to_be_no_stack_leaves_the_others_alone(void **state)
 
 /* The greatest number of stacks is suspended: one more is added, and the oldest is not dropped for
  * it. */
-static void the_oldest_of_all_that_are_remembered_goes_on(void **state)
+static void the_oldest_suspended_stack_can_continue(void **state)
 {
     enum { REMEMBERED = 1024 };
     struct scene *s = *state;
@@ -227,16 +228,16 @@ static void two_that_fit_are_distinguished_by_what_follows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULE(a_suspended_stack_goes_on_where_it_called),
+        RULE(a_suspended_stack_continues_where_it_called),
         RULE(a_stack_is_known_again),
         RULE(two_that_fit_are_distinguished_by_what_follows),
-        RULE(a_thousand_suspended_stacks_go_on),
-        RULE(the_oldest_of_all_that_are_remembered_goes_on),
-        RULE(a_return_that_fits_two_stacks_is_settled_by_what_follows),
+        RULE(a_thousand_suspended_stacks_continue),
+        RULE(the_oldest_suspended_stack_can_continue),
+        RULE(later_returns_decide_which_of_two_stacks_continues),
         RULE(a_jump_can_switch_too),
         RULE(the_first_function_of_a_new_stack_may_return_to_a_function_start),
-        RULE(who_began_a_stack_is_not_its_first_function),
-        RULE(a_return_to_the_start_of_who_began_a_stack_is_no_return_to_it),
+        RULE(the_function_that_began_a_stack_is_not_its_first),
+        RULE(a_return_to_the_start_of_the_function_that_began_a_stack_is_no_return_to_it),
         RULE(unknown_code_that_began_a_stack_is_not_known_again),
         RULE(what_turns_out_to_be_no_stack_leaves_the_others_alone),
     };

@@ -384,7 +384,7 @@ static void functions_are_shared_and_say_where_they_are(void **state)
     timeline_free(timeline);
 }
 
-static void lines_are_not_read_when_nobody_shows_them(void **state)
+static void lines_are_not_read_if_they_are_not_shown(void **state)
 {
     const struct flow_event events[] = {resume_event(1000), call_event(1001)};
     const struct made_up_thread threads[] = {{{.pid = 10, .tid = 10, .name = "main"}, events, 2}};
@@ -453,7 +453,7 @@ static void what_is_open_ends_with_its_thread(void **state)
 }
 
 /* Two threads whose events alternate, some at the same time. */
-static void events_in_batches_are_those_that_come_one_by_one(void **state)
+static void events_in_batches_equal_single_events(void **state)
 {
     const struct flow_event first[] = {resume_event(1000), call_event(1010), return_event(1020),
                                        call_event(1020), return_event(1030)};
@@ -627,14 +627,14 @@ int main(void)
         cmocka_unit_test(threads_are_merged_by_time_then_by_track),
         cmocka_unit_test(ticks_become_nanoseconds_of_the_recordings_clock),
         cmocka_unit_test(functions_are_shared_and_say_where_they_are),
-        cmocka_unit_test(lines_are_not_read_when_nobody_shows_them),
+        cmocka_unit_test(lines_are_not_read_if_they_are_not_shown),
         cmocka_unit_test(a_gap_is_a_mark_and_a_span_of_its_length),
         cmocka_unit_test(what_is_open_ends_with_its_thread),
         cmocka_unit_test(a_gap_that_nothing_follows_ends_with_its_thread),
         cmocka_unit_test(a_hit_stays_inside_the_call_that_it_was_in),
         cmocka_unit_test(a_death_is_a_mark_that_says_where),
         cmocka_unit_test(exec_is_seen_in_the_address_space),
-        cmocka_unit_test(events_in_batches_are_those_that_come_one_by_one),
+        cmocka_unit_test(events_in_batches_equal_single_events),
         cmocka_unit_test(a_recording_without_events_has_no_tracks),
         cmocka_unit_test(failures_of_the_decoder_are_passed_on),
     };

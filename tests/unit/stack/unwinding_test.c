@@ -150,7 +150,7 @@ a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp(voi
     assert_spans(s, "a?(a(b()u))$");
 }
 
-static void which_of_two_frames_was_landed_in_is_reported_by_what_follows(void **state)
+static void later_events_decide_which_of_two_frames_continues(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -478,7 +478,7 @@ static void an_error_further_out_than_the_last_unwind_target_may_land_anywhere(v
     assert_spans(s, "m(a(s()a(s()a(s()b(x()u)u)f(x()u)u)$)$)$");
 }
 
-static void where_nobody_called_setjmp_no_calls_are_known_to_be_protected(void **state)
+static void without_setjmp_no_calls_are_known_to_be_protected(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -551,7 +551,7 @@ static void an_unwind_target_with_a_higher_pointer_is_further_out(void **state)
     assert_spans(s, "m(a(s()a(s()x()ua(s()x()u)u)u))$");
 }
 
-static void a_higher_pointer_leaves_the_frame_that_was_landed_in(void **state)
+static void a_higher_pointer_is_not_in_the_same_frame_as_before(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -578,7 +578,7 @@ static void a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame(vo
     assert_spans(s, "m(a(s()s()a(s()s()x()u)ux()u))$");
 }
 
-static void a_pointer_outside_a_handler_reports_nothing_of_the_handlers_stack(void **state)
+static void a_pointer_outside_a_handler_says_nothing_about_the_handlers_stack(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -593,7 +593,7 @@ static void a_pointer_outside_a_handler_reports_nothing_of_the_handlers_stack(vo
     assert_int_equal(s->stack.segments.count, 1);
 }
 
-static void the_pointer_reports_more_than_setjmp_calls(void **state)
+static void the_pointer_decides_before_setjmp_calls(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -608,7 +608,7 @@ static void the_pointer_reports_more_than_setjmp_calls(void **state)
     assert_spans(s, "m(a(s()a(s()a(s()b()ux()uc()$)$)$)$)$");
 }
 
-static void a_pointer_known_from_another_function_reports_nothing(void **state)
+static void a_pointer_known_from_another_function_decides_nothing(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -648,7 +648,7 @@ static void an_unwind_target_with_a_lower_pointer_may_be_further_in(void **state
     assert_spans(s, "m(a(s()x()ua(s()x()uc()))$)$");
 }
 
-static void a_pointer_far_outside_a_handler_reports_nothing_of_the_handlers_stack(void **state)
+static void a_pointer_far_outside_a_handler_says_nothing_about_the_handlers_stack(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -681,9 +681,9 @@ int main(void)
         RULE(a_setjmp_call_made_again_can_be_left_for_the_same_frame),
         RULE(an_unwind_target_with_the_same_pointer_is_in_the_same_frame),
         RULE(an_unwind_target_with_a_higher_pointer_is_further_out),
-        RULE(a_higher_pointer_leaves_the_frame_that_was_landed_in),
+        RULE(a_higher_pointer_is_not_in_the_same_frame_as_before),
         RULE(a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame),
-        RULE(a_pointer_outside_a_handler_reports_nothing_of_the_handlers_stack),
+        RULE(a_pointer_outside_a_handler_says_nothing_about_the_handlers_stack),
         RULE(a_call_that_another_setjmp_protects_passes_the_error_on),
         RULE(a_call_that_only_another_setjmp_is_known_not_to_protect_may_be_protected),
         RULE(an_error_after_an_unwind_target_elsewhere_may_land_in_the_same_frame),
@@ -693,16 +693,16 @@ int main(void)
         RULE(a_jump_that_is_not_seen_to_load_the_stack_lands_on_pads_too),
         RULE(a_return_that_fits_no_call_lands_on_pads_too),
         RULE(an_unwinder_can_be_part_of_the_function_it_lands_in),
-        RULE(which_of_two_frames_was_landed_in_is_reported_by_what_follows),
+        RULE(later_events_decide_which_of_two_frames_continues),
         RULE(an_unwind_target_in_the_leaf_itself_unwinds_nothing),
         RULE(an_unwind_target_in_a_function_never_seen_keeps_the_caller),
         RULE(an_unwind_target_in_unknown_code_that_is_open_is_no_tail_call),
         RULE(a_frame_that_has_called_setjmp_is_preferred_after_an_unwind_target_elsewhere),
         RULE(resuming_in_a_function_never_seen_replaces_the_leaf_though_another_stack_waits),
-        RULE(where_nobody_called_setjmp_no_calls_are_known_to_be_protected),
+        RULE(without_setjmp_no_calls_are_known_to_be_protected),
         RULE(an_error_passes_a_frame_that_called_no_setjmp_and_one_without_protection),
-        RULE(the_pointer_reports_more_than_setjmp_calls),
-        RULE(a_pointer_known_from_another_function_reports_nothing),
+        RULE(the_pointer_decides_before_setjmp_calls),
+        RULE(a_pointer_known_from_another_function_decides_nothing),
         RULE(forced_unwinding_that_has_landed_everywhere_is_a_longjmp),
         RULE(longjmp_inside_of_what_the_unwinder_calls_does_not_leave_it),
         RULE(a_system_call_is_no_setjmp),
@@ -710,7 +710,7 @@ int main(void)
         RULE(a_frame_open_before_the_trace_may_have_called_setjmp_as_others_have),
         RULE(an_unwind_target_whose_pointer_is_not_reported_may_be_anywhere),
         RULE(an_unwind_target_with_a_lower_pointer_may_be_further_in),
-        RULE(a_pointer_far_outside_a_handler_reports_nothing_of_the_handlers_stack),
+        RULE(a_pointer_far_outside_a_handler_says_nothing_about_the_handlers_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

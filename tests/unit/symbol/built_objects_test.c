@@ -442,7 +442,7 @@ static void cold_part_belongs_to_its_function(void **state)
 static void cold_parts_of_two_static_functions_of_one_name(void **state)
 {
     const char *folder = *state;
-    for (char file = 'a'; file <= 'b'; file++) {
+    for (int file = 'a'; file <= 'b'; file++) {
         char *name = memory_format("%c.c", file);
         char *text = memory_format(
             "#include <stdio.h>\n"

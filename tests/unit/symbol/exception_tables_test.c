@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 enum {
-    CODE = 0x10000, /* the object's code; the bytes of the file are behind it */
+    CODE = 0x10000, /* the object's code; the bytes of the file follow it */
     CODE_SIZE = 0x1000,
     TABLE = 0x20000,
     FUNCTION = CODE + 0x100,
@@ -111,7 +111,7 @@ static void landing_pads_can_have_a_start_of_their_own(void **state)
     assert_int_equal(FIND(FUNCTION + 0x15, DW_EH_PE_udata4, 0x00, 0x08, 0x01, 0x00, DW_EH_PE_omit,
                           DW_EH_PE_uleb128, 8, ULEB_SITES),
                      CODE + 0x840);
-    /* relative to the byte behind the encoding: 0x20001 - 0xf801 */
+    /* relative to the byte after the encoding: 0x20001 - 0xf801 */
     assert_int_equal(FIND(FUNCTION + 0x15, DW_EH_PE_pcrel | DW_EH_PE_sdata4, 0xff, 0x07, 0xff, 0xff,
                           DW_EH_PE_omit, DW_EH_PE_uleb128, 8, ULEB_SITES),
                      CODE + 0x840);

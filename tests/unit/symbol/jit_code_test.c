@@ -249,7 +249,7 @@ static void missing_object_is_named_in_brackets(void **state)
     recording_free(&recording);
 }
 
-/* In /tmp anybody may put a link to somebody's file, or a FIFO that nobody will ever write to. */
+/* In /tmp any user may put a link to another user's file, or a FIFO without a writer. */
 static void only_a_file_of_ones_own_is_taken_from_a_shared_folder(void **state)
 {
     write_map(*state, 1, "10100 20 first\n");

@@ -18,8 +18,8 @@
 static int set_up(void **state)
 {
     *state = make_test_folder();
-    run_command("cd %s && gcc -O1 -fpic -shared %s/landing_log.c -o log.so -ldl", (char *)*state,
-                SOURCES);
+    run_command("cd %s && gcc -O1 -fpic -shared %s/landing_pad_log.c -o log.so -ldl",
+                (char *)*state, SOURCES);
     return 0;
 }
 
@@ -81,7 +81,7 @@ static void check_object(const char *folder, const char *program, const char *ob
 static void check_program(const char *folder, const char *compiler, const char *options)
 {
     skip_without(compiler);
-    run_command("cd %s && %s %s %s/landing_program.cpp -o program", folder, compiler, options,
+    run_command("cd %s && %s %s %s/landing_pad_program.cpp -o program", folder, compiler, options,
                 SOURCES);
     check_object(folder, "program", "program", 30);
 }
@@ -129,10 +129,11 @@ static void in_a_shared_object(void **state)
 {
     const char *folder = *state;
     skip_without("g++");
-    run_command("cd %s && g++ -O2 -fpic -shared -Dmain=start %s/landing_program.cpp -o libpads.so "
-                "&& echo 'int start(); int main() { start(); }' | "
-                "g++ -x c++ - -o user -L. -lpads",
-                folder, SOURCES);
+    run_command(
+        "cd %s && g++ -O2 -fpic -shared -Dmain=start %s/landing_pad_program.cpp -o libpads.so "
+        "&& echo 'int start(); int main() { start(); }' | "
+        "g++ -x c++ - -o user -L. -lpads",
+        folder, SOURCES);
     check_object(folder, "user", "libpads.so", 30);
 }
 
@@ -141,7 +142,7 @@ static void from_rust(void **state)
     const char *folder = *state;
     skip_without("rustc");
     for (int level = 0; level <= 2; level += 2) {
-        run_command("cd %s && rustc -C opt-level=%d %s/landing_program.rs -o program", folder,
+        run_command("cd %s && rustc -C opt-level=%d %s/landing_pad_program.rs -o program", folder,
                     level, SOURCES);
         check_object(folder, "program", "program", 15);
     }

@@ -1,5 +1,5 @@
 /* Unwinding of a saved stack: this process calls a library that saves its own registers and stack
- * as the kernel does for a sample, and then somebody else finds who has called whom. */
+ * as the kernel does for a sample; afterwards the unwinder finds the callers. */
 #include "symbol/stack_unwinder.h"
 
 #include "base/arena.h"

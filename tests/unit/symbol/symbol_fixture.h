@@ -49,7 +49,7 @@ __attribute__((format(printf, 1, 2))) void run_command(const char *format, ...);
  * none. */
 __attribute__((format(printf, 1, 2))) char *command_line_output(const char *format, ...);
 
-/* The value of symbol `name` as nm tells it; fails the test when there is none. */
+/* The value of symbol `name` as nm prints it; fails the test when there is none. */
 uint64_t symbol_value(const char *path, const char *name);
 
 #endif

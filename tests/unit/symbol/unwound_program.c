@@ -9,7 +9,7 @@ enum { SAVED_SIZE = 16384, REGISTERS = 17 };
 struct unwound_moment {
     uint64_t registers[REGISTERS]; /* in DWARF's order; but those that calls may change are 0 */
     uint8_t bytes[SAVED_SIZE];
-    const uint8_t *top; /* of the stack: nothing behind it can be read */
+    const uint8_t *top; /* of the stack: nothing after it can be read */
 };
 
 void innermost(struct unwound_moment *moment, int depth);

@@ -1,4 +1,4 @@
-/* The side-band log, with the holes that killed writers leave. */
+/* The sideband log, with the holes that killed writers leave. */
 #include "engine/packets/log_reader.h"
 
 #include <setjmp.h>

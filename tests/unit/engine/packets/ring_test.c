@@ -57,7 +57,7 @@ static void open_ring(struct ring *opened, const char *folder, const struct test
         fail_msg("%s", error.text);
 }
 
-/* All parts in one piece. */
+/* Joins the parts. */
 static void copy_parts(const struct ring_packets *packets, unsigned char *copy)
 {
     for (size_t i = 0; i < packets->part_count; i++) {

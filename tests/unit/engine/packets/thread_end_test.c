@@ -1,4 +1,4 @@
-/* The ends of threads that could not tell them themselves. */
+/* The ends of threads that could not record them themselves. */
 #include "engine/packets/thread_end.h"
 
 #include "engine/engine.h"
@@ -93,7 +93,7 @@ static void another_thread_executed_another_program(void **state)
     executed(&scene, 450);
     assert_int_equal(end_of(&scene, true), 350);
     begin(&scene);
-    scene.header.tid = PID; /* this number goes on as the new program */
+    scene.header.tid = PID; /* the new program runs under this number */
     executed(&scene, 350);
     assert_int_equal(end_of(&scene, true), 0);
 }

@@ -33,7 +33,7 @@ static void versions_are_read(void **state)
     assert_false(perf_version_parse(&version, "perf version unknown"));
 }
 
-/* A machine with everything, root's, and options as they are without any on the command line. */
+/* A machine of root's with every capability, and the default options. */
 struct bench {
     struct perf_machine machine;
     struct record_options options;
@@ -198,7 +198,7 @@ static void timer_resolutions_of_samples(void **state)
     assert_int_equal(perf_request_shortcomings(&bench.request), PERF_LACKS_CYCLES);
 }
 
-/* Mappings are told by the first event, whose ring is not overwritten. */
+/* Mappings are recorded with the first event, whose ring is not overwritten. */
 static void samples_overwrite_their_ring(void **state)
 {
     struct bench bench;

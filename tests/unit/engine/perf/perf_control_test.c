@@ -29,7 +29,7 @@ static void acknowledgements_are_of_the_commands_in_their_order(void **state)
     assert_true(perf_control_send(&control, PERF_COMMAND_ENABLE));
     assert_true(perf_control_send(&control, PERF_COMMAND_SNAPSHOT));
     assert_false(perf_control_next_ack(&control, &command));
-    /* In pieces, as a pipe may bring them. */
+    /* In two writes, as a pipe may split it. */
     assert_int_equal(write(control.acks[1], "ac", 2), 2);
     assert_false(perf_control_next_ack(&control, &command));
     assert_int_equal(write(control.acks[1], "k\n\0ack\n\0", 8), 8);

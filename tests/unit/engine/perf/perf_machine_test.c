@@ -126,7 +126,7 @@ static void the_environment_has_a_say(void **state)
     unsetenv("MAGIC_TRACE_PERF_IS_PRIVILEGED");
     unsetenv("MAGIC_TRACE_PERF_NO_KCORE");
     machine = examine(&place);
-    assert_false(machine.privileged); /* this proc says nothing of our rights */
+    assert_false(machine.privileged); /* this proc has no file about our privileges */
     assert_false(machine.no_kcore);
     perf_machine_free(&machine);
     tear_down(&place);

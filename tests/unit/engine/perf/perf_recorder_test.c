@@ -1,5 +1,6 @@
-/* One run of perf, played by tests/programs/stand_in_perf.c, whose log tells what perf was told.
- * argv[1] is its path. */
+/* One run of perf, played by tests/programs/stand_in_perf.c, whose log contains its arguments and
+ * commands. argv[1] is its path.
+ */
 #include "engine/perf/perf_recorder.h"
 
 #include "base/file.h"
@@ -73,7 +74,7 @@ static void wait_for(struct scene *scene, enum perf_phase phase)
     assert_int_equal(scene->recorder.phase, phase);
 }
 
-/* What perf was told, without its arguments, with blanks between. The caller frees. */
+/* The log of perf without its arguments, with blanks between. The caller frees. */
 static char *reported(const struct scene *scene)
 {
     char *log = file_read(scene->log, NULL, NULL);
@@ -118,7 +119,7 @@ static void expect_verdict(const struct scene *scene, const char *words)
         fail_msg("%s", error.text);
 }
 
-/* ---- what perf of each range of versions is told ---- */
+/* ---- commands for each range of versions of perf ---- */
 
 static void record(unsigned major, unsigned minor, const char *expected)
 {
@@ -153,7 +154,7 @@ static void take_snapshots(unsigned major, unsigned minor, bool several, const c
     start(&scene);
     wait_for(&scene, PERF_RECORDING);
     perf_recorder_snapshot(&scene.recorder);
-    /* A signal has no acknowledgement: the log tells that it has arrived. */
+    /* A signal has no acknowledgement: the log shows that it has arrived. */
     char *words;
     while (words = reported(&scene), !strstr(words, "s"))
         free(words);

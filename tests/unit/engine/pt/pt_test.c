@@ -71,7 +71,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* As of a program that waits before exec: nothing is read of a running process. */
+/* As for a program that waits before exec: no running process is read. */
 static struct stand_in_event *begin(struct fixture *fixture)
 {
     struct error error = {0};
@@ -141,8 +141,8 @@ static void an_area_that_has_not_filled_up_is_kept_from_its_beginning(void **sta
     perf_data_close(&fixture->data);
 }
 
-/* Bytes that two snapshots share have the same offsets, and what was overwritten in between is
- * never taken for nothing. */
+/* Bytes that two snapshots share have the same offsets; a snapshot after overwritten bytes shows
+ * the gap. */
 static void snapshots_of_one_ring_report_what_they_share(void **state)
 {
     struct fixture *fixture = *state;
@@ -299,7 +299,7 @@ static void switches_wait_for_the_snapshot(void **state)
     perf_data_close(&fixture->data);
 }
 
-/* ---- what is asked for ---- */
+/* ---- event attributes ---- */
 
 static struct perf_event_attr ask(struct fixture *fixture, struct timer_resolution timer)
 {
@@ -445,7 +445,7 @@ static void what_the_kernel_refuses_is_explained_and_leaves_nothing(void **state
     } refusals[] = {
         {EMFILE, "ulimit -n"},
         {ENODEV, "has no such unit"},
-        {EBUSY, "End the other one"},
+        {EBUSY, "End it"},
         {EACCES, "cannot trace the thread"},
         {EPERM, "cannot trace the thread"},
         {ENOMEM, "out of memory"},
@@ -486,7 +486,7 @@ static void a_process_that_has_ended_is_said_to_have(void **state)
     expect_refusal(fixture, "it has ended");
 }
 
-/* A size that nobody asked for is what the kernel gives. */
+/* A default size is lowered to what the kernel allows. */
 static void a_default_size_is_lowered(void **state)
 {
     struct fixture *fixture = *state;

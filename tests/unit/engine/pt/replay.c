@@ -3,7 +3,7 @@
  *
  *     pt_replay FROM TO SIZE SKIP [full]
  *
- * FROM: a recording folder; its first ring alone is played. TO: an empty folder. SIZE: bytes of the
+ * FROM: a recording folder; only its first ring is played. TO: an empty folder. SIZE: bytes of the
  * area that is overwritten, a power of two. SKIP: so many bytes (of PAD packets) have been written
  * before, which moves where the area ends. full: everything is kept (-full-execution).
  */
@@ -25,7 +25,7 @@
 
 struct replay {
     struct perf_data from;
-    pid_t process; /* that stands in for the recorded one */
+    pid_t process; /* stands in for the recorded one */
     uint32_t pid;  /* the recorded one's */
     size_t skip;
     bool played;
@@ -71,7 +71,7 @@ static void play_packets(const struct replay *replay, struct stand_in *kernel,
     }
 }
 
-/* As soon as it is told to trace, everything happens, and the process ends. */
+/* When tracing starts, all packets are written at once, and the process ends. */
 static void play(struct stand_in *kernel, struct stand_in_event *event)
 {
     struct replay *replay = kernel->context;

@@ -264,7 +264,7 @@ static void several_hits_take_several_snapshots(void **state)
     assert_int_equal(fixture->result.snapshots, 3);
     struct perf_data data;
     assert_true(open_data(fixture, &data));
-    assert_int_equal(data.chunk_count, 4); /* and what came behind the last */
+    assert_int_equal(data.chunk_count, 4); /* and the packets after the last */
     assert_int_equal(data.chunks[3].size, 400);
     assert_memory_equal(data.chunks[3].bytes, fixture->packets, 400);
     perf_data_close(&data);
@@ -310,7 +310,7 @@ static void events_are_recorded_beside(void **state)
     perf_data_close(&data);
 }
 
-/* ---- everything is kept ---- */
+/* ---- full execution ---- */
 
 static void *write_everything(void *argument)
 {
@@ -358,7 +358,7 @@ static void a_full_execution_is_drained_while_it_goes_on(void **state)
     perf_data_close(&data);
 }
 
-/* Each time that there is no room the event stops, and goes on when it has been drained. */
+/* Each time that the area is full the event stops, and continues when it has been drained. */
 static void write_too_much(struct stand_in *kernel, struct stand_in_event *event)
 {
     struct fixture *fixture = kernel->context;
@@ -438,7 +438,7 @@ static void what_cannot_run_leaves_nothing(void **state)
     expect_nothing(fixture, (char *[]){"/no/such/program", NULL}, "cannot start /no/such/program");
     expect_nothing(fixture, (char *[]){"no-such-program", NULL}, "cannot find the program");
     fixture->kernel.open_problem = EBUSY;
-    expect_nothing(fixture, (char *[]){"true", NULL}, "End the other one");
+    expect_nothing(fixture, (char *[]){"true", NULL}, "End it");
     fixture->kernel.open_problem = 0;
     fixture->kernel.map_problem = EPERM;
     for (size_t calls = 0; calls < 2; calls++) {

@@ -123,7 +123,7 @@ static bool is_power_of_two(uint64_t number)
     return number && !(number & (number - 1));
 }
 
-/* perf_mmap_aux(): behind the ring, where the page says, a power of two of pages. */
+/* perf_mmap_aux(): after the ring, at the offset of the page, a power of two of pages. */
 static bool may_map_area(const struct stand_in_ring *ring, size_t size, uint64_t offset)
 {
     return ring && ring->page && !ring->packets && ring->page->aux_offset == offset &&

@@ -29,7 +29,7 @@ enum {
 
 struct stand_in_ring {
     struct perf_event_mmap_page *page; /* NULL: not mapped; writable */
-    uint8_t *records, *packets;        /* behind the page; NULL: no area */
+    uint8_t *records, *packets;        /* after the page; NULL: no area */
     uint64_t records_size, packets_size;
     bool overwritten;
     uint64_t written; /* packets, ever */
@@ -51,16 +51,16 @@ struct stand_in {
     struct stand_in_event *events;
     size_t event_count;
     size_t mapped; /* mappings that have not been unmapped */
-    /* What the test wants to be refused: the errno, from that call on (0: the first). */
+    /* Refusals for the test: the errno, from that call on (0: the first). */
     int open_problem, map_problem, control_problem;
     size_t open_calls, map_calls, control_calls; /* that still succeed */
     bool others_are_real;                        /* events of other units are the real kernel's */
-    size_t largest_area;                         /* mapping more gives EPERM; 0: anything goes */
+    size_t largest_area;                         /* mapping more gives EPERM; 0: no limit */
     /* Called after an event was enabled, and before it is disabled. */
     void (*enabled)(struct stand_in *kernel, struct stand_in_event *event);
     void (*disabled)(struct stand_in *kernel, struct stand_in_event *event);
     void *context;                 /* of the test */
-    struct clock_conversion clock; /* that pages tell; a mult of 0: none */
+    struct clock_conversion clock; /* the conversion in the pages; a mult of 0: none */
     uint64_t time;                 /* of the next record of its own; grows by one */
 };
 
@@ -70,10 +70,10 @@ void stand_in_begin(struct stand_in *kernel);
 /* Frees what the test's engine left, after stand_in_left_over. */
 void stand_in_end(struct stand_in *kernel);
 
-/* Descriptors that were not closed and mappings that were not unmapped. */
+/* The number of open descriptors and mappings. */
 size_t stand_in_left_over(const struct stand_in *kernel);
 
-/* Forgets all events: the next recording begins anew. */
+/* Forgets all events, for the next recording. */
 void stand_in_forget(struct stand_in *kernel);
 
 /* Writes a file of the unit: "caps/psb_cyc". NULL removes it. */

@@ -142,7 +142,7 @@ static void records_are_sorted_and_rings_become_chunks(void **state)
     add_name(*state, control, PID + 1, 40, "later");
     add_name(*state, control, PID, 30, "first");
     atomic_fetch_add(&control->log_tail, 32); /* a record that was never written */
-    /* Damaged: what is there counts, not what is said to be there. */
+    /* Damaged: the rings that exist count, not the number in the header. */
     atomic_store(&control->next_ring, UINT32_MAX);
     rings_settle(path_in(*state, "soft"));
 

@@ -18,7 +18,7 @@ static void touch(const char *path)
     close(open(path, O_WRONLY | O_CREAT, 0600));
 }
 
-/* Works on for ever, having said that it does. */
+/* Works forever, after a message that it has begun. */
 static void work(const char *path)
 {
     touch(path);
@@ -26,7 +26,7 @@ static void work(const char *path)
         sum += fibonacci(5);
 }
 
-/* Leaves a child behind that executes another program when the parent has long ended. */
+/* Leaves a child that executes another program long after the parent has ended. */
 static void leave_child(const char *path)
 {
     if (fork() != 0)

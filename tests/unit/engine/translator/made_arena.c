@@ -26,18 +26,41 @@ void made_arena_open(struct made_arena *made, const struct tr_options *options)
     assert_non_null(mkdtemp(made->directory));
     if (!translator_arena_create(&made->arena, made->directory, options ? options : &usual, &error))
         fail_msg("%s", error.text);
-    uint32_t serial;
     made_table(made, UINT32_MAX, 1);
+    made_slot(made);
+}
+
+void made_slot(struct made_arena *made)
+{
+    uint32_t serial;
     assert_true(translator_arena_reserve_slot(&made->arena, &serial));
     const struct tr_geometry *geometry = &made->arena.geometry;
-    made->slot = (void *)(made->arena.bytes + geometry->slot_offset);
+    made->slot = (void *)(made->arena.bytes + geometry->slot_offset + serial * geometry->slot_size);
+    made->position = 0;
     made->slot->serial = serial;
-    made->slot->pid = made->slot->tid = MADE_PID;
+    made->slot->pid = MADE_PID;
+    made->slot->tid = MADE_PID + serial;
     made->slot->size = made->arena.options.ring_size;
     made->slot->first_time = 1000000;
-    made->slot->magic = TR_SLOT_MAGIC;
     for (unsigned i = 1; i < TR_CHUNKS; i++)
         atomic_store(&made->slot->chunks[i].position, UINT64_MAX);
+    made->slot->magic = TR_SLOT_MAGIC;
+}
+
+void made_record(struct made_arena *made, const void *record, size_t size, const char *text)
+{
+    enum { ALIGNMENT = 16 };
+    size_t text_size = text ? strlen(text) + 1 : 0;
+    size_t whole = (size + text_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    uint64_t offset = atomic_fetch_add(&made->arena.control->log_tail, whole);
+    uint8_t *place = made->arena.bytes + made->arena.geometry.log_offset + offset;
+    memcpy(place, record, size);
+    if (text)
+        memcpy(place + size, text, text_size);
+    struct logged_record *head = (void *)place;
+    head->magic = LOGGED_MAGIC;
+    head->size = (uint32_t)whole;
+    atomic_store(&head->ready, 1);
 }
 
 void made_arena_close(struct made_arena *made)

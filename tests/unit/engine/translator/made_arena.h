@@ -42,6 +42,13 @@ struct made_block {
 };
 struct made_block made_block_at(uint64_t pc, unsigned longest);
 
+/* Appends to the sideband log a record of `size` bytes, whose head's kind, pid, tid and time are set, and a
+ * text; NULL: none. */
+void made_record(struct made_arena *made, const void *record, size_t size, const char *text);
+
+/* Slot number 1, 2 ... of another thread; what is logged from now on is its. */
+void made_slot(struct made_arena *made);
+
 /* Appends to the log. */
 void made_word(struct made_arena *made, uint32_t word);
 void made_entry(struct made_arena *made, uint32_t identifier, bool indirect);

@@ -1,5 +1,7 @@
 #include "random_walk.h"
 
+#include "packet/callchain_snapshot.h"
+
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,9 +153,24 @@ static void follow(struct walker *walker, struct walk_step *step, const struct m
     }
 }
 
+static void note_callers(struct walker *walker, struct walk_step *step)
+{
+    struct array *callers = &walker->walk->callers;
+    step->first_caller = (uint32_t)callers->count;
+    for (unsigned i = 0; i < walker->depth; i++) {
+        const struct frame *frame = &walker->frames[i];
+        if (frame->interrupted)
+            *(uint64_t *)array_add(callers) = frame->interrupted | CALLCHAIN_INTERRUPTED;
+        else
+            *(uint64_t *)array_add(callers) = frame->return_address;
+    }
+    step->caller_count = (uint32_t)callers->count - step->first_caller;
+}
+
 static void walk_block(struct walker *walker)
 {
     struct walk_step *step = array_add(&walker->walk->steps);
+    note_callers(walker, step);
     struct made_block block = made_block_at(walker->pc, 0);
     step->pc = walker->pc;
     step->stack_pointer = walker->stack_pointer;
@@ -174,6 +191,8 @@ static void walk_block(struct walker *walker)
         struct walk_step *jump = array_add(&walker->walk->steps);
         jump->pc = block.end;
         jump->stack_pointer = walker->stack_pointer;
+        jump->first_caller = step->first_caller;
+        jump->caller_count = step->caller_count;
         walker->pc = target;
         return;
     }
@@ -183,6 +202,7 @@ static void walk_block(struct walker *walker)
 void walk_make(struct walk *walk, const struct walk_options *options)
 {
     *walk = (struct walk){.steps = array_of(sizeof(struct walk_step)),
+                          .callers = array_of(sizeof(uint64_t)),
                           .random = options->seed * 2654435761u + 1};
     struct walker *walker = calloc(1, sizeof *walker);
     *walker = (struct walker){.walk = walk,
@@ -197,6 +217,7 @@ void walk_make(struct walk *walk, const struct walk_options *options)
 void walk_free(struct walk *walk)
 {
     array_free(&walk->steps);
+    array_free(&walk->callers);
 }
 
 static const struct walk_step *step_at(const struct walk *walk, size_t index)
@@ -211,6 +232,17 @@ static unsigned executed_in(const struct walk_step *step)
     for (uint64_t at = step->pc; at < (step->cut ? step->cut : block.end); executed++)
         at += block.lengths[executed];
     return executed;
+}
+
+const struct walk_step *walk_step_of(const struct walk *walk, size_t index)
+{
+    for (size_t i = 0; i < walk->steps.count; i++) {
+        unsigned executed = executed_in(step_at(walk, i));
+        if (index < executed)
+            return step_at(walk, i);
+        index -= executed;
+    }
+    return NULL;
 }
 
 struct array walk_instructions(const struct walk *walk)
@@ -393,11 +425,12 @@ static size_t run(struct runtime *runtime, size_t from)
     }
 }
 
-void walk_log(struct walk *walk, struct made_arena *made)
+void walk_log(struct walk *walk, struct made_arena *made, void (*wait)(struct made_arena *made))
 {
     struct runtime runtime = {
         .walk = walk, .made = made, .superblocks = array_of(sizeof(struct made_superblock))};
-    for (size_t i = 0; i < walk->steps.count;)
-        i += run(&runtime, i);
+    for (size_t i = 0; i < walk->steps.count; i += run(&runtime, i))
+        if (wait)
+            wait(made);
     array_free(&runtime.superblocks);
 }

@@ -17,12 +17,14 @@ struct walk_step {
     uint64_t pc;
     uint64_t cut; /* the instruction that did not run any more; 0: all ran */
     enum walk_event event;
-    uint64_t stack_pointer;       /* when it begins */
-    uint64_t stack_pointer_after; /* a load of the stack pointer: what it loaded */
+    uint64_t stack_pointer;              /* when it begins */
+    uint64_t stack_pointer_after;        /* a load of the stack pointer: what it loaded */
+    uint32_t first_caller, caller_count; /* when it begins, in walk.callers */
 };
 
 struct walk {
-    struct array steps; /* of struct walk_step */
+    struct array steps;   /* of struct walk_step */
+    struct array callers; /* of uint64_t, as packets report them, the outermost first */
     unsigned random;
 };
 
@@ -35,13 +37,17 @@ struct walk_options {
 void walk_make(struct walk *walk, const struct walk_options *options);
 void walk_free(struct walk *walk);
 
+/* The step that instruction number `index` belongs to. */
+const struct walk_step *walk_step_of(const struct walk *walk, size_t index);
+
 /* The addresses of the instructions that ran, of uint64_t. */
 struct array walk_instructions(const struct walk *walk);
 
 enum { WALK_START_TIME = 1000000, WALK_TICKS = 3 }; /* per instruction; nothing else takes time */
 
-/* Writes it into the arena's log, as a thread does that is killed in the last block. */
-void walk_log(struct walk *walk, struct made_arena *made);
+/* Writes it into the arena's log, as a thread does that is killed in the last block. `wait` is called before
+ * each fragment; NULL: nobody needs to read meanwhile. */
+void walk_log(struct walk *walk, struct made_arena *made, void (*wait)(struct made_arena *made));
 
 extern const uint8_t walked_code[], walked_end[], walked_handler[], walked_return[], walked_away[];
 extern const uint64_t walked_jump_targets[12], walked_functions[6];

@@ -44,6 +44,11 @@ uint64_t tr_time(struct tr_thread *thread)
     return ++thread->last_time;
 }
 
+uint64_t tr_clock_new_moment(struct tr_thread *thread)
+{
+    return ++thread->last_time;
+}
+
 void tr_invalidate(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
     if (invalidations == STAND_IN_INVALIDATIONS)

@@ -183,12 +183,12 @@ static void execute_syscall(struct tr_thread *thread)
     struct tr_state *app = &thread->app;
     int64_t number = (int64_t)app->r[TR_RAX];
     app->pc += 2;
-    app->r[TR_RCX] = app->pc;
-    app->r[TR_R11] = app->flags;
     if (number == __NR_rt_sigreturn) {
         tr_sys_rt_sigreturn(thread);
         return;
     }
+    app->r[TR_RCX] = app->pc;
+    app->r[TR_R11] = app->flags;
     if (number == stand_in_let_go_call) {
         app->r[TR_RAX] = 0;
         tr_signal_let_go(thread, app->r[TR_RDI]);

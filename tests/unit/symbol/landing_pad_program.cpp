@@ -1,5 +1,5 @@
 // Throws exceptions that are caught, cleaned up after, passed on, thrown again, in one function and
-// through several. landing_log.c says where each goes on.
+// through several. landing_pad_log.c says where each goes on.
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-// Panics that are caught, and that destructors clean up after; see landing_log.c.
+// Panics that are caught, and that destructors clean up after; see landing_pad_log.c.
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 struct Guard<'a>(&'a mut u32);

@@ -1,8 +1,8 @@
-/* Preloaded into a program: says on standard error where each exception went on.
+/* Preloaded into a program: prints on standard error where each exception continues.
  *
- * Whoever handles an exception tells the unwinder so by _Unwind_SetIP. One line each: PAD, the
- * object, the return address of the call that the exception passed, the landing pad; addresses are
- * the object's own.
+ * A function that handles an exception sets its landing pad by _Unwind_SetIP. One line each: PAD,
+ * the object, the return address of the call that the exception unwound, the landing pad; addresses
+ * are the object's own.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

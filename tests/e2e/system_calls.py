@@ -1,0 +1,33 @@
+"""What programs ask of the kernel that the translator has to know of: new threads and processes, changed mappings and
+code, filters of system calls."""
+import harness
+
+
+class SystemCalls(harness.TestCase):
+    def check(self, program, *options, untraced=()):
+        """The program does what it does untraced, all of the recording decodes, and `untraced` is what it names as not
+        traced."""
+        command = [harness.compile_program(program)]
+        traced = self.trace(command, "-engine", "translator", "-full-execution", *options)
+        self.assert_same_as_untraced(traced, command)
+        self.judge_recording(traced)
+        for name in untraced:
+            self.assertIn(name, traced.messages)
+        return traced
+
+    def test_every_way_to_begin_and_end(self):
+        """threads and processes made by every call there is, with all of them traced"""
+        traced = self.check("clones", "-multi-thread", "-follow")
+        self.assertNotIn("ntraced", traced.messages)
+
+    def test_untraced_threads_and_children(self):
+        """the same without -multi-thread and -follow: what is not traced runs as ever"""
+        self.check("clones", untraced=["-multi-thread", "-follow"])
+
+    def test_changing_code(self):
+        """code that is overwritten, mapped twice, moved and replaced runs as it is, and is recorded as it was"""
+        self.check("code_changes", "-multi-thread")
+
+    def test_filters(self):
+        """seccomp forbids a program what it does itself, not what the translator does; what cannot be traced goes on"""
+        self.check("filters", "-follow", untraced=["seccomp strict mode", "seccomp filter"])

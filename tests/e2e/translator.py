@@ -1,0 +1,94 @@
+"""The translator: counts, agreement of all judges, and real programs that must not notice it."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import counts
+import harness
+
+SHELL = """
+for word in one two three; do /bin/echo $word; done
+(exit 3); echo $?
+ls / | wc -l
+trap 'echo trapped' USR1; kill -USR1 $$
+kill -SEGV $BASHPID & wait $!; echo $?
+"""
+HANDLERS = """
+import signal, os, threading, subprocess
+hits = 0
+def handler(*_):
+    global hits
+    hits += 1
+signal.signal(signal.SIGUSR1, handler)
+signal.signal(signal.SIGALRM, handler)
+for _ in range(200):
+    os.kill(os.getpid(), signal.SIGUSR1)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+while hits < 201:
+    pass
+threads = [threading.Thread(target=lambda: sum(range(20000))) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+child = os.fork()
+if child == 0:
+    os._exit(7)
+print(hits, os.waitpid(child, 0)[1] >> 8, subprocess.run(["/bin/echo", "spawned"], capture_output=True).stdout)
+"""
+JIT = "let s = 0; for (let i = 0; i < 300000; i++) s += i % 7; console.log(s)"
+
+
+class Translator(counts.Counts):
+    """All that counts.py asks, of this engine."""
+    OPTIONS = ["-engine", "translator", "-snapshot-size", "16M"]
+
+    def check_program(self, *command):
+        """Runs as natively, leaves no gap, and all decoders agree."""
+        traced = self.trace(list(command), *self.OPTIONS, "-multi-thread", "-follow")
+        self.assert_same_as_untraced(traced, list(command))
+        self.assert_no_gaps(traced)
+        return traced
+
+    def test_shell(self):
+        """a shell with children, traps and a child that dies of a signal"""
+        self.check_program("bash", "-c", SHELL)
+
+    def test_python(self):
+        """python3: 200 signals to itself, a timer, eight threads, a fork and a program that it starts"""
+        self.check_program(sys.executable if os.path.isabs(sys.executable) else shutil.which("python3"), "-c", HANDLERS)
+
+    def test_perl(self):
+        """perl, judged by libipt and perf"""
+        traced = self.check_program("perl", "-e", "my %h; $h{$_ % 97} += $_ for 1 .. 3000; print $h{5}")
+        self.judge_recording(traced)
+
+    def test_jit(self):
+        """node: threads, and code that is written at run time"""
+        if not shutil.which("node"):
+            self.skipTest("there is no node here")
+        self.check_program("node", "-e", JIT)
+
+    def test_instruction_clock(self):
+        """-clock instructions is another engine's, which is said"""
+        finished = self.magic_trace("run", "-engine", "translator", "-clock", "instructions", "-working-directory",
+                                    self.folder / "refused", "true")
+        self.assertEqual(finished.status, 2)
+        self.assertIn(b"-engine qemu", finished.stderr)
+
+    def test_recorder_killed(self):
+        """kill -9 of magic-trace: the program ends as it would, and decode finishes the recording"""
+        marker = self.folder / "marker"
+        recording = self.folder / "killed"
+        script = f"for i in $(seq 300); do echo $i >>{marker}; /bin/true; done; echo end >>{marker}"
+        with tempfile.TemporaryFile() as messages:
+            recorder = subprocess.Popen([harness.Settings.binary, "run", "-engine", "translator",
+                                         "-working-directory", recording, "bash", "-c", script], stdout=messages, stderr=messages)
+            harness.wait_until(lambda: marker.exists() and marker.read_text().count("\n") > 10)
+            recorder.send_signal(signal.SIGKILL)
+            recorder.wait()
+        harness.wait_until(lambda: marker.read_text().endswith("end\n"))
+        self.assertEqual(marker.read_text().count("\n"), 301)
+        finished = self.magic_trace("decode", recording, "-o", self.folder / "killed.fxt.gz")
+        self.assertEqual(finished.status, 0, finished.stderr)

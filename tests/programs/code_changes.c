@@ -1,0 +1,173 @@
+/* Code that changes in every way that there is: overwritten in place, with and without mprotect, by way of a second
+ * mapping, by the kernel, moved, replaced, while other threads run it. Every function that it makes returns a number
+ * that is known; a wrong one ends the program. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE, RX = PROT_READ | PROT_EXEC, RWX = RW | PROT_EXEC };
+
+static void check(int condition, const char *what)
+{
+    if (condition)
+        return;
+    printf("wrong: %s\n", what);
+    exit(1);
+}
+
+/* mov eax, number; ret */
+static void make_function(uint8_t *at, int number)
+{
+    at[0] = 0xb8;
+    memcpy(at + 1, &number, sizeof number);
+    at[5] = 0xc3;
+}
+
+static int call(const void *function)
+{
+    return ((int (*)(void))(uintptr_t)function)();
+}
+
+static uint8_t *map(int pages, int protection)
+{
+    uint8_t *bytes =
+        mmap(NULL, (size_t)pages * PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(bytes != MAP_FAILED, "mmap");
+    return bytes;
+}
+
+static void change_in_place(void)
+{
+    uint8_t *code = map(3, RWX);
+    for (int i = 0; i < 200; i++) {
+        make_function(code, i);
+        check(call(code) == i, "overwritten function");
+    }
+    for (int i = 0; i < 100; i++) {
+        make_function(code + PAGE + i * 16, 3 * i);
+        check(call(code + PAGE + i * 16) == 3 * i, "function after others");
+        check(call(code + PAGE) == 0, "function before others");
+    }
+    for (int i = 0; i < 20; i++) {
+        make_function(code + 2 * PAGE - 3, i);
+        check(call(code + 2 * PAGE - 3) == i, "function across a page's end");
+    }
+    for (int i = 0; i < 1000; i++) {
+        *(volatile int *)(code + 2048) = i;
+        check(call(code) == 199, "function next to data");
+        check(*(volatile int *)(code + 2048) == i, "data next to a function");
+    }
+    puts("in place");
+}
+
+static void change_protection(void)
+{
+    enum { PAGES = 16 };
+    uint8_t *code = map(PAGES, RW);
+    for (int i = 0; i < 100; i++) {
+        int step = 1 + i % 3;
+        check(mprotect(code, PAGES * PAGE, RW) == 0, "mprotect");
+        for (int k = 0; k < PAGES; k += step)
+            make_function(code + k * PAGE, PAGES * i + k);
+        check(mprotect(code, PAGES * PAGE, RX) == 0, "mprotect");
+        for (int k = 0; k < PAGES; k += step)
+            check(call(code + k * PAGE) == PAGES * i + k, "function that was made writable");
+    }
+    uint8_t *text = (uint8_t *)((uintptr_t)change_protection & ~(uintptr_t)(PAGE - 1));
+    check(mprotect(text, PAGE, RWX) == 0, "mprotect of the program itself");
+    *(volatile uint8_t *)text = *(volatile uint8_t *)text;
+    check(mprotect(text, PAGE, RX) == 0, "mprotect of the program itself");
+    puts("mprotect");
+}
+
+static void change_mappings(void)
+{
+    uint8_t *code = map(1, RWX);
+    for (int i = 0; i < 50; i++) {
+        check(mmap(code, PAGE, RWX, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == code,
+              "MAP_FIXED");
+        make_function(code, i);
+        check(call(code) == i, "function in a new mapping");
+    }
+    uint8_t *moved = mremap(code, PAGE, 8 * PAGE, MREMAP_MAYMOVE);
+    check(call(moved) == 49, "function that was moved");
+    make_function(moved, 50);
+    check(call(moved) == 50, "function that was moved and overwritten");
+    check(madvise(moved, PAGE, MADV_DONTNEED) == 0 && moved[0] == 0, "madvise");
+    make_function(moved, 51);
+    check(call(moved) == 51, "function that was thrown away");
+    int ends[2];
+    check(pipe(ends) == 0, "pipe");
+    for (int i = 0; i < 30; i++) {
+        uint8_t bytes[6];
+        make_function(bytes, i);
+        check(write(ends[1], bytes, sizeof bytes) == sizeof bytes, "write");
+        check(read(ends[0], moved, sizeof bytes) == sizeof bytes, "read");
+        check(call(moved) == i, "function that the kernel wrote");
+    }
+    puts("mappings");
+}
+
+static void change_by_second_mapping(void)
+{
+    int file = memfd_create("code", 0);
+    check(ftruncate(file, 2 * PAGE) == 0, "ftruncate");
+    uint8_t *view = mmap(NULL, 2 * PAGE, RW, MAP_SHARED, file, 0);
+    uint8_t *code = mmap(NULL, 2 * PAGE, RX, MAP_SHARED, file, 0);
+    for (int i = 0; i < 100; i++) {
+        make_function(view + i % 7 * 32, i);
+        check(call(code + i % 7 * 32) == i, "function with a second mapping");
+    }
+    munmap(view, 2 * PAGE);
+    for (int i = 0; i < 20; i++) {
+        view = mmap(NULL, PAGE, RW, MAP_SHARED, file, 0);
+        make_function(view + 64, i);
+        munmap(view, PAGE);
+        check(call(code + 64) == i, "function with a second mapping for a while");
+    }
+    puts("second mapping");
+}
+
+static uint8_t *shared_function;
+static volatile int ended;
+
+static void *run_shared(void *argument)
+{
+    while (!ended)
+        check(call(shared_function) < 300, "function that another thread changes");
+    return argument;
+}
+
+static void change_under_threads(void)
+{
+    pthread_t threads[3];
+    shared_function = map(1, RWX) + 64;
+    make_function(shared_function, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, run_shared, NULL);
+    for (int i = 0; i < 300; i++) {
+        *(volatile uint8_t *)(shared_function + 1) = (uint8_t)(i % 256);
+        if (i % 10 == 0)
+            usleep(100);
+    }
+    ended = 1;
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    puts("threads");
+}
+
+int main(void)
+{
+    change_in_place();
+    change_protection();
+    change_mappings();
+    change_by_second_mapping();
+    change_under_threads();
+    return 0;
+}

@@ -1,0 +1,353 @@
+/* A whole recording: an arena becomes perf.data, at the end or while the program runs. */
+#include "engine/translator/finish.h"
+
+#include "base/file.h"
+#include "packet/packet_decoder.h"
+#include "random_walk.h"
+#include "recording/perf_data/perf_data_reader.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void add_name(struct made_arena *made, uint64_t time, const char *name)
+{
+    struct logged_name record = {
+        .record = {.kind = LOGGED_NAME, .pid = MADE_PID, .tid = MADE_PID, .time = time}};
+    made_record(made, &record, offsetof(struct logged_name, name), name);
+}
+
+static void finish(struct made_arena *made, struct transcoding *transcoding,
+                   struct collection *collection)
+{
+    static char *const command_line[] = {"magic-trace", NULL};
+    struct error error;
+    *collection = (struct collection){.command_line = command_line, .clock = {.mult = 1}};
+    translator_arena_freeze(&made->arena);
+    if (!translator_finish(&made->arena, made->directory, transcoding, true, collection, &error))
+        fail_msg("%s", error.text);
+}
+
+static struct transcoding *begin(struct made_arena *made)
+{
+    struct error error;
+    struct transcoding *transcoding = transcoding_begin(&made->arena, made->directory, &error);
+    if (!transcoding)
+        fail_msg("%s", error.text);
+    return transcoding;
+}
+
+static void open_recording(struct perf_data *data, const struct made_arena *made)
+{
+    char path[128];
+    struct error error;
+    snprintf(path, sizeof path, "%s/perf.data", made->directory);
+    if (!perf_data_open(data, path, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(data->damage.code, ERROR_NONE);
+}
+
+static void log_walk(struct made_arena *made, unsigned seed, unsigned steps,
+                     void (*wait)(struct made_arena *made), uint64_t *instructions)
+{
+    struct walk walk;
+    walk_make(&walk, &(struct walk_options){.seed = seed, .steps = steps, .signals = true});
+    walk_log(&walk, made, wait);
+    struct array all = walk_instructions(&walk);
+    *instructions = all.count;
+    array_free(&all);
+    walk_free(&walk);
+}
+
+static void rings_become_chunks(void **state)
+{
+    struct made_arena made;
+    uint64_t first, second;
+    made_arena_open(&made, NULL);
+    add_name(&made, 900000, "walker");
+    log_walk(&made, 1, 500, NULL, &first);
+    made_slot(&made);
+    log_walk(&made, 2, 700, NULL, &second);
+    uint32_t unused;
+    assert_true(translator_arena_reserve_slot(&made.arena, &unused));
+    struct collection collection;
+    finish(&made, begin(&made), &collection);
+    assert_true(collection.instructions <= first + second + 40);
+    assert_true(collection.instructions + 200 > first + second);
+    struct perf_data data;
+    open_recording(&data, &made);
+    assert_int_equal(data.chunk_count, 2);
+    assert_int_equal(data.chunks[0].tid, MADE_PID);
+    assert_int_equal(data.chunks[1].tid, MADE_PID + 1);
+    assert_string_equal(data.records[0].name.name, "walker");
+    perf_data_close(&data);
+    collection_free(&collection);
+    made_arena_close(&made);
+}
+
+static void nothing_recorded_is_no_recording(void **state)
+{
+    struct made_arena made;
+    struct error error;
+    made_arena_open(&made, NULL);
+    struct collection collection = {.clock = {.mult = 1}};
+    assert_false(
+        translator_finish(&made.arena, made.directory, begin(&made), true, &collection, &error));
+    assert_int_equal(error.code, ERROR_NOT_FOUND);
+    collection_free(&collection);
+    made_arena_close(&made);
+}
+
+static void code_dumps_become_files(void **state)
+{
+    enum { OFFSET = 0x2010, SIZE = 4096 };
+    struct made_arena made;
+    uint64_t instructions;
+    made_arena_open(&made, NULL);
+    log_walk(&made, 1, 100, NULL, &instructions);
+    memset(made.arena.bytes + made.arena.geometry.dump_offset + OFFSET, 0xcc, SIZE + 16);
+    struct logged_mapping mapping = {
+        .record = {.kind = LOGGED_MAPPING, .pid = 77, .tid = 77, .time = 900000},
+        .start = 0x10000,
+        .length = SIZE,
+        .file_offset = 4096,
+        .jit = 1};
+    const size_t size = offsetof(struct logged_mapping, path);
+    made_record(&made, &mapping, size, "images/dump.77.2010");
+    made_record(&made, &mapping, size, "images/dump.77.2010"); /* again */
+    made_record(&made, &mapping, size, "images/../dump.77.2010");
+    made_record(&made, &mapping, size, "images/dump.77.ffffffffffffffff");
+    mapping.length = UINT64_MAX - 4;
+    made_record(&made, &mapping, size, "images/dump.77.2011");
+    struct collection collection;
+    finish(&made, begin(&made), &collection);
+    char path[128];
+    struct file_view view;
+    snprintf(path, sizeof path, "%s/images/dump.77.2010", made.directory);
+    assert_true(file_map(&view, path, NULL));
+    assert_int_equal(view.size, 4096 + SIZE + 16);
+    assert_memory_equal(view.bytes, "\177ELF", 4);
+    assert_int_equal(view.bytes[4096], 0xcc);
+    assert_int_equal(view.bytes[4096 + SIZE + 15], 0xcc);
+    file_unmap(&view);
+    snprintf(path, sizeof path, "%s/images/dump.77.2011", made.directory);
+    assert_int_not_equal(access(path, F_OK), 0);
+    collection_free(&collection);
+    made_arena_close(&made);
+}
+
+/* --- While the program runs --- */
+
+/* As the runtime: what it clears and writes next has been read. */
+static void wait_for_reader(struct made_arena *made)
+{
+    uint64_t next = made->position + TR_CLEARED + 4 * (made->slot->size / TR_CHUNKS);
+    while (next > atomic_load(&made->slot->read_to) + made->slot->size)
+        sched_yield();
+}
+
+/* The packets of one thread, from a recording or its packet file. */
+static struct array packets_of(const struct made_arena *made)
+{
+    struct perf_data data;
+    struct array bytes = array_of(1);
+    open_recording(&data, made);
+    for (size_t i = 0; i < data.chunk_count; i++)
+        array_add_all(&bytes, data.chunks[i].bytes, data.chunks[i].size);
+    perf_data_close(&data);
+    return bytes;
+}
+
+static void full_execution_reads_what_a_larger_ring_would_hold(void **state)
+{
+    struct tr_options options = {
+        .clock = RECORD_CLOCK_HOST, .ring_size = 64 << 20, .tsc_hz = 2600000000, .bus_ratio = 26};
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        struct made_arena large, small;
+        struct collection collection;
+        uint64_t instructions;
+        options.ring_size = 64 << 20;
+        options.full_execution = 0;
+        made_arena_open(&large, &options);
+        log_walk(&large, seed, 30000, NULL, &instructions);
+        finish(&large, begin(&large), &collection);
+        collection_free(&collection);
+
+        options.ring_size = MADE_RING;
+        options.full_execution = 1;
+        made_arena_open(&small, &options);
+        struct transcoding *transcoding = begin(&small);
+        log_walk(&small, seed, 30000, wait_for_reader, &instructions);
+        assert_true(small.position > 4 * MADE_RING);
+        finish(&small, transcoding, &collection);
+        collection_free(&collection);
+
+        struct array expected = packets_of(&large), found = packets_of(&small);
+        assert_int_equal(found.count, expected.count);
+        assert_memory_equal(found.elements, expected.elements, expected.count);
+        array_free(&expected);
+        array_free(&found);
+        made_arena_close(&large);
+        made_arena_close(&small);
+    }
+}
+
+static void a_thread_that_has_ended_is_done_with(void **state)
+{
+    struct made_arena made;
+    struct collection collection;
+    uint64_t instructions;
+    struct tr_options options = {.clock = RECORD_CLOCK_HOST,
+                                 .ring_size = MADE_RING,
+                                 .tsc_hz = 2600000000,
+                                 .bus_ratio = 26,
+                                 .full_execution = 1};
+    made_arena_open(&made, &options);
+    struct transcoding *transcoding = begin(&made);
+    log_walk(&made, 1, 300, NULL, &instructions);
+    atomic_store(&made.slot->ended, TR_SLOT_ENDED);
+    while (atomic_load(&made.slot->read_to) < made.position / 2)
+        sched_yield();
+    made_slot(&made);
+    log_walk(&made, 2, 300, NULL, &instructions);
+    finish(&made, transcoding, &collection);
+    assert_int_equal(collection.rings.count, 2);
+    collection_free(&collection);
+    made_arena_close(&made);
+}
+
+/* Nobody waits for packets that cannot be written. */
+static void without_a_packet_file_logs_are_read_on(void **state)
+{
+    struct made_arena made;
+    uint64_t instructions;
+    char folder[128];
+    struct tr_options options = {.clock = RECORD_CLOCK_HOST,
+                                 .ring_size = MADE_RING,
+                                 .tsc_hz = 2600000000,
+                                 .bus_ratio = 26,
+                                 .full_execution = 1};
+    made_arena_open(&made, &options);
+    snprintf(folder, sizeof folder, "%s/translator/ring.0", made.directory);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    struct transcoding *transcoding = begin(&made);
+    log_walk(&made, 1, 9000, wait_for_reader, &instructions);
+    struct collection collection = {.clock = {.mult = 1}};
+    struct error error;
+    assert_false(
+        translator_finish(&made.arena, made.directory, transcoding, true, &collection, &error));
+    assert_non_null(strstr(error.text, "ring.0"));
+    collection_free(&collection);
+    made_arena_close(&made);
+}
+
+/* A recorder that was killed had read a part: another one goes on. */
+static void what_was_read_before_is_not_read_again(void **state)
+{
+    struct made_arena made;
+    struct collection collection;
+    uint64_t instructions;
+    struct tr_options options = {.clock = RECORD_CLOCK_HOST,
+                                 .ring_size = MADE_RING,
+                                 .tsc_hz = 2600000000,
+                                 .bus_ratio = 26,
+                                 .full_execution = 1};
+    made_arena_open(&made, &options);
+    struct transcoding *killed = begin(&made);
+    log_walk(&made, 1, 20000, wait_for_reader, &instructions);
+    uint64_t head = made.position;
+    while (atomic_load(&made.slot->read_to) + 8192 < head)
+        sched_yield();
+    assert_true(transcoding_finish(killed, NULL, NULL));
+    made.slot->magic = TR_SLOT_MAGIC;
+    atomic_store(&made.slot->read_to, head - 12000); /* as if it had not come further */
+    finish(&made, begin(&made), &collection);
+    struct perf_data data;
+    open_recording(&data, &made);
+    assert_int_equal(data.chunk_count, 1);
+    assert_true(collection.instructions > instructions);
+    assert_true(collection.instructions < instructions + 12000);
+    perf_data_close(&data);
+    collection_free(&collection);
+    made_arena_close(&made);
+}
+
+/* --- Several snapshots --- */
+
+static void add_hit(struct made_arena *made, uint64_t time)
+{
+    struct logged_hit hit = {
+        .record = {.kind = LOGGED_HIT, .pid = MADE_PID, .tid = MADE_PID, .time = time}, .ip = 1};
+    made_record(made, &hit, sizeof hit, NULL);
+    atomic_fetch_add(&made->arena.control->snapshots, 1);
+}
+
+/* How much of the packets is kept with a snapshot after `hit` of 16 parts of a walk; 17: none. */
+static uint64_t kept_with_hit(unsigned hit, size_t *chunks)
+{
+    enum { PARTS = 16 };
+    struct made_arena made;
+    struct collection collection;
+    struct tr_options options = {.clock = RECORD_CLOCK_HOST,
+                                 .ring_size = MADE_RING,
+                                 .tsc_hz = 2600000000,
+                                 .bus_ratio = 26,
+                                 .multi_snapshot = 1};
+    made_arena_open(&made, &options);
+    struct transcoding *transcoding = begin(&made);
+    struct walk walk;
+    walk_make(&walk, &(struct walk_options){.seed = 3, .steps = 15000});
+    uint64_t time = made.slot->first_time;
+    for (unsigned part = 0; part < PARTS; part++) {
+        /* The same way again and again: its times go on. */
+        walk_log(&walk, &made, wait_for_reader);
+        time += 1000000;
+        MADE_EVENT(&made, TR_LOST, 0, time);
+        if (part == hit)
+            add_hit(&made, time);
+    }
+    finish(&made, transcoding, &collection);
+    struct perf_data data;
+    open_recording(&data, &made);
+    *chunks = data.chunk_count;
+    uint64_t kept = 0;
+    for (size_t i = 0; i < data.chunk_count; i++)
+        kept += data.chunks[i].size;
+    perf_data_close(&data);
+    collection_free(&collection);
+    walk_free(&walk);
+    made_arena_close(&made);
+    return kept;
+}
+
+static void packets_around_snapshots_are_kept(void **state)
+{
+    size_t chunks;
+    uint64_t end_alone = kept_with_hit(17, &chunks);
+    assert_true(end_alone <= MADE_RING + (64 << 10));
+    uint64_t kept = kept_with_hit(5, &chunks);
+    assert_true(kept > 0);
+    assert_true(kept <= 4 * (64 << 10) + MADE_RING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rings_become_chunks),
+        cmocka_unit_test(nothing_recorded_is_no_recording),
+        cmocka_unit_test(code_dumps_become_files),
+        cmocka_unit_test(full_execution_reads_what_a_larger_ring_would_hold),
+        cmocka_unit_test(a_thread_that_has_ended_is_done_with),
+        cmocka_unit_test(without_a_packet_file_logs_are_read_on),
+        cmocka_unit_test(what_was_read_before_is_not_read_again),
+        cmocka_unit_test(packets_around_snapshots_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
