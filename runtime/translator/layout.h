@@ -37,7 +37,7 @@ enum {
     TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
     TR_IMAGE_OFFSET =
         64 << 10, /* in the arena: of the runtime's image; struct tr_control lies before it */
-    TR_IMAGE_LIMIT = 1 << 20, /* bytes; the sideband log follows */
+    TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
     TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */
 };
 
@@ -52,9 +52,10 @@ struct tr_options {
     uint32_t clock; /* enum record_clock (engine/engine.h) */
     uint32_t
         full_execution; /* bool: rings are drained while the program runs, and writers wait for the reader */
-    uint32_t multi_thread;   /* bool */
-    uint32_t follow;         /* bool: processes that the program starts are traced, too */
-    uint64_t ring_size;      /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
+    uint32_t multi_thread; /* bool */
+    uint32_t follow;       /* bool: processes that the program starts are traced, too */
+    uint64_t
+        ring_size; /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
     uint64_t tsc_hz;         /* TSC ticks per second */
     uint32_t bus_ratio;      /* for CBR packets: TSC MHz / 100 */
     uint32_t stamp_interval; /* bytes of log between time stamps, about */

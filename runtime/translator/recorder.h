@@ -12,7 +12,8 @@
 /* False at once when it has ended or was killed; true as well while it is stopped: see the heartbeat. */
 static inline bool tr_recorder_lives(const struct tr_control *control)
 {
-    return !atomic_load(&control->recorder_stopped) && !(atomic_load(&control->recorder) & TR_RECORDER_DIED);
+    return !atomic_load(&control->recorder_stopped) &&
+           !(atomic_load(&control->recorder) & TR_RECORDER_DIED);
 }
 
 #endif
