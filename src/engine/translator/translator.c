@@ -188,7 +188,7 @@ static bool start(struct recording *recording, struct child *child, struct error
         return false;
     *child = held.child;
     injection.start.pid = (uint32_t)child->pid;
-    if (inject(child->pid, &injection, &reason))
+    if (inject_watched(child->pid, &injection, &reason))
         return true;
     error_set(error, ERROR_UNSUPPORTED, "cannot trace %s: %s.", recording->wanted->command[0],
               reason.text);
