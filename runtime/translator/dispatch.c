@@ -60,6 +60,8 @@ static struct tr_translation *find(struct tr_thread *thread)
     struct tr_translation *translation = tr_fragment_find(pc);
     if (!translation)
         translation = tr_translate(thread, pc, NULL, &nothing);
+    if (!translation && tr_sys_vsyscall(thread, pc))
+        return find(thread);
     if (!translation)
         go_without(thread, nothing, false);
     separate_from_new_code(thread);
@@ -226,11 +228,14 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
     return at_end ? go_on(thread) : enter_again(thread, word & TR_INDIRECT);
 }
 
+/* The fragment's entry is the newest record: it has no other place where the limit is compared. */
 uint64_t tr_dispatch_trigger(struct tr_thread *thread)
 {
     uint64_t resume = thread->hot.target;
     thread->app.pc = tr_fragment_pc((uint32_t)thread->hot.exit);
-    if (!tr_trigger_reached(thread))
+    if (thread->signals.pending && tr_signal_deliver(thread, true))
+        return go_on(thread);
+    if (thread->let_go || !tr_log_check(thread, true) || !tr_trigger_reached(thread))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return resume;
 }

@@ -208,11 +208,14 @@ static int64_t execute(struct tr_thread *thread, const struct exec_call *call)
     const uint64_t *r = thread->app.r;
     const uint64_t arguments[6] = {r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10], r[TR_R8], r[TR_R9]};
     int64_t result;
-    tr_process_end_log(thread, TR_SLOT_ENDED);
+    tr_process_end_log(thread, TR_SLOT_EXECUTES);
+    if (!thread->vforked)
+        tr_process_end_other_logs(thread, TR_SLOT_RUNS, TR_SLOT_EXECUTES);
     tr_signal_before_exec(thread);
     if (!tr_safe_syscall(thread, call->number, arguments, &result))
         result = TR_RESTART;
     tr_signal_after_failed_exec(thread);
+    tr_process_end_other_logs(thread, TR_SLOT_EXECUTES, TR_SLOT_RUNS);
     tr_process_end_log(thread, TR_SLOT_RUNS);
     return result;
 }

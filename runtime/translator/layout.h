@@ -235,6 +235,7 @@ enum tr_slot_end {
     TR_SLOT_LET_GO,   /* it goes on natively: frozen, or the recorder has gone */
     TR_SLOT_NO_SPACE, /* it goes on natively: the disk was full */
     TR_SLOT_CANNOT, /* it goes on natively: it does what the translator does not support (sideband record says) */
+    TR_SLOT_EXECUTES, /* it ends, for its process calls execve; TR_SLOT_RUNS again when that fails */
 };
 
 struct tr_slot {

@@ -1,6 +1,7 @@
 #include "runtime/translator/log.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/fault_safe.h"
 #include "runtime/translator/recorder.h"
 #include "runtime/translator/system.h"
 
@@ -37,6 +38,9 @@ static void clear(struct tr_thread *thread, uint64_t up_to)
 {
     if (up_to > (uint64_t)thread->ring_end)
         up_to = (uint64_t)thread->ring_end;
+    /* A loop that logs without looking at the limit may have written further than was cleared. */
+    if (thread->hot.cleared < thread->hot.log)
+        thread->hot.cleared = thread->hot.log;
     if (thread->hot.cleared >= up_to)
         return;
     memset((void *)thread->hot.cleared, 0, up_to - thread->hot.cleared);
@@ -168,23 +172,30 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
 
 /* ---- going on ---- */
 
+/* As much as is mapped there. Returns how many bytes. */
+static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
+{
+    uint64_t copied = 0;
+    while (copied < size) {
+        uint64_t rest = TR_PAGE - (from + copied) % TR_PAGE;
+        uint64_t part = rest < size - copied ? rest : size - copied;
+        if (!tr_read_safely((void *)(to + copied), from + copied, part))
+            break;
+        copied += part;
+    }
+    return copied;
+}
+
 /* The registers that calls preserve, and the innermost part of the program's stack: so that callers are known where a
  * ring begins. */
 static void copy_stack(struct tr_thread *thread)
 {
-    struct {
-        uint64_t base, size;
-    } local, remote;
     const uint64_t *r = thread->app.r;
     uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP],
                          r[TR_R12], r[TR_R13],      r[TR_R14], r[TR_R15]};
     make_room(thread, 4 + sizeof header + LARGEST_STACK_COPY);
-    local.base = thread->hot.log + 4 + sizeof header;
-    remote.base = header[0];
-    local.size = remote.size = LARGEST_STACK_COPY;
-    int64_t copied = tr_syscall6(__NR_process_vm_readv, (uint64_t)thread->pid, (uint64_t)&local, 1,
-                                 (uint64_t)&remote, 1, 0);
-    uint64_t words = copied > 0 ? (uint64_t)copied / 8 : 0;
+    uint64_t place = thread->hot.log + 4 + sizeof header;
+    uint64_t words = copy_mapped(place, header[0], LARGEST_STACK_COPY) / 8;
     uint32_t word = TR_EVENT_WORD(TR_CALLS, words);
     memcpy((void *)(thread->hot.log + 4), header, sizeof header);
     atomic_signal_fence(memory_order_release);
@@ -272,9 +283,13 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     return true;
 }
 
-bool tr_log_is_guard(const struct tr_thread *thread, uint64_t address)
+bool tr_log_is_guard(struct tr_thread *thread, uint64_t address)
 {
-    return address - (uint64_t)thread->ring_end < TR_PAGE;
+    if (address - (uint64_t)thread->ring_end >= TR_PAGE)
+        return false;
+    wrap(thread);
+    clear(thread, thread->hot.log + TR_CLEARED);
+    return true;
 }
 
 void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)

@@ -24,7 +24,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced);
 bool tr_log_check(struct tr_thread *thread, bool in_fragment);
 
 /* A fault at `address`: true when it is the guard behind the ring; the log pointer to go on with is in hot.log. */
-bool tr_log_is_guard(const struct tr_thread *thread, uint64_t address);
+bool tr_log_is_guard(struct tr_thread *thread, uint64_t address);
 
 /* The log ends here, for that reason, before `pc`. */
 void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc);

@@ -29,23 +29,39 @@ static int64_t call_kernel(const struct tr_thread *thread, int32_t number)
     return tr_syscall6(number, r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10], r[TR_R8], r[TR_R9]);
 }
 
-static int64_t map(struct tr_thread *thread)
+static void note_mapping(struct tr_thread *thread, uint64_t start)
 {
     const uint64_t *r = thread->app.r;
-    uint64_t flags = r[TR_R10];
-    bool fixed = (flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE);
-    if (fixed && tr_own_overlaps(r[TR_RDI], end_of(r[TR_RDI], r[TR_RSI])))
-        return -ENOMEM;
-    if (fixed)
-        tr_code_changed(thread, r[TR_RDI], end_of(r[TR_RDI], r[TR_RSI]));
+    uint64_t end = end_of(start, r[TR_RSI]), flags = r[TR_R10];
+    if ((flags & MAP_SHARED) && (r[TR_RDX] & PROT_WRITE) && !(flags & MAP_ANONYMOUS))
+        tr_code_mapped_shared(thread, start, end, (int32_t)r[TR_R8], r[TR_R9]);
+    else
+        tr_code_mapped(thread, start, end);
+}
+
+/* At an address that the kernel finds nobody executes anything before the call has returned. The call itself may wait,
+ * with MAP_POPULATE for what another thread of the program does (userfaultfd, FUSE). */
+static int64_t map_anywhere(struct tr_thread *thread)
+{
     int64_t start = call_kernel(thread, __NR_mmap);
-    uint64_t end = end_of((uint64_t)start, r[TR_RSI]);
     if (is_error(start))
         return start;
-    if ((flags & MAP_SHARED) && (r[TR_RDX] & PROT_WRITE) && !(flags & MAP_ANONYMOUS))
-        tr_code_mapped_shared(thread, (uint64_t)start, end, (int32_t)r[TR_R8], r[TR_R9]);
-    else
-        tr_code_mapped(thread, (uint64_t)start, end);
+    tr_lock(&thread->process->lock);
+    note_mapping(thread, (uint64_t)start);
+    tr_unlock(&thread->process->lock);
+    return start;
+}
+
+static int64_t map_fixed(struct tr_thread *thread)
+{
+    const uint64_t *r = thread->app.r;
+    uint64_t end = end_of(r[TR_RDI], r[TR_RSI]);
+    if (tr_own_overlaps(r[TR_RDI], end))
+        return -ENOMEM;
+    tr_code_changed(thread, r[TR_RDI], end);
+    int64_t start = call_kernel(thread, __NR_mmap);
+    if (!is_error(start))
+        note_mapping(thread, (uint64_t)start);
     return start;
 }
 
@@ -86,24 +102,27 @@ static int64_t remap(struct tr_thread *thread)
     return result;
 }
 
-/* Only advice that takes the content away. */
-static int64_t advise(struct tr_thread *thread)
+static bool takes_content_away(int32_t advice)
 {
-    const uint64_t *r = thread->app.r;
-    uint64_t start = r[TR_RDI], end = end_of(start, r[TR_RSI]);
-    switch ((int32_t)r[TR_RDX]) {
+    switch (advice) {
     case MADV_DONTNEED:
     case MADV_FREE:
     case MADV_REMOVE:
     case MADV_DONTNEED_LOCKED:
     case MADV_DONTFORK:
     case MADV_WIPEONFORK:
-        if (tr_own_overlaps(start, end))
-            return -EINVAL;
-        break;
+        return true;
     default:
-        return call_kernel(thread, __NR_madvise);
+        return false;
     }
+}
+
+static int64_t advise(struct tr_thread *thread)
+{
+    const uint64_t *r = thread->app.r;
+    uint64_t start = r[TR_RDI], end = end_of(start, r[TR_RSI]);
+    if (tr_own_overlaps(start, end))
+        return -EINVAL;
     int64_t result = call_kernel(thread, __NR_madvise);
     tr_code_changed(thread, start, end);
     return result;
@@ -135,7 +154,7 @@ static int64_t change(struct tr_thread *thread, int32_t number)
     int64_t result;
     switch (number) {
     case __NR_mmap:
-        return map(thread);
+        return map_fixed(thread);
     case __NR_mprotect:
     case __NR_pkey_mprotect:
         return tr_code_mprotect(thread, number, r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10]);
@@ -158,6 +177,12 @@ static int64_t change(struct tr_thread *thread, int32_t number)
 
 int64_t tr_sys_memory(struct tr_thread *thread, int32_t number)
 {
+    const uint64_t *r = thread->app.r;
+    bool fixed = (r[TR_R10] & MAP_FIXED) && !(r[TR_R10] & MAP_FIXED_NOREPLACE);
+    if (number == __NR_mmap && !fixed)
+        return map_anywhere(thread);
+    if (number == __NR_madvise && !takes_content_away((int32_t)r[TR_RDX]))
+        return call_kernel(thread, number);
     tr_lock(&thread->process->lock);
     int64_t result = change(thread, number);
     tr_unlock(&thread->process->lock);

@@ -331,6 +331,26 @@ int64_t tr_sys_exit(struct tr_thread *thread)
     tr_exit_raw((int)thread->app.r[TR_RDI], thread->parent_waits ? &unused : &thread->state);
 }
 
+void tr_process_end_other_logs(struct tr_thread *thread, enum tr_slot_end from, enum tr_slot_end to)
+{
+    for (struct tr_thread *other = thread->process->threads; other; other = other->next) {
+        bool used = __atomic_load_n(&other->state, __ATOMIC_ACQUIRE) == TR_THREAD_USED;
+        uint32_t expected = (uint32_t)from;
+        if (other != thread && used && other->pid == thread->pid && other->slot)
+            atomic_compare_exchange_strong(&other->slot->ended, &expected, (uint32_t)to);
+    }
+}
+
+static void log_other_exits(struct tr_thread *thread, uint64_t time)
+{
+    for (struct tr_thread *other = thread->process->threads; other; other = other->next) {
+        bool used = __atomic_load_n(&other->state, __ATOMIC_ACQUIRE) == TR_THREAD_USED;
+        if (other != thread && used && other->pid == thread->pid && other->slot &&
+            atomic_load(&other->slot->ended) == TR_SLOT_RUNS)
+            tr_sideband_exit(other, time);
+    }
+}
+
 /* Other threads may still run for a moment: what they write meanwhile may or may not be read. */
 int64_t tr_sys_exit_group(struct tr_thread *thread)
 {
@@ -339,15 +359,9 @@ int64_t tr_sys_exit_group(struct tr_thread *thread)
         return TR_RESTART;
     }
     uint64_t time = tr_time(thread);
+    log_other_exits(thread, time);
     end_thread(thread, time);
-    for (struct tr_thread *other = thread->process->threads; other; other = other->next) {
-        bool runs = __atomic_load_n(&other->state, __ATOMIC_ACQUIRE) == TR_THREAD_USED;
-        uint32_t runs_traced = TR_SLOT_RUNS;
-        if (other == thread || !runs || other->pid != thread->pid || !other->slot)
-            continue;
-        if (atomic_compare_exchange_strong(&other->slot->ended, &runs_traced, TR_SLOT_ENDED))
-            tr_sideband_exit(other, time);
-    }
+    tr_process_end_other_logs(thread, TR_SLOT_RUNS, TR_SLOT_ENDED);
     for (;;)
         tr_syscall(__NR_exit_group, thread->app.r[TR_RDI], 0, 0);
 }

@@ -37,10 +37,39 @@ static void log_time(struct tr_thread *thread, enum tr_event kind, uint32_t payl
 
 /* ---- calls that are made as they are ---- */
 
-static bool unprotect_code(struct tr_thread *thread)
+/* Calls that write to memory which their arguments do not point to themselves. */
+static bool writes_anywhere(int32_t number)
 {
+    switch (number) {
+    case __NR_ioctl:
+    case __NR_readv:
+    case __NR_preadv:
+    case __NR_preadv2:
+    case __NR_recvmsg:
+    case __NR_recvmmsg:
+    case __NR_process_vm_readv:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The kernel does not write to a page that is protected for us. Whether one was, where the call may have wanted to
+ * write. */
+static bool unprotect_code(struct tr_thread *thread, int32_t number, const uint64_t arguments[6])
+{
+    enum {
+        LARGEST_BUFFER = 1 << 20
+    }; /* the kernel would have filled what lies before in a larger one */
+    bool any = false;
     tr_lock(&thread->process->lock);
-    bool any = tr_code_unprotect(thread, 0, UINT64_MAX);
+    if (writes_anywhere(number))
+        any = tr_code_unprotect(thread, 0, UINT64_MAX);
+    for (unsigned i = 0; i < 6; i++) {
+        uint64_t start = arguments[i] & ~(uint64_t)(TR_PAGE - 1);
+        if (start != 0 && start + LARGEST_BUFFER > start)
+            any |= tr_code_unprotect(thread, start, start + LARGEST_BUFFER);
+    }
     tr_unlock(&thread->process->lock);
     return any;
 }
@@ -53,8 +82,7 @@ static int64_t call_kernel(struct tr_thread *thread)
     int64_t result;
     if (!tr_safe_syscall(thread, number, arguments, &result))
         return TR_RESTART;
-    /* The kernel does not write to a page that is protected for us. */
-    if (result == -EFAULT && unprotect_code(thread) &&
+    if (result == -EFAULT && unprotect_code(thread, number, arguments) &&
         !tr_safe_syscall(thread, number, arguments, &result))
         return TR_RESTART;
     return result;
@@ -295,10 +323,7 @@ bool tr_sys_vsyscall(struct tr_thread *thread, uint64_t pc)
         !tr_read_safely(&back, r[TR_RSP], sizeof back))
         return false;
     int32_t number = entry == 0 ? __NR_gettimeofday : entry == 1 ? __NR_time : __NR_getcpu;
-    r[TR_RAX] = (uint64_t)(int64_t)number;
-    log_time(thread, TR_SYSCALL, (uint32_t)number);
     int64_t result = tr_syscall6(number, r[TR_RDI], r[TR_RSI], r[TR_RDX], 0, 0, 0);
-    log_time(thread, TR_RESUME, 0);
     if (result == -EFAULT)
         return false;
     r[TR_RAX] = (uint64_t)result;

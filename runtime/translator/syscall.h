@@ -11,8 +11,9 @@
  * the program goes on; signals that came meanwhile are pending (tr_signal_deliver follows). */
 void tr_syscall_run(struct tr_thread *thread);
 
-/* The program's CALL went to one of the three entries of the vsyscall page, `pc`: makes the call and returns to the
- * program. False: there is no entry, the program gets SIGSEGV. */
+/* The program's CALL went to one of the three entries of the vsyscall page, `pc`: makes the call, as the kernel would
+ * (arch/x86/entry/vsyscall), and returns to the program. The log shows the CALL only. False: there is no entry, the
+ * program gets SIGSEGV. */
 bool tr_sys_vsyscall(struct tr_thread *thread, uint64_t pc);
 
 /* processes.c: the sideband records of a program that begins: its name, its fork (of a program that replaced a traced
@@ -28,6 +29,10 @@ int64_t tr_sys_exit_group(struct tr_thread *thread);
 
 /* processes.c: the log of the thread has ended, or (TR_SLOT_RUNS) goes on after all. */
 void tr_process_end_log(struct tr_thread *thread, enum tr_slot_end end);
+/* The same for the logs of the process's other threads, which the kernel ends with the call that follows: for those at
+ * `from`. */
+void tr_process_end_other_logs(struct tr_thread *thread, enum tr_slot_end from,
+                               enum tr_slot_end to);
 
 /* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before, with all fields 0 but
  * hot.self, hot.stack, process, state. NULL: there is none. */

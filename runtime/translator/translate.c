@@ -705,7 +705,7 @@ static void emit(struct translating *t)
         return;
     }
     for (unsigned i = 0; i < superblock->item_count; i++) {
-        if (i == superblock->check_at) {
+        if (i == superblock->check_at && !superblock->trigger) {
             hide_r11(t);
             emit_compare(t, superblock->items[i].pc);
         }

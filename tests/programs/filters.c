@@ -25,33 +25,22 @@ static void check(int condition, const char *what)
     _exit(1);
 }
 
-static void install(struct sock_filter *filter, unsigned short length)
+static void decide(uint32_t number, uint32_t action, uint32_t otherwise)
 {
-    struct sock_fprog program = {length, filter};
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, action),
+        BPF_STMT(BPF_RET | BPF_K, otherwise),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "PR_SET_NO_NEW_PRIVS");
     check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "PR_SET_SECCOMP");
 }
 
 static void forbid(uint32_t number, uint32_t action)
 {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, action),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    install(filter, 4);
-}
-
-static void allow_only(uint32_t number)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    };
-    install(filter, 4);
+    decide(number, action, SECCOMP_RET_ALLOW);
 }
 
 static void work(void)
@@ -70,7 +59,7 @@ static void strict(void)
 
 static void only_the_end(void)
 {
-    allow_only(SYS_exit_group);
+    decide(SYS_exit_group, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
     _exit(3);
 }
 

@@ -139,10 +139,11 @@ static bool run_supervisor(const struct record_options *options, const struct si
     while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR)
         ;
     if (!listener.done)
-        return error_set(error, ERROR_IO,
-                         "the process that traces (mt-supervisor, %d) has died; what it recorded is "
-                         "lost.",
-                         (int)supervisor);
+        return error_set(
+            error, ERROR_IO,
+            "the process that traces (mt-supervisor, %d) has died; what it recorded is "
+            "lost.",
+            (int)supervisor);
     bool interrupted = result->interrupted && listener.report.result.snapshots > 0;
     *result = listener.report.result;
     result->interrupted = interrupted;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "process/processes.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,10 +97,11 @@ static bool map(struct translator_arena *arena, struct error *error)
     void *mapped = mmap(NULL, arena->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                         arena->descriptor, 0);
     if (mapped == MAP_FAILED)
-        return error_set_errno(error, ERROR_IO, errno,
-                               "cannot map %s of %llu bytes (see ulimit -v; a smaller "
-                               "-snapshot-size needs less)",
-                               arena->path, (unsigned long long)arena->size);
+        return error_set_errno(
+            error, ERROR_IO, errno,
+            "cannot map %s of %llu bytes (see ulimit -v; a smaller " FLAG_SNAPSHOT_SIZE
+            " needs less)",
+            arena->path, (unsigned long long)arena->size);
     arena->bytes = mapped;
     arena->control = mapped;
     return true;
@@ -401,6 +403,17 @@ void translator_arena_freeze(struct translator_arena *arena)
     atomic_store(&control->frozen_at, translator_arena_now(arena));
     atomic_store(&control->frozen, 1);
     wake_writers(arena);
+}
+
+void translator_arena_executed(struct translator_arena *arena, uint32_t pid)
+{
+    uint32_t slots = translator_arena_slots(arena);
+    for (uint32_t serial = 0; serial < slots; serial++) {
+        struct tr_slot *slot = translator_arena_slot(arena, serial, NULL);
+        uint32_t end = TR_SLOT_EXECUTES;
+        if (slot && slot->pid == pid)
+            atomic_compare_exchange_strong(&slot->ended, &end, TR_SLOT_ENDED);
+    }
 }
 
 static bool is_busy(const struct translator_arena *arena, uint32_t serial)

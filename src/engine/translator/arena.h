@@ -80,6 +80,9 @@ struct log_reader translator_arena_sideband(const struct translator_arena *arena
  * is frozen already nothing changes. The traced programs run on. */
 void translator_arena_freeze(struct translator_arena *arena);
 
+/* A process, `pid` as it knows itself, has begun to run another program: its threads have ended. */
+void translator_arena_executed(struct translator_arena *arena, uint32_t pid);
+
 /* Waits until the threads that are still alive have seen that the recording is frozen: those that
  * sleep in the kernel write no more. A thread that runs for long without looking is waited for a
  * fifth of a second. */

@@ -228,6 +228,7 @@ static void load(struct exec_requests *requests, struct followed *followed)
                   .execed = true,
                   .exec_time = translator_arena_now(arena)},
     };
+    translator_arena_executed(arena, followed->number);
     if (atomic_load(&arena->control->frozen)) {
         detach(requests, followed, 0);
     } else if (!translator_arena_reserve_table(arena, &injection.start.table) ||

@@ -96,7 +96,8 @@ static bool drain_stream(struct transcoding *transcoding, uint32_t serial, struc
 {
     struct transcoder *transcoder = stream->transcoder;
     uint64_t before = transcoder->cursor.position;
-    bool ended = atomic_load(&stream->slot->ended) != TR_SLOT_RUNS;
+    uint32_t end = atomic_load(&stream->slot->ended);
+    bool ended = end != TR_SLOT_RUNS && end != TR_SLOT_EXECUTES;
     log_cursor_extend(&transcoder->cursor);
     transcoder_read(transcoder);
     release(stream->slot, transcoder->settled);

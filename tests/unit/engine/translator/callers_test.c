@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -37,9 +38,12 @@ static __attribute__((noinline)) void copy_stack(size_t words)
                      :
                      : "r"(values)
                      : "rax", "memory");
-    copy.words[0] = TR_EVENT_WORD(TR_CALLS, words);
+    /* As far as there is a stack. */
+    struct iovec to = {copy.words + 1 + 2 * VALUES, 8 * words};
+    struct iovec from = {(void *)(uintptr_t)values[0], 8 * words};
+    ssize_t copied = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    copy.words[0] = TR_EVENT_WORD(TR_CALLS, copied > 0 ? copied / 8 : 0);
     memcpy(copy.words + 1, values, sizeof values);
-    memcpy(copy.words + 1 + 2 * VALUES, (const void *)(uintptr_t)values[0], 8 * words);
     copy.frame_count = backtrace(copy.frames, FRAMES);
 }
 

@@ -49,7 +49,7 @@ bool tr_find_state(struct tr_thread *thread, struct tr_state *state)
     return true;
 }
 
-bool tr_log_is_guard(const struct tr_thread *thread, uint64_t address)
+bool tr_log_is_guard(struct tr_thread *thread, uint64_t address)
 {
     return false;
 }

@@ -63,7 +63,7 @@ struct results {
     volatile int flag;
     volatile unsigned entered; /* calls of handlers */
     volatile unsigned faults, sent;
-    volatile int ready;
+    volatile int ready, wanted;
     bool is_translated;
 };
 
@@ -719,18 +719,46 @@ static void sigtimedwait_takes_pending_signals(void **state)
 
 static int program_pipe[2];
 
-/* A signal after a moment, again and again: one may come before the call. */
-PROGRAM static void send_soon(void)
+/* SIGALRM, from the test's own process, when the program sleeps. */
+PROGRAM static void send_asleep(void)
 {
-    struct itimerval timer = {.it_value.tv_usec = 2000, .it_interval.tv_usec = 2000};
-    program_syscall(SYS_setitimer, ITIMER_REAL, &timer, NULL);
+    results->wanted = SIGALRM;
 }
 
-PROGRAM static void note_first_wait(int signal, siginfo_t *info, ucontext_t *context)
+static char process_state(pid_t pid)
 {
-    struct itimerval never = {0};
-    program_syscall(SYS_setitimer, ITIMER_REAL, &never, NULL);
-    note_mask(signal, info, context);
+    char path[64], line[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "r");
+    char *read = file ? fgets(line, sizeof line, file) : NULL;
+    if (file)
+        fclose(file);
+    const char *end = read ? strrchr(line, ')') : NULL;
+    return end && end[1] ? end[2] : 'Z';
+}
+
+/* Stops the sleeper, and lets it go on sleeping: the kernel continues its call by restart_syscall. */
+static void stop_and_continue(pid_t child)
+{
+    kill(child, SIGSTOP);
+    while (process_state(child) != 'T')
+        usleep(100);
+    kill(child, SIGCONT);
+    while (process_state(child) != 'S')
+        usleep(100);
+}
+
+static void send_to_sleeper(pid_t child)
+{
+    for (char state = 'R'; state != 'Z'; state = process_state(child)) {
+        if (results->wanted && state == 'S') {
+            if (results->wanted == SIGSTOP)
+                stop_and_continue(child);
+            results->wanted = 0;
+            kill(child, SIGALRM);
+        }
+        usleep(100);
+    }
 }
 
 PROGRAM static void masked_waits(void)
@@ -744,22 +772,22 @@ PROGRAM static void masked_waits(void)
     struct pollfd poll = {.fd = program_pipe[0], .events = POLLIN};
     struct epoll_event event;
     int epoll = epoll_create1(0);
-    on_signal = note_first_wait;
+    on_signal = note_mask;
     set_action(SIGALRM, program_handler, SA_SIGINFO | SA_RESTART, bit(SIGHUP));
     handle(SIGUSR1, 0);
     handle(SIGUSR2, 0);
     handle(SIGSEGV, 0);
     change_mask(SIG_SETMASK, before);
-    send_soon();
+    send_asleep();
     note("sigsuspend", program_syscall(SYS_rt_sigsuspend, &all_but, 8));
     note("mask", (int64_t)get_mask());
-    send_soon();
+    send_asleep();
     note("ppoll", program_syscall(SYS_ppoll, &poll, 1, NULL, &all_but, 8));
     note("mask", (int64_t)get_mask());
-    send_soon();
+    send_asleep();
     note("pselect6", program_syscall(SYS_pselect6, 0, NULL, NULL, NULL, NULL, &pair));
     note("mask", (int64_t)get_mask());
-    send_soon();
+    send_asleep();
     note("epoll_pwait", program_syscall(SYS_epoll_pwait, epoll, &event, 1, -1, &all_but, 8));
     note("mask", (int64_t)get_mask());
     /* Several at once: pending before. */
@@ -781,13 +809,13 @@ PROGRAM static void masked_waits(void)
 
 static void masks_of_waiting_calls_last_for_the_wait(void **state)
 {
+    sender = send_to_sleeper;
     run_both(masked_waits);
+    sender = NULL;
 }
 
 PROGRAM static void write_to_pipe(int signal, siginfo_t *info, ucontext_t *context)
 {
-    struct itimerval never = {0};
-    program_syscall(SYS_setitimer, ITIMER_REAL, &never, NULL);
     note("rax", context->uc_mcontext.gregs[REG_RAX]);
     program_syscall(SYS_write, program_pipe[1], "x", 1);
 }
@@ -796,28 +824,35 @@ PROGRAM static void waits(void)
 {
     char byte;
     struct timespec remaining = {0};
-    on_signal = write_to_pipe;
-    /* Natively the signal may come before the call, too: then it is made after the handler. It waits for the pipe, which the
-     * handler fills. */
+    on_signal = write_to_pipe; /* which the first call then reads from: it restarts */
     handle(SIGALRM, SA_RESTART);
-    send_soon();
+    send_asleep();
     note("read", program_syscall(SYS_read, program_pipe[0], &byte, 1));
     on_signal = NULL;
     handle(SIGALRM, 0);
-    send_soon();
+    send_asleep();
     note("read", program_syscall(SYS_read, program_pipe[0], &byte, 1));
+    send_asleep();
     note("nanosleep",
          program_syscall(SYS_nanosleep, &(struct timespec){.tv_sec = 1000}, &remaining));
-    note("remaining", remaining.tv_sec >= 999);
+    note("remaining", remaining.tv_sec > 0);
+    results->wanted = SIGSTOP;
+    note("nanosleep",
+         program_syscall(SYS_nanosleep, &(struct timespec){.tv_sec = 1000}, &remaining));
+    send_asleep();
     note("pause", program_syscall(SYS_pause));
+    send_asleep();
     note("poll", program_syscall(SYS_poll, NULL, 0, -1));
+    send_asleep();
     note("rt_sigtimedwait",
          program_syscall(SYS_rt_sigtimedwait, &(uint64_t){bit(SIGHUP)}, NULL, NULL, 8));
 }
 
 static void interrupted_calls_restart_or_end(void **state)
 {
+    sender = send_to_sleeper;
     run_both(waits);
+    sender = NULL;
 }
 
 /* The thread's own timer sends a signal whenever it gets to run; each read restarts or is made: no byte is lost, none
