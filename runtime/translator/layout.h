@@ -125,14 +125,14 @@ struct tr_control {
     /* Counts up several times a second while the recorder runs (not while it is stopped); `recorder_stopped` when it has
      * ended in order. */
     _Atomic uint32_t heartbeat, recorder_stopped;
-    _Atomic uint32_t
-        recorder; /* a robust futex that a thread of the recorder holds: when it dies, the kernel sets
-                                  TR_RECORDER_DIED. 0: it did not register */
-    _Atomic uint32_t
-        unanswered; /* heartbeat + 1 when somebody waited for an answer to a request without success:
-                                    nobody asks again before it has moved */
-    _Atomic uint32_t
-        requested; /* counts requests made and failed: the futex word on which the recorder waits */
+    /* A robust futex that a thread of the recorder holds: when it dies, the kernel sets
+     * TR_RECORDER_DIED. 0: it did not register. */
+    _Atomic uint32_t recorder;
+    /* Heartbeat + 1 when somebody waited for an answer to a request without success: nobody asks
+     * again before it has moved. */
+    _Atomic uint32_t unanswered;
+    /* Counts requests made and failed: the futex word on which the recorder waits. */
+    _Atomic uint32_t requested;
 
     _Atomic uint32_t next_slot,
         next_table; /* handed out by atomic add; slots of ended threads are not used again

@@ -193,10 +193,13 @@ static const struct option_spec recording_specs[] = {
     {.name = &FLAG_SNAPSHOT_SIZE[1],
      .argument = "SIZE",
      .help = "packets kept per thread: a power of two with K, M\nor G (default 4M)",
-     .manual = "Bytes of packets kept per thread, with suffix K, M or G (default 4M). Rounded up "
-               "to a power of two, with a warning. With -sampling bytes of samples, by default 32M "
-               "where stacks are saved (`-callgraph-mode dwarf`), which is some 4,000 of them; so "
-               "much per processor where all threads or child processes are sampled.",
+     .manual =
+         "Bytes of packets kept per thread, with suffix K, M or G (default 4M). Rounded up "
+         "to a power of two, with a warning. The translator engine keeps a log of eight times "
+         "the size instead, at least 1M, which holds about as much. With -sampling bytes of "
+         "samples, by default 32M "
+         "where stacks are saved (`-callgraph-mode dwarf`), which is some 4,000 of them; so "
+         "much per processor where all threads or child processes are sampled.",
      .apply = take_snapshot_size},
     {.name = &FLAG_WORKING_DIRECTORY[1],
      .argument = "DIR",

@@ -16,13 +16,13 @@
 
 static void print_finding(const char *what, const char *finding)
 {
-    printf("%-14s %s\n", what, finding);
+    printf("%-17s %s\n", what, finding);
 }
 
 static void print_advice(const char *advice)
 {
     if (*advice)
-        printf("%-14s -> %s\n", "", advice);
+        printf("%-17s -> %s\n", "", advice);
 }
 
 /* The value of the first line "KEY : VALUE" of /proc/cpuinfo, copied into `value`; "" when there is

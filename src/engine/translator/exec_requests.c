@@ -17,14 +17,21 @@
 
 enum { HEARTBEAT_NS = 100 * 1000 * 1000 };
 
-/* A thread that we are the tracer of, from before its execve until the new program is loaded. */
+/* A thread that we are the tracer of, until its execve. */
 struct followed {
-    struct thread_number thread; /* by execve, tid becomes pid */
-    uint32_t number;             /* of the process, as it knows it itself */
-    uint32_t request;            /* index; it is free when the thread has executed */
-    bool executed;
-    bool letting_go; /* before it executes: it is to be detached at its next stop */
-    struct loading loading;
+    struct thread_number thread;
+    uint32_t number;  /* of the process, as it knows it itself */
+    uint32_t request; /* index */
+    bool letting_go;  /* it is to be detached at its next stop */
+};
+
+/* A program that was let go in the loader. */
+struct started {
+    pid_t pid;
+    uint32_t number; /* as it knows it itself */
+    uint32_t slot;
+    uint32_t heartbeat; /* when it was let go */
+    char name[16];
 };
 
 /* ---- requests ---- */
@@ -96,7 +103,7 @@ static void *wait_for_requests(void *context)
         if (waited != 0 && errno == ETIMEDOUT)
             reclaim_requests(requests);
         uint32_t now = atomic_load(&control->requested);
-        if (now != seen)
+        if (now != seen || atomic_load(&requests->unconfirmed) > 0)
             eventfd_write(requests->descriptor, 1);
         seen = now;
         atomic_fetch_add(&control->heartbeat, 1);
@@ -118,8 +125,7 @@ static struct followed *find(const struct exec_requests *requests, pid_t tid)
 
 static void forget(struct exec_requests *requests, struct followed *followed)
 {
-    if (!followed->executed)
-        free_request(requests, followed->request);
+    free_request(requests, followed->request);
     *followed = *(struct followed *)array_at(&requests->followed, --requests->followed.count);
 }
 
@@ -162,7 +168,7 @@ static void exec_failed(struct exec_requests *requests, uint32_t index)
 {
     for (size_t i = 0; i < requests->followed.count; i++) {
         struct followed *followed = array_at(&requests->followed, i);
-        if (!followed->executed && followed->request == index) {
+        if (followed->request == index) {
             let_go(followed);
             return;
         }
@@ -181,18 +187,34 @@ static void serve_requests(struct exec_requests *requests)
     }
 }
 
-/* ---- what followed threads do ---- */
+/* ---- new programs ---- */
 
 /* The process is stopped: it goes on natively. */
-static void run_untraced(struct exec_requests *requests, struct followed *followed, const char *why)
+static void run_untraced(struct exec_requests *requests, struct followed *followed,
+                         const char *cause)
 {
     char name[16];
-    process_name(followed->thread.pid, name, sizeof name);
-    recorder_log_untraced(requests->arena, followed->number, name, why);
+    process_name(followed->thread.tid, name, sizeof name);
+    recorder_log_untraced(requests->arena, followed->number, name, cause);
     detach(requests, followed, 0);
 }
 
-static void begin_loading(struct exec_requests *requests, struct followed *followed)
+static void add_started(struct exec_requests *requests, const struct followed *followed,
+                        uint32_t slot)
+{
+    struct started *started = array_add(&requests->started);
+    *started = (struct started){
+        .pid = followed->thread.tid,
+        .number = followed->number,
+        .slot = slot,
+        .heartbeat = atomic_load(&requests->arena->control->heartbeat),
+    };
+    process_name(started->pid, started->name, sizeof started->name);
+    atomic_store(&requests->unconfirmed, requests->started.count);
+}
+
+/* At its exec stop. */
+static void load(struct exec_requests *requests, struct followed *followed)
 {
     struct translator_arena *arena = requests->arena;
     struct error error = {0};
@@ -206,36 +228,65 @@ static void begin_loading(struct exec_requests *requests, struct followed *follo
                   .execed = true,
                   .exec_time = translator_arena_now(arena)},
     };
-    free_request(requests, followed->request);
     translator_arena_executed(arena, followed->number);
-    followed->executed = true;
     if (atomic_load(&arena->control->frozen)) {
         detach(requests, followed, 0);
-    } else if (!translator_arena_reserve_table(arena, &injection.start.table)) {
+    } else if (!translator_arena_reserve_table(arena, &injection.start.table) ||
+               !translator_arena_reserve_slot(arena, &injection.start.slot)) {
         run_untraced(requests, followed, "the recording has no place for another program");
+    } else if (!inject(followed->thread.tid, &injection, &error)) {
+        run_untraced(requests, followed, error.text);
     } else {
-        translator_arena_reserve_slot(arena, &injection.start.slot);
-        if (!inject_begin(&followed->loading, followed->thread.tid, &injection, &error))
-            run_untraced(requests, followed, error.text);
+        add_started(requests, followed, injection.start.slot);
+        forget(requests, followed);
     }
 }
 
-static void go_on_loading(struct exec_requests *requests, struct followed *followed, int status)
+/* It may have ended before it came to that, and not every cause can be told from outside. */
+static const char *cause_of_silence(const struct exec_requests *requests,
+                                    const struct started *started)
 {
-    struct error error = {0};
-    enum loading_state state = inject_go_on(&followed->loading, status, &error);
-    if (state == LOADING_FAILED && error.code != ERROR_NOT_FOUND)
-        run_untraced(requests, followed, error.text);
-    else if (state != LOADING_GOES_ON)
-        forget(requests, followed);
+    if (kill(started->pid, 0) != 0)
+        return "it ended before it was traced";
+    if (process_maps_file(started->pid, requests->arena->path))
+        return NULL;
+    return "it could not load the translator (a seccomp filter, or no memory that is writable and "
+           "executable)";
 }
 
-/* Before the exec. Signals and stops pass through as without a tracer. */
+/* Whether nothing more is to be learnt of it. */
+static bool confirm(struct exec_requests *requests, const struct started *started)
+{
+    enum { PATIENCE = 10 };
+    uint32_t heartbeat = atomic_load(&requests->arena->control->heartbeat);
+    if (translator_arena_slot(requests->arena, started->slot, NULL))
+        return true;
+    if (heartbeat - started->heartbeat < PATIENCE)
+        return false;
+    const char *cause = cause_of_silence(requests, started);
+    if (cause)
+        recorder_log_untraced(requests->arena, started->number, started->name, cause);
+    return true;
+}
+
+static void confirm_started(struct exec_requests *requests)
+{
+    for (size_t i = requests->started.count; i-- > 0;) {
+        struct started *started = array_at(&requests->started, i);
+        if (confirm(requests, started))
+            *started = *(struct started *)array_at(&requests->started, --requests->started.count);
+    }
+    atomic_store(&requests->unconfirmed, requests->started.count);
+}
+
+/* ---- what followed threads do ---- */
+
+/* Signals and stops pass through as without a tracer. */
 static void stopped(struct exec_requests *requests, struct followed *followed, int status)
 {
     int event = status >> 16, signal = event ? 0 : WSTOPSIG(status);
     if (event == PTRACE_EVENT_EXEC)
-        begin_loading(requests, followed);
+        load(requests, followed);
     else if (followed->letting_go)
         detach(requests, followed, signal);
     else if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
@@ -282,13 +333,10 @@ static bool handle(struct exec_requests *requests, struct followed *followed)
     }
     if (event.si_pid == 0)
         return false;
-    int status = W_STOPCODE(event.si_status);
     if (event.si_code != CLD_TRAPPED)
         forget(requests, followed);
-    else if (followed->executed)
-        go_on_loading(requests, followed, status);
     else
-        stopped(requests, followed, status);
+        stopped(requests, followed, W_STOPCODE(event.si_status));
     return true;
 }
 
@@ -300,6 +348,7 @@ void exec_requests_serve(struct exec_requests *requests)
     for (size_t i = 0; i < requests->followed.count;)
         if (!handle(requests, array_at(&requests->followed, i)))
             i++;
+    confirm_started(requests);
 }
 
 /* ---- beginning and end ---- */
@@ -318,8 +367,10 @@ static bool start_waiting(struct exec_requests *requests, struct error *error)
 bool exec_requests_begin(struct exec_requests *requests, struct translator_arena *arena,
                          const struct runtime_image *image, struct error *error)
 {
-    *requests = (struct exec_requests){
-        .arena = arena, .image = image, .followed = array_of(sizeof(struct followed))};
+    *requests = (struct exec_requests){.arena = arena,
+                                       .image = image,
+                                       .followed = array_of(sizeof(struct followed)),
+                                       .started = array_of(sizeof(struct started))};
     requests->seen = atomic_load(&arena->control->requested);
     requests->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (requests->descriptor < 0)
@@ -337,11 +388,8 @@ static void let_all_go(struct exec_requests *requests)
 {
     enum { ROUNDS = 5000 };
     const struct timespec millisecond = {.tv_nsec = 1000 * 1000};
-    for (size_t i = 0; i < requests->followed.count; i++) {
-        struct followed *followed = array_at(&requests->followed, i);
-        if (!followed->executed)
-            let_go(followed);
-    }
+    for (size_t i = 0; i < requests->followed.count; i++)
+        let_go(array_at(&requests->followed, i));
     exec_requests_serve(requests);
     for (int round = 0; requests->followed.count > 0 && round < ROUNDS; round++) {
         nanosleep(&millisecond, NULL);
@@ -360,4 +408,5 @@ void exec_requests_end(struct exec_requests *requests)
     let_all_go(requests);
     close(requests->descriptor);
     array_free(&requests->followed);
+    array_free(&requests->started);
 }

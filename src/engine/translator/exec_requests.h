@@ -33,7 +33,10 @@ struct exec_requests {
     struct robust_list entry;
     uint8_t idle[TR_REQUESTS]; /* for how many heartbeats nobody has gone on with a request */
     _Atomic bool stop;
-    struct array followed;
+    struct array followed; /* threads that are traced before their execve */
+    struct array
+        started; /* programs that were let go, and have not shown yet that they are traced */
+    _Atomic size_t unconfirmed; /* how many there are, for the other thread */
 };
 
 /* `arena` and `image` are borrowed until exec_requests_end. `program` is for the caller to set,

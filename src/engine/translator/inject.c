@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -201,11 +203,62 @@ static bool place_loader(pid_t pid, const struct injection *injection, struct er
                   failed(errno, "its registers cannot be written", error));
 }
 
-/* The system calls of the loader that can fail, in its order. The exec's own end is the first to be seen. */
+/* ---- what can be foreseen ---- */
+
+/* In a chroot, or in another mount namespace, it is not there. */
+static bool finds_arena(pid_t pid, const char *arena)
+{
+    struct stat ours, theirs;
+    char *path = memory_format("/proc/%d/root%s", (int)pid, arena);
+    bool found = stat(path, &theirs) == 0 && stat(arena, &ours) == 0 &&
+                 ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+    free(path);
+    return found;
+}
+
+/* The arena can be opened by its owner alone. */
+static bool may_open_arena(pid_t pid, const char *arena)
+{
+    struct stat file, process;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return stat(arena, &file) == 0 && stat(path, &process) == 0 &&
+           (process.st_uid == 0 || process.st_uid == file.st_uid);
+}
+
+static bool can_load(pid_t pid, const struct injection *injection, struct error *error)
+{
+    struct rlimit limit;
+    if (!finds_arena(pid, injection->arena))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "it runs in another root directory or mount namespace than the recording");
+    if (!may_open_arena(pid, injection->arena))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "it runs as another user than the one that the recording belongs to");
+    if (prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur < injection->arena_size)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "it has no address space for the recording (see ulimit -v)");
+    return true;
+}
+
+bool inject(pid_t pid, const struct injection *injection, struct error *error)
+{
+    struct error unheard;
+    if (!error)
+        error = &unheard;
+    return can_load(pid, injection, error) && place_loader(pid, injection, error) &&
+           (ptrace(PTRACE_DETACH, pid, NULL, NULL) == 0 ||
+            failed(errno, "it cannot be continued", error));
+}
+
+/* ---- watching ---- */
+
+/* The system calls of the loader that can fail, in its order. The exec's own end is the first to be
+ * seen. */
 static const char *const calls[] = {
     "exec",
     "it cannot open the recording (openat)",
-    "it has no address space for the recording (mmap)",
+    "it has no address space for the recording (mmap; see ulimit -v)",
     "it may not have memory that is writable and executable (mmap)",
 };
 enum { CALLS = sizeof calls / sizeof *calls };
@@ -217,63 +270,49 @@ static bool is_restarted(int64_t result)
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
-/* At a stop for a system call. */
-static enum loading_state count_call(struct loading *loading, struct error *error)
+/* At a stop for a system call. How many are through. */
+static int count_call(pid_t pid, int done, struct error *error)
 {
     struct __ptrace_syscall_info call;
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, loading->pid, sizeof call, &call) <= 0 ||
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof call, &call) <= 0 ||
         call.op != PTRACE_SYSCALL_INFO_EXIT || is_restarted(call.exit.rval))
-        return LOADING_GOES_ON;
-    if (call.exit.is_error) {
-        failed((int)-call.exit.rval, calls[loading->done], error);
-        return LOADING_FAILED;
-    }
-    loading->done++;
-    return loading->done < CALLS ? LOADING_GOES_ON : LOADING_DONE;
+        return done;
+    if (call.exit.is_error)
+        failed((int)-call.exit.rval, calls[done], error);
+    return done + 1;
 }
 
-enum loading_state inject_go_on(struct loading *loading, int status, struct error *error)
+/* A process that SIGSTOP has stopped is left alone: it loads the runtime when it is continued. */
+static bool watch_loader(pid_t pid, struct error *error)
 {
     long signal = 0;
-    enum loading_state state = LOADING_GOES_ON;
-    if (!WIFSTOPPED(status)) {
-        error_set(error, ERROR_NOT_FOUND, "it was killed");
-        return LOADING_FAILED;
-    }
-    if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-        state = count_call(loading, error);
-    else if (status >> 16)
-        state = LOADING_DONE; /* stopped by SIGSTOP: loads the runtime when it is continued */
-    else
-        signal = WSTOPSIG(status);
-    if (state != LOADING_FAILED)
-        ptrace(state == LOADING_DONE ? PTRACE_DETACH : PTRACE_SYSCALL, loading->pid, NULL,
-               (void *)signal);
-    return state;
-}
-
-bool inject_begin(struct loading *loading, pid_t pid, const struct injection *injection,
-                  struct error *error)
-{
-    *loading = (struct loading){.pid = pid};
-    if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
-        return failed(errno, "it cannot be traced", error);
-    return place_loader(pid, injection, error) && (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == 0 ||
-                                                   failed(errno, "it cannot be continued", error));
-}
-
-bool inject(pid_t pid, const struct injection *injection, struct error *error)
-{
-    struct loading loading;
-    enum loading_state state = LOADING_GOES_ON;
-    if (!inject_begin(&loading, pid, injection, error))
-        return false;
-    while (state == LOADING_GOES_ON) {
+    int done = 0;
+    while (done < CALLS && ptrace(PTRACE_SYSCALL, pid, NULL, (void *)signal) == 0) {
         int status;
         while (waitpid(pid, &status, __WALL) < 0)
             if (errno != EINTR)
                 return failed(errno, "it cannot be waited for", error);
-        state = inject_go_on(&loading, status, error);
+        if (!WIFSTOPPED(status))
+            return error_set(error, ERROR_NOT_FOUND, "it was killed");
+        bool called = WSTOPSIG(status) == (SIGTRAP | 0x80);
+        signal = called || status >> 16 ? 0 : WSTOPSIG(status);
+        if (!called && status >> 16)
+            break;
+        error->code = ERROR_NONE;
+        done = called ? count_call(pid, done, error) : done;
+        if (error->code != ERROR_NONE)
+            return false;
     }
-    return state == LOADING_DONE;
+    ptrace(PTRACE_DETACH, pid, NULL, (void *)signal);
+    return true;
+}
+
+bool inject_watched(pid_t pid, const struct injection *injection, struct error *error)
+{
+    struct error unheard;
+    if (!error)
+        error = &unheard;
+    if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
+        return failed(errno, "it cannot be traced", error);
+    return place_loader(pid, injection, error) && watch_loader(pid, error);
 }

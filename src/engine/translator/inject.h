@@ -5,7 +5,8 @@
  * pointer; then it sets rip, and the process loads the runtime by itself. So there is no moment at which the death of
  * the recorder would do harm: before rip is set the program begins natively, and after that it needs nobody.
  *
- * Used for the first program by the engine, and for what traced programs execute by exec_requests.c.
+ * Used for the first program by the engine, which runs nothing that it cannot trace, and for what
+ * traced programs execute by exec_requests.c.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_INJECT_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_INJECT_H
@@ -31,29 +32,15 @@ bool inject_possible(struct error *error);
 /* Puts the image where the loader takes it from. `arena` is the beginning of the mapped arena. */
 void inject_store_image(uint8_t *arena, const struct runtime_image *image);
 
-/* How far the loading of a process is. */
-struct loading {
-    pid_t pid;
-    int done; /* system calls of the loader that are through */
-};
-
-/* The process goes on, in the loader. False: the error says why not, as the end of a sentence ("it
- * is a 32-bit program"); it is still stopped, and runs natively when it is detached. */
-bool inject_begin(struct loading *loading, pid_t pid, const struct injection *injection,
-                  struct error *error);
-
-enum loading_state {
-    LOADING_GOES_ON,
-    LOADING_DONE,   /* the process runs in the runtime, detached */
-    LOADING_FAILED, /* it is stopped and runs natively when it is detached, or it has ended
-                       (ERROR_NOT_FOUND); the error says why, as above */
-};
-
-/* To be called for each `status` that waitpid returns of the process after inject_begin. Signals
- * that come are passed on. */
-enum loading_state inject_go_on(struct loading *loading, int status, struct error *error);
-
-/* The two in one, waiting meanwhile. */
+/* The process goes on, detached, in the loader. False: the error says why not, as the end of a
+ * sentence ("it is a 32-bit program"); it is still stopped, and runs natively when it is detached.
+ * What can be foreseen of the loader's system calls is looked at before: whether this process will
+ * find the arena, and has the address space for it. */
 bool inject(pid_t pid, const struct injection *injection, struct error *error);
+
+/* The same, and watches until the loader cannot fail any more: some ten microseconds, and as many
+ * switches between processes. Signals that come meanwhile are passed on. ERROR_NOT_FOUND: the
+ * process has ended. */
+bool inject_watched(pid_t pid, const struct injection *injection, struct error *error);
 
 #endif

@@ -114,7 +114,7 @@ static int run(struct fixture *fixture, const char *const *arguments, struct err
     struct injection injection = injection_of(fixture);
     hold(fixture, arguments);
     reach(fixture);
-    bool ok = inject(fixture->held.child.pid, &injection, error);
+    bool ok = inject_watched(fixture->held.child.pid, &injection, error);
     assert_int_equal(ok, error->code == ERROR_NONE);
     if (!ok && error->code != ERROR_NOT_FOUND)
         exec_stop_release(&fixture->held.child);
