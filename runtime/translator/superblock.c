@@ -142,7 +142,7 @@ static void reach_next_on_route(struct forming *forming)
 
 static bool follow_jump(struct forming *forming, uint64_t target)
 {
-    if (forming->range.kind == TR_CODE_CHANGING ||
+    if (forming->superblock->code == TR_CODE_CHANGING ||
         (forming->route && target != next_on_route(forming)))
         return false;
     return go_to(forming, target);
@@ -179,7 +179,7 @@ static bool follow_conditional(struct forming *forming, const struct tr_instruct
 {
     struct tr_superblock *superblock = forming->superblock;
     uint64_t next = next_on_route(forming);
-    if (forming->range.kind == TR_CODE_CHANGING)
+    if (superblock->code == TR_CODE_CHANGING)
         return false;
     if (!forming->route)
         return decoded->target > forming->cursor;
