@@ -181,7 +181,7 @@ static enum tr_code protect_writable(const struct tr_thread *thread, const struc
         return TR_CODE_CHANGING;
     if (page->flags & TR_PAGE_PROTECTED)
         return TR_CODE_PROTECTED;
-    page->protection = region->protection;
+    page->protection |= region->protection;
     if (page->writes >= WRITES_LIMIT || is_stack(thread, region, address) ||
         !protect(address, address + TR_PAGE, page->protection & (uint8_t)~PROT_WRITE))
         return TR_CODE_CHANGING;
@@ -189,11 +189,12 @@ static enum tr_code protect_writable(const struct tr_thread *thread, const struc
     return TR_CODE_PROTECTED;
 }
 
-/* What is protected now is not writable in /proc/self/maps, but by the program's will. */
+/* By the program's will: /proc/self/maps shows what was protected when it was read as not writable. */
 static bool is_writable(const struct tr_region *region, uint64_t address)
 {
     const struct tr_page *page = tr_page_find(&pages, address);
-    return (region->protection & PROT_WRITE) || (page && (page->flags & TR_PAGE_PROTECTED));
+    uint8_t protection = page && page->protection ? page->protection : region->protection;
+    return (protection & PROT_WRITE) != 0;
 }
 
 static bool is_aliased(const struct tr_region *region, uint64_t page)
@@ -264,7 +265,7 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
     }
     report(thread, region);
     range.vdso = region->source == TR_REGION_VDSO || page == vsyscall_page;
-    bool whole = range.vdso || (is_unchanged_file(region) && !is_writable(region, pc));
+    bool whole = range.vdso || (is_unchanged_file(region) && !is_writable(region, page));
     if (whole) {
         range.start = region->start;
         range.end = region->end;
@@ -290,7 +291,7 @@ static bool can_change(const struct tr_region *region, const struct tr_page *pag
 {
     if (!region || is_aliased(region, page->address))
         return true;
-    return (region->protection & PROT_WRITE) && !(page->flags & TR_PAGE_PROTECTED);
+    return is_writable(region, page->address) && !(page->flags & TR_PAGE_PROTECTED);
 }
 
 static void note_page(struct tr_thread *thread, uint64_t address)

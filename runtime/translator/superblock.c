@@ -142,7 +142,7 @@ static void reach_next_on_route(struct forming *forming)
 
 static bool follow_jump(struct forming *forming, uint64_t target)
 {
-    if (forming->range.kind == TR_CODE_CHANGING ||
+    if (forming->superblock->code == TR_CODE_CHANGING ||
         (forming->route && target != next_on_route(forming)))
         return false;
     return go_to(forming, target);
@@ -179,7 +179,7 @@ static bool follow_conditional(struct forming *forming, const struct tr_instruct
 {
     struct tr_superblock *superblock = forming->superblock;
     uint64_t next = next_on_route(forming);
-    if (forming->range.kind == TR_CODE_CHANGING)
+    if (superblock->code == TR_CODE_CHANGING)
         return false;
     if (!forming->route)
         return decoded->target > forming->cursor;
@@ -301,6 +301,16 @@ static void find_check(struct tr_superblock *superblock)
     superblock->needs_test = at == superblock->item_count && backward;
 }
 
+/* Whether the instruction of `size` bytes at the cursor lies, in part at least, in code that is compared with what was
+ * translated each time it runs. */
+static bool is_changing(const struct forming *forming, unsigned size)
+{
+    if (forming->range.kind == TR_CODE_CHANGING)
+        return true;
+    return forming->cursor + size > forming->range.end &&
+           tr_code_at(forming->thread, forming->range.end).kind == TR_CODE_CHANGING;
+}
+
 /* Takes instructions until the superblock ends. */
 static void form(struct forming *forming)
 {
@@ -320,8 +330,11 @@ static void form(struct forming *forming)
         if (!tr_decode(&decoded, bytes, size, forming->cursor))
             decoded = (struct tr_instruction){.kind = TR_TRAP, .length = 1};
         bool translated = is_translated(&decoded);
-        if (!first && !translated)
+        bool changing = is_changing(forming, decoded.length);
+        if (!first && (!translated || (changing && superblock->code != TR_CODE_CHANGING)))
             break;
+        if (changing)
+            superblock->code = TR_CODE_CHANGING;
         if (at_block_start)
             open_block(superblock, forming->cursor);
         take(forming, &decoded, bytes);

@@ -217,7 +217,8 @@ static void emit_code_check(struct translating *t)
     tr_emit_save(&t->hot, TR_RDX, HOT(rdx));
     t->now.borrowed = true;
     uint64_t end = superblock->high;
-    if (end - superblock->low < 8)
+    /* Of a short one in one page with it: what follows, or at the page's end what lies before. */
+    if (end - superblock->low < 8 && superblock->low % TR_PAGE <= TR_PAGE - 8)
         end = superblock->low + 8;
     for (uint64_t at = superblock->low; at < superblock->high; at += 8) {
         uint64_t from = at + 8 > end ? end - 8 : at, value = 0;

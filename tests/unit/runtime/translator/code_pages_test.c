@@ -230,6 +230,23 @@ static void test_write_is_noticed(void **state)
     unmap(thread, code, 3);
 }
 
+/* /proc/self/maps shows a protected page as one that is not writable. */
+static void test_write_after_the_maps_were_read_again(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    uint8_t *code = map(3, RWX);
+    translate(thread, code + PAGE);
+    tr_code_unknown(thread);
+    for (unsigned i = 0; i < 3; i++) {
+        code[PAGE + 7]++;
+        assert_true(stand_in_invalidated((uint64_t)code + PAGE, (uint64_t)code + 2 * PAGE));
+        stand_in_forget();
+        assert_int_equal(translate(thread, code + PAGE), TR_CODE_PROTECTED);
+        assert_false(is_writable(code + PAGE));
+    }
+    unmap(thread, code, 3);
+}
+
 static void test_page_that_is_written_often(void **state)
 {
     struct tr_thread *thread = stand_in_begin();
@@ -472,6 +489,7 @@ int main(void)
         cmocka_unit_test_teardown(test_no_space_for_dumps, end),
         cmocka_unit_test_teardown(test_deleted_file, end),
         cmocka_unit_test_teardown(test_write_is_noticed, end),
+        cmocka_unit_test_teardown(test_write_after_the_maps_were_read_again, end),
         cmocka_unit_test_teardown(test_page_that_is_written_often, end),
         cmocka_unit_test_teardown(test_write_of_somebody_else, end),
         cmocka_unit_test_teardown(test_write_by_the_kernel, end),
