@@ -13,6 +13,9 @@ enum {
      * each PSB has some ten thousand branches between them; events beyond this limit get the time
      * of the last anchor. */
     HELD_EVENTS_LIMIT = 65536,
+    /* Events that fit a chunk whose events are kept: enough for those that usually wait for their
+     * time, few enough to stay in the processor's cache. */
+    CHUNK_CAPACITY = 4096,
     /* A batch for text begins this small: there is one per thread, most of them with few events. */
     FIRST_CAPACITY = 64,
 };
@@ -30,10 +33,10 @@ static bool is_kept(const struct event_batch *batch)
 
 void event_batch_free(struct event_batch *batch)
 {
-    if (is_kept(batch) && batch->chunk.capacity)
+    if (is_kept(batch) && batch->chunk)
         reorder_buffer_take_chunk(batch->reorder_buffer, batch->chunk);
     else
-        free(batch->chunk.events);
+        free(batch->chunk);
 }
 
 void event_batch_forget(struct event_batch *batch)
@@ -46,13 +49,12 @@ void event_batch_forget(struct event_batch *batch)
 
 /* Moves the events that have not been passed on to the beginning of `chunk`, which may be the one
  * that holds them. */
-static void begin_chunk(struct event_batch *batch, struct event_chunk chunk)
+static void begin_chunk(struct event_batch *batch, struct flow_event *chunk, size_t capacity)
 {
-    if (batch->count && batch->events != chunk.events)
-        memmove(chunk.events, batch->events, batch->count * sizeof(*batch->events));
-    batch->chunk = chunk;
-    batch->events = chunk.events;
-    batch->capacity = chunk.capacity;
+    if (batch->count && batch->events != chunk)
+        memmove(chunk, batch->events, batch->count * sizeof(*batch->events));
+    batch->chunk = batch->events = chunk;
+    batch->chunk_capacity = batch->capacity = capacity;
 }
 
 /* Passes on the events that have their time and keeps the others. Events that the reorder buffer
@@ -68,7 +70,7 @@ static void deliver_timed(struct event_batch *batch)
     batch->count -= timed;
     batch->timed = 0;
     if (!is_kept(batch))
-        begin_chunk(batch, batch->chunk);
+        begin_chunk(batch, batch->chunk, batch->chunk_capacity);
     if (!batch->count)
         batch->plain = true;
 }
@@ -87,22 +89,21 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
 /* Called when the chunk holds no kept events. */
 static void grow(struct event_batch *batch, size_t capacity)
 {
-    struct event_chunk *chunk = &batch->chunk;
-    begin_chunk(batch, *chunk);
-    if (!chunk->capacity)
-        chunk->capacity = FIRST_CAPACITY;
-    while (chunk->capacity < capacity)
-        chunk->capacity *= 2;
-    chunk->events = memory_resize(chunk->events, chunk->capacity * sizeof(*chunk->events));
-    batch->events = chunk->events;
-    batch->capacity = chunk->capacity;
+    size_t larger = batch->chunk_capacity ? batch->chunk_capacity : FIRST_CAPACITY;
+    while (larger < capacity)
+        larger *= 2;
+    begin_chunk(batch, batch->chunk, batch->chunk_capacity);
+    batch->chunk = batch->events = memory_resize(batch->chunk, larger * sizeof(*batch->chunk));
+    batch->chunk_capacity = batch->capacity = larger;
 }
 
 static void replace(struct event_batch *batch, size_t capacity)
 {
-    struct event_chunk used = batch->chunk;
-    begin_chunk(batch, event_pool_get(batch->reorder_buffer->pool, capacity));
-    if (used.capacity)
+    struct flow_event *used = batch->chunk;
+    if (capacity < CHUNK_CAPACITY)
+        capacity = CHUNK_CAPACITY;
+    begin_chunk(batch, memory_allocate(capacity * sizeof(*batch->chunk)), capacity);
+    if (used)
         reorder_buffer_take_chunk(batch->reorder_buffer, used);
 }
 
@@ -115,7 +116,7 @@ void event_batch_make_room(struct event_batch *batch, size_t count)
     size_t capacity = batch->count + count;
     if (capacity <= batch->capacity)
         return;
-    bool is_used = batch->events != batch->chunk.events || !batch->chunk.capacity;
+    bool is_used = batch->events != batch->chunk || !batch->chunk;
     if (is_kept(batch) && is_used)
         replace(batch, capacity);
     else

@@ -19,11 +19,12 @@
 struct event_batch {
     struct reorder_buffer *reorder_buffer; /* borrowed; NULL only where `output` is */
     struct thread_sink *output;            /* NULL: the thread is unknown; its events are dropped */
-    struct event_chunk chunk;              /* owned; it may hold kept events before `events` */
-    struct flow_event *events;             /* `time` is a position while the time is unknown */
-    size_t count, capacity;                /* `capacity`: up to the end of the chunk */
-    size_t timed;                          /* events before this index have their time */
-    bool plain;                            /* as in thread_output_add */
+    struct flow_event *chunk;              /* owned; it may hold kept events before `events` */
+    size_t chunk_capacity;
+    struct flow_event *events; /* `time` is a position while the time is unknown */
+    size_t count, capacity;    /* `capacity`: up to the end of the chunk */
+    size_t timed;              /* events before this index have their time */
+    bool plain;                /* as in thread_output_add */
     uint64_t anchor_position;
     struct ticks anchor_time;
 };
@@ -46,8 +47,9 @@ static inline void event_batch_reserve(struct event_batch *batch, size_t count)
 
 /* As event_batch_add for plain events that are not at an anchor; their `time` is their position
  * relative to `position`. */
-static inline void event_batch_add_path(struct event_batch *batch, const struct flow_event *events,
-                                        size_t count, uint64_t position)
+static inline void event_batch_add_relative(struct event_batch *batch,
+                                            const struct flow_event *events, size_t count,
+                                            uint64_t position)
 {
     event_batch_reserve(batch, count);
     struct flow_event *added = batch->events + batch->count;
@@ -98,9 +100,9 @@ void event_batch_anchor(struct event_batch *batch, uint64_t position, struct tic
 /* Passes on the events that have their time, if they are enough to be worth a call. */
 void event_batch_deliver_some(struct event_batch *batch);
 
-/* As event_batch_add_path, for the events from `event` up to `position`, where there is an anchor;
- * `after` is the end of the events. Returns the first that was not added. The caller has reserved
- * space for all of them, and calls event_batch_deliver_some later. */
+/* As event_batch_add_relative, for the events from `event` up to `position`, where there is an
+ * anchor; `after` is the end of the events. Returns the first that was not added. The caller has
+ * reserved space for all of them, and calls event_batch_deliver_some later. */
 static inline const struct flow_event *event_batch_add_to_anchor(struct event_batch *batch,
                                                                  const struct flow_event *event,
                                                                  const struct flow_event *after,
@@ -112,7 +114,7 @@ static inline const struct flow_event *event_batch_add_to_anchor(struct event_ba
     if (__builtin_expect(batch->timed < batch->count || time.value < batch->anchor_time.value, 0)) {
         while (event < after && event->time.value <= position - start)
             event++;
-        event_batch_add_path(batch, first, (size_t)(event - first), start);
+        event_batch_add_relative(batch, first, (size_t)(event - first), start);
         event_batch_anchor(batch, position, time);
         return event;
     }

@@ -1,11 +1,11 @@
 #include "decode/reorder_buffer.h"
 
-void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool,
-                         bool direct)
+#include <stdlib.h>
+
+void reorder_buffer_init(struct reorder_buffer *reorder_buffer, bool direct)
 {
-    *reorder_buffer = (struct reorder_buffer){.pool = pool,
-                                              .direct = direct,
-                                              .chunks = array_of(sizeof(struct event_chunk)),
+    *reorder_buffer = (struct reorder_buffer){.direct = direct,
+                                              .chunks = array_of(sizeof(struct flow_event *)),
                                               .parts = array_of(sizeof(struct reorder_buffer_part)),
                                               .runs = array_of(sizeof(struct reorder_buffer_run))};
 }
@@ -13,8 +13,7 @@ void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_poo
 void reorder_buffer_forget(struct reorder_buffer *reorder_buffer)
 {
     for (size_t i = 0; i < reorder_buffer->chunks.count; i++)
-        event_pool_put(reorder_buffer->pool,
-                       *(struct event_chunk *)array_at(&reorder_buffer->chunks, i));
+        free(*(struct flow_event **)array_at(&reorder_buffer->chunks, i));
     reorder_buffer->chunks.count = reorder_buffer->parts.count = reorder_buffer->runs.count = 0;
     reorder_buffer->next_run = 0;
     reorder_buffer->events = 0;
@@ -28,9 +27,9 @@ void reorder_buffer_free(struct reorder_buffer *reorder_buffer)
     array_free(&reorder_buffer->runs);
 }
 
-void reorder_buffer_take_chunk(struct reorder_buffer *reorder_buffer, struct event_chunk chunk)
+void reorder_buffer_take_chunk(struct reorder_buffer *reorder_buffer, struct flow_event *chunk)
 {
-    *(struct event_chunk *)array_add(&reorder_buffer->chunks) = chunk;
+    *(struct flow_event **)array_add(&reorder_buffer->chunks) = chunk;
 }
 
 static struct reorder_buffer_run *run_at(const struct reorder_buffer *reorder_buffer, size_t index)

@@ -11,7 +11,8 @@
 #ifndef MAGIC_TRACE_DECODE_REORDER_BUFFER_H
 #define MAGIC_TRACE_DECODE_REORDER_BUFFER_H
 
-#include "decode/event_pool.h"
+#include "base/array.h"
+#include "decode/flow_event.h"
 #include "decode/thread_sink.h"
 
 /* Events that were added together. */
@@ -28,24 +29,22 @@ struct reorder_buffer_run {
 };
 
 struct reorder_buffer {
-    struct event_pool *pool; /* borrowed; NULL only if events are never kept */
-    bool direct;             /* passes events on at once */
-    struct array chunks;     /* struct event_chunk: with kept events */
-    struct array parts;      /* struct reorder_buffer_part */
-    struct array runs;       /* struct reorder_buffer_run */
-    size_t next_run;         /* the first that has not been passed on */
-    uint64_t events;         /* the number of kept events */
+    bool direct;         /* passes events on at once */
+    struct array chunks; /* struct flow_event *: memory that holds kept events. Owned */
+    struct array parts;  /* struct reorder_buffer_part */
+    struct array runs;   /* struct reorder_buffer_run */
+    size_t next_run;     /* the first that has not been passed on */
+    uint64_t events;     /* the number of kept events */
 };
 
-void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool,
-                         bool direct);
+void reorder_buffer_init(struct reorder_buffer *reorder_buffer, bool direct);
 void reorder_buffer_free(struct reorder_buffer *reorder_buffer);
 
-/* Drops what was kept: the chunks return to the pool. */
+/* Drops what was kept: frees the chunks. */
 void reorder_buffer_forget(struct reorder_buffer *reorder_buffer);
 
-/* Takes over the chunk, in which there are kept events, until reorder_buffer_forget. */
-void reorder_buffer_take_chunk(struct reorder_buffer *reorder_buffer, struct event_chunk chunk);
+/* Takes over the chunk, from malloc, that holds kept events. */
+void reorder_buffer_take_chunk(struct reorder_buffer *reorder_buffer, struct flow_event *chunk);
 
 /* As thread_output_add. Unless the reorder buffer is direct, the events must not be changed
  * afterwards. */

@@ -15,7 +15,7 @@ void queue_decoder_init(struct queue_decoder *queue, bool kernel)
 {
     *queue = (struct queue_decoder){.kernel = kernel};
     control_flow_init(&queue->flow);
-    reorder_buffer_init(&queue->reorder_buffer, NULL, true);
+    reorder_buffer_init(&queue->reorder_buffer, true);
     queue->flow.batch.reorder_buffer = &queue->reorder_buffer;
 }
 

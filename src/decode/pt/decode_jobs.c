@@ -20,8 +20,6 @@ enum {
 
 struct decode_run {
     struct decode_plan plan;
-    struct event_pool *pools;    /* one per worker: its memory stays in that processor's cache */
-    struct shared_blocks blocks; /* empty if there is only one worker */
     atomic_uint_fast64_t bytes_done;
 
     pthread_mutex_t lock;    /* for the fields below, and for changes of jobs and PSB segments */
@@ -32,7 +30,6 @@ struct decode_run {
     unsigned passing_on; /* workers that pass events on */
     uint64_t kept;       /* events waiting to be passed on */
     unsigned workers, working;
-    unsigned begun; /* workers that have started */
     struct flow_statistics statistics;
 };
 
@@ -172,12 +169,11 @@ static struct psb_segment_work *next_psb_segment(struct decode_run *run)
 static void *work(void *context)
 {
     struct decode_run *run = context;
-    struct decoder_memory *memory = decoder_memory_new(run->blocks.entries ? &run->blocks : NULL);
+    struct decoder_memory *memory = decoder_memory_new();
     struct psb_segment_work *psb_segment;
     pthread_mutex_lock(&run->lock);
-    struct event_pool *pool = &run->pools[run->begun++];
     while ((psb_segment = next_psb_segment(run)) != NULL) {
-        reorder_buffer_init(&psb_segment->reorder_buffer, pool, is_first_of_job(psb_segment));
+        reorder_buffer_init(&psb_segment->reorder_buffer, is_first_of_job(psb_segment));
         run->decoding++;
         pthread_mutex_unlock(&run->lock);
         decode_psb_segment(run, memory, psb_segment);
@@ -258,19 +254,8 @@ void decode_all(const struct decode_request *request, struct flow_statistics *st
     pthread_cond_init(&run.changed, NULL);
     pthread_cond_init(&run.finished, NULL);
     decode_plan_make(&run.plan, request);
-    unsigned cores = usable_cores(&run);
-    run.pools = memory_allocate(cores * sizeof(*run.pools));
-    for (unsigned i = 0; i < cores; i++)
-        event_pool_init(&run.pools[i]);
-    if (cores > 1)
-        shared_blocks_init(&run.blocks);
-    run_workers(&run, cores);
-    if (cores > 1)
-        shared_blocks_free(&run.blocks);
+    run_workers(&run, usable_cores(&run));
     decode_plan_free(&run.plan, &run.statistics);
-    for (unsigned i = 0; i < cores; i++)
-        event_pool_free(&run.pools[i]);
-    free(run.pools);
     pthread_cond_destroy(&run.finished);
     pthread_cond_destroy(&run.changed);
     pthread_mutex_destroy(&run.lock);

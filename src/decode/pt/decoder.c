@@ -27,10 +27,9 @@ const char *decoder_error_text(uint8_t code)
     return decode_error_text(code);
 }
 
-struct decoder_memory *decoder_memory_new(struct shared_blocks *shared)
+struct decoder_memory *decoder_memory_new(void)
 {
     struct decoder_memory *memory = memory_allocate(sizeof(*memory));
-    memory->shared = shared;
     memory->processes = array_of(sizeof(struct tnt_cache *));
     return memory;
 }

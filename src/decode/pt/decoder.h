@@ -8,7 +8,6 @@
 #define MAGIC_TRACE_DECODE_PT_DECODER_H
 
 #include "decode/event_batch.h"
-#include "decode/pt/blocks/shared_blocks.h"
 #include "decode/schedule.h"
 #include "recording/perf_data/perf_data_reader.h"
 #include "symbol/symbols.h"
@@ -23,8 +22,7 @@ void decoder_shared_close(struct decoder_shared *shared);
 /* What decoders learn about the code. Used by one decoder after the other, in one thread. */
 struct decoder_memory;
 
-/* `shared` is shared with decoders in other threads, borrowed; NULL: there are none. */
-struct decoder_memory *decoder_memory_new(struct shared_blocks *shared);
+struct decoder_memory *decoder_memory_new(void);
 void decoder_memory_free(struct decoder_memory *memory);
 
 struct decoder_input {

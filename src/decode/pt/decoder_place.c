@@ -25,7 +25,6 @@ static struct tnt_cache *tnt_cache_of(struct decoder *decoder, const struct proc
     }
     struct tnt_cache *tnt_cache = memory_allocate(sizeof(*tnt_cache));
     tnt_cache_init(tnt_cache, process, decoder->shared->symbols);
-    tnt_cache->cache.shared = decoder->memory->shared;
     *(struct tnt_cache **)array_add(processes) = tnt_cache;
     return tnt_cache;
 }

@@ -18,8 +18,7 @@ struct decoder_shared {
 };
 
 struct decoder_memory {
-    struct shared_blocks *shared; /* borrowed; NULL: none */
-    struct array processes;       /* struct tnt_cache *: of each process seen so far */
+    struct array processes; /* struct tnt_cache *: of each process seen so far */
 };
 
 /* What the next FUP packet belongs to. */
@@ -101,8 +100,8 @@ void decoder_take_time(struct decoder *decoder, const struct pt_packet *packet);
 /* ---- fast_packets.c ---- */
 
 /* Takes the packets at decoder->next while the fast path handles them and decoder->plain holds.
- * Counts `edges` down. */
-void decoder_take_fast_packets(struct decoder *decoder, uint64_t *edges);
+ * Counts `steps` down. */
+void decoder_take_fast_packets(struct decoder *decoder, uint64_t *steps);
 
 /* ---- decoder_branches.c: decoder->next is after the packet ---- */
 

@@ -19,7 +19,7 @@ void text_thread_begin(struct text_thread *thread, const struct thread *describe
         .output = {.thread = described, .sink = sink},
     };
     event_batch_init(&thread->batch);
-    reorder_buffer_init(&thread->reorder_buffer, NULL, true);
+    reorder_buffer_init(&thread->reorder_buffer, true);
     thread->batch.reorder_buffer = &thread->reorder_buffer;
     event_batch_flush(&thread->batch, &thread->output);
 }

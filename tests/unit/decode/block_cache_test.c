@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "decode/pt/blocks/shared_blocks.h"
+#include "decode/pt/blocks/block_cache.h"
 #include "fixture.h"
 
 #include <stdio.h>
@@ -393,73 +393,6 @@ static void few_blocks_are_not_trimmed(void **state)
     assert_ptr_equal(find(c, at("leaf")), block);
 }
 
-/* Shared with other threads' caches. */
-
-static void expect_same(const struct block *block, const struct block *expected)
-{
-    assert_int_equal(block->instructions, expected->instructions);
-    assert_int_equal(block->kind, expected->kind);
-    assert_int_equal(block->end, expected->end);
-    assert_int_equal(block->direct, expected->direct);
-    assert_int_equal(block->reads_own_address, expected->reads_own_address);
-    assert_int_equal(block->is_ptwrite, expected->is_ptwrite);
-    assert_int_equal(block->last, expected->last);
-    assert_int_equal(block->next, expected->next);
-    assert_int_equal(block->target, expected->target);
-    assert_int_equal(block->bounds.function, expected->bounds.function);
-}
-
-static void what_one_cache_has_read_another_knows(void **state)
-{
-    static const char *const places[] = {"leaf",     "caller", "caller_after_call", "half",
-                                         "tail",     "falls",  "jumps_away",        "recursive",
-                                         "indirect", "chooser"};
-    enum { PLACES = sizeof(places) / sizeof(*places) };
-    struct code *c = *state;
-    struct shared_blocks shared;
-    open_cache(c);
-    shared_blocks_init(&shared);
-    struct code other = {.fixture = c->fixture};
-    block_cache_init(&other.cache, c->cache.space.process, c->fixture.symbols);
-    advance(&other, 1000);
-    other.cache.shared = &shared;
-    for (size_t i = 0; i < PLACES; i++)
-        find(&other, at(places[i]));
-    assert_int_equal(shared.count, PLACES);
-    for (size_t i = 0; i < PLACES; i++) {
-        struct block block = {.ip = at(places[i])};
-        size_t known;
-        const uint8_t *bytes = code_space_bytes(&c->cache.space, block.ip, &known);
-        const struct block *expected = find(c, block.ip);
-        size_t length = expected->next - expected->ip;
-        assert_false(shared_blocks_find(&shared, bytes, length - 1, &block));
-        assert_true(shared_blocks_find(&shared, bytes, length, &block));
-        block.bounds = expected->bounds;
-        expect_same(&block, expected);
-    }
-    block_cache_free(&other.cache);
-    shared_blocks_free(&shared);
-}
-
-static void code_that_replaces_shared_code_is_read(void **state)
-{
-    struct code *c = *state;
-    struct shared_blocks shared;
-    fixture_patch(&c->fixture, 2000);
-    open_cache(c);
-    shared_blocks_init(&shared);
-    c->cache.shared = &shared;
-    assert_int_equal(find(c, at("patched"))->kind, BRANCH_JUMP);
-    advance(c, 2000);
-    assert_int_equal(find(c, at("patched"))->kind, BRANCH_RETURN);
-    block_cache_rewind(&c->cache, (struct ticks){1000});
-    advance(c, 1000);
-    assert_int_equal(find(c, at("patched"))->kind, BRANCH_JUMP);
-    assert_int_equal(shared.count, 2);
-    c->cache.shared = NULL;
-    shared_blocks_free(&shared);
-}
-
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
@@ -486,8 +419,6 @@ int main(void)
         TEST(an_earlier_time_begins_again),
         TEST(a_time_after_all_changes_changes_nothing),
         TEST(few_blocks_are_not_trimmed),
-        TEST(what_one_cache_has_read_another_knows),
-        TEST(code_that_replaces_shared_code_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,12 +205,10 @@ static void a_decoder_runs_as_far_as_it_was_asked(void **state)
     struct fixture fixture;
     decode(&fixture, &plain, 1, false);
     struct decoder_shared *shared = decoder_shared_open(&fixture.data, fixture.symbols);
-    struct decoder_memory *memory = decoder_memory_new(NULL);
+    struct decoder_memory *memory = decoder_memory_new();
     struct reorder_buffer reorder_buffer;
     struct schedule schedule;
-    struct event_pool pool;
-    event_pool_init(&pool);
-    reorder_buffer_init(&reorder_buffer, &pool, false);
+    reorder_buffer_init(&reorder_buffer, false);
     schedule_of_thread(&schedule, NULL,
                        address_spaces_process(&fixture.spaces, (uint32_t)PROGRAM_PID));
     size_t size = packets_size(&fixture.packets);
@@ -227,7 +225,6 @@ static void a_decoder_runs_as_far_as_it_was_asked(void **state)
     decoder_close(decoder);
     schedule_free(&schedule);
     reorder_buffer_free(&reorder_buffer);
-    event_pool_free(&pool);
     decoder_memory_free(memory);
     decoder_shared_close(shared);
     fixture_free(&fixture);

@@ -1,7 +1,6 @@
 #include "decode/pt/blocks/block_cache.h"
 
 #include "base/memory.h"
-#include "decode/pt/blocks/shared_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -205,18 +204,6 @@ static void grow(struct block_cache *cache)
     free(old);
 }
 
-static void read_block(struct block_cache *cache, struct block *block)
-{
-    size_t known;
-    const uint8_t *bytes = code_space_bytes(&cache->space, block->ip, &known);
-    bool may_share = cache->shared && known && block->mode == X86_MODE_64;
-    if (may_share && shared_blocks_find(cache->shared, bytes, known, block))
-        return;
-    read_instructions(cache, block);
-    if (may_share && block->end == BLOCK_ENDS_HERE && block->next - block->ip <= known)
-        shared_blocks_add(cache->shared, bytes, block);
-}
-
 /* At the beginning of a cache line. */
 static void *allocate_lines(struct arena *arena, size_t size)
 {
@@ -228,7 +215,7 @@ static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_
 {
     struct block *block = allocate_lines(&cache->memory, sizeof(*block));
     *block = (struct block){.ip = ip, .mode = (uint8_t)mode, .id = (uint32_t)cache->by_id.count};
-    read_block(cache, block);
+    read_instructions(cache, block);
     block->bounds = code_space_function(&cache->space, ip);
     block->superblock.kind = SUPERBLOCK_UNKNOWN;
     *(struct block **)array_add(&cache->by_id) = block;

@@ -54,9 +54,6 @@ struct block {
     bool reads_own_address;        /* as in struct branch */
     bool is_ptwrite;               /* the last instruction is a PTWRITE */
     struct superblock superblock;
-    /* Of the superblock's branch. A conditional jump: the blocks when it is not taken and when it
-     * is. Other branches: [0] is where it went last. NULL: not known yet. */
-    struct block *to[2];
     uint64_t last;   /* of the last instruction */
     uint64_t next;   /* the address after the last instruction */
     uint64_t target; /* of a direct branch */
@@ -94,8 +91,7 @@ struct block_slot {
 
 struct block_cache {
     struct code_space space;
-    struct shared_blocks *shared; /* borrowed; NULL: none. Set after block_cache_init */
-    struct block_slot *slots;     /* by address and mode, open addressing. Owned */
+    struct block_slot *slots; /* by address and mode, open addressing. Owned */
     size_t capacity, count;
     /* By id; [0] is none. Grow, and so move, when blocks are added. */
     struct array by_id;   /* struct block * */
@@ -126,12 +122,6 @@ static inline struct block_slot *block_cache_slot(const struct block_cache *cach
            (cache->slots[slot].ip != ip || cache->slots[slot].mode != mode))
         slot = (slot + 1) & (cache->capacity - 1);
     return &cache->slots[slot];
-}
-
-/* Announces that block_cache_slot will soon be called for `ip`. */
-static inline void block_cache_expect(const struct block_cache *cache, uint64_t ip)
-{
-    __builtin_prefetch(&cache->slots[block_hash(ip) & (cache->capacity - 1)]);
 }
 
 /* The block at `ip`; there always is one, perhaps without instructions. Valid until the epoch

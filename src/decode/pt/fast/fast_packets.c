@@ -11,17 +11,6 @@ enum {
 
 /* Targets. */
 
-static struct block *target_of(struct decoder *decoder, struct block *block, uint64_t ip)
-{
-    struct return_place place;
-    if (block->superblock.kind == BRANCH_RETURN)
-        return_stack_pop(&decoder->returns, &place);
-    struct block *to = block->to[0];
-    if (!to || to->ip != ip)
-        to = block->to[0] = block_at(decoder, ip);
-    return to;
-}
-
 /* A return to the address that the newest call left on the return stack, although it has a packet
  * of its own. False if it is not such a return; then nothing has changed. */
 static bool take_expected_return(struct decoder *decoder, const struct edge *edge, uint64_t ip)
@@ -31,7 +20,7 @@ static bool take_expected_return(struct decoder *decoder, const struct edge *edg
     if (!return_stack_newest(returns, &place) || place.address != ip || !place.block)
         return false;
     return_stack_pop(returns, &place);
-    step_to_place(decoder, edge, &place);
+    take_return_edge(decoder, edge, &place);
     return true;
 }
 
@@ -97,10 +86,12 @@ static bool take_target(struct decoder *decoder, uint64_t ip)
          superblock->kind != BRANCH_JUMP))
         return false;
     run_superblock(decoder, block);
-    struct block *to = target_of(decoder, block, ip);
-    if (superblock->kind == BRANCH_RETURN)
+    const struct block *to = block_at(decoder, ip);
+    if (superblock->kind == BRANCH_RETURN) {
+        struct return_place place;
+        return_stack_pop(&decoder->returns, &place);
         add_event(decoder, superblock, FLOW_RETURN, 0, 0, to);
-    else if (superblock->kind == BRANCH_CALL)
+    } else if (superblock->kind == BRANCH_CALL)
         add_event(decoder, superblock, FLOW_CALL, 0, superblock->branch->next, to);
     else if (superblock->flags & FLOW_LOADS_STACK ||
              block->superblock.branch_function != to->bounds.function)
@@ -111,22 +102,11 @@ static bool take_target(struct decoder *decoder, uint64_t ip)
 
 /* Packets. */
 
-/* If there is a TIP packet at decoder->next, prefetches the slot of its target, which is looked up
- * after the TNT packet before it. */
-static inline void expect_tip(const struct decoder *decoder)
-{
-    uint64_t ip = decoder->last_ip;
-    if (is_tip(decoder->next) &&
-        pt_last_ip_update(&ip, (uint8_t)(*decoder->next >> 5), read_word(decoder->next + 1)))
-        block_cache_expect(&decoder->tnt_cache->cache, ip);
-}
-
 static inline enum way take_tnt(struct decoder *decoder, struct tnt tnt)
 {
     if (!tnt.count)
         return WAY_STOP;
     decoder->next += tnt.size;
-    expect_tip(decoder);
     return fast_tnt(decoder, tnt.bits, tnt.count) ? WAY_ON : WAY_LEFT;
 }
 
@@ -186,18 +166,18 @@ enum way fast_cyc(struct decoder *decoder)
 
 /* Takes packets by the packet-sequence cache. WAY_STOP with decoder->next unchanged: there is no
  * entry. No entry begins after a packet that gave the time. */
-static inline enum way take_packet_sequence(struct decoder *decoder, uint64_t *edges)
+static inline enum way take_packet_sequence(struct decoder *decoder, uint64_t *steps)
 {
     if (decoder->time_is_news || packet_cache_rest(&decoder->tnt_cache->packet_cache))
         return WAY_STOP;
-    return decoder->counts_cycles ? packet_sequence_of_counted(decoder, edges)
-                                  : packet_sequence_of_plain(decoder, edges);
+    return decoder->counts_cycles ? packet_sequence_of_counted(decoder, steps)
+                                  : packet_sequence_of_plain(decoder, steps);
 }
 
-static inline enum way take_packet(struct decoder *decoder, uint64_t *edges)
+static inline enum way take_packet(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *packet = decoder->next;
-    enum way way = take_packet_sequence(decoder, edges);
+    enum way way = take_packet_sequence(decoder, steps);
     if (decoder->next != packet)
         return way;
     if (is_short_tnt(packet))
@@ -212,14 +192,14 @@ static inline enum way take_packet(struct decoder *decoder, uint64_t *edges)
 /* Takes the packets at decoder->next as long as the fast path handles them. Marked hot, because GCC
  * otherwise treats parts of it as cold and copies events there by rep movs, which is slow to start.
  */
-__attribute__((hot)) void decoder_take_fast_packets(struct decoder *decoder, uint64_t *edges)
+__attribute__((hot)) void decoder_take_fast_packets(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *end = decoder->end - LONGEST_FAST_PATH;
     enum way way = WAY_ON;
     fast_path_enter(decoder);
-    for (; way == WAY_ON && decoder->next < end && *edges; --*edges) {
+    for (; way == WAY_ON && decoder->next < end && *steps; --*steps) {
         __builtin_prefetch(decoder->next + PACKETS_AHEAD);
-        way = take_packet(decoder, edges);
+        way = take_packet(decoder, steps);
     }
     if (way == WAY_LEFT)
         return;

@@ -26,10 +26,10 @@ enum way {
  * could not take all; the slow path has taken the rest, and the fast path has been left. */
 bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count);
 
-/* As fast_tnt, one bit after the other. short_bit takes one; false: the fast path cannot take it,
- * and nothing has changed. Then fast_tnt_give_up takes it and the rest, `left` bits, by the slow
- * path; otherwise the caller calls fast_tnt_report after the last bit. */
-bool short_bit(struct decoder *decoder, uint64_t bit);
+/* As fast_tnt, one bit after the other. fast_tnt_bit takes one; false: the fast path cannot take
+ * it, and nothing has changed. Then fast_tnt_give_up takes it and the rest, `left` bits, by the
+ * slow path; otherwise the caller calls fast_tnt_report after the last bit. */
+bool fast_tnt_bit(struct decoder *decoder, uint64_t bit);
 void fast_tnt_give_up(struct decoder *decoder, uint64_t bits, unsigned left);
 
 /* ---- fast_packets.c ---- */
@@ -46,8 +46,8 @@ enum way fast_cyc(struct decoder *decoder);
 /* Takes packets from decoder->next on by a cache entry, or learns an entry from them. WAY_STOP with
  * decoder->next unchanged: there is no entry, and nothing has changed. Must not be called after a
  * packet that gave the time. The first function is for recordings without CYC packets. */
-enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges);
-enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *edges);
+enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *steps);
+enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *steps);
 
 /* ---- packet_cache_learning.c ---- */
 
@@ -126,7 +126,8 @@ static inline void run_superblock(struct decoder *decoder, const struct block *b
 {
     struct control_flow *flow = &decoder->flow;
     const struct superblock *superblock = &block->superblock;
-    event_batch_add_path(&flow->batch, superblock->events, superblock->event_count, flow->position);
+    event_batch_add_relative(&flow->batch, superblock->events, superblock->event_count,
+                             flow->position);
     flow->position += superblock->instructions;
     push_all(decoder, superblock->pushes, superblock->push_count);
     decoder->last_id = block->id;
@@ -143,12 +144,12 @@ static inline void add_event(struct decoder *decoder, const struct superblock *s
                                .function = to->bounds.function,
                                .kind = (uint8_t)kind,
                                .flags = superblock->flags | flags};
-    event_batch_add_path(&decoder->flow.batch, &event, 1, decoder->flow.position);
+    event_batch_add_relative(&decoder->flow.batch, &event, 1, decoder->flow.position);
 }
 
 /* Takes the edge of a block that returns, to `place`. */
-static inline void step_to_place(struct decoder *decoder, const struct edge *edge,
-                                 const struct return_place *place)
+static inline void take_return_edge(struct decoder *decoder, const struct edge *edge,
+                                    const struct return_place *place)
 {
     struct control_flow *flow = &decoder->flow;
     event_batch_reserve(&flow->batch, 1);

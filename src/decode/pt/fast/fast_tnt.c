@@ -3,10 +3,10 @@
  */
 #include "decode/pt/fast/fast_path.h"
 
-static inline void run_path(struct decoder *decoder, const struct tnt_entry *entry)
+static inline void take_tnt_entry(struct decoder *decoder, const struct tnt_entry *entry)
 {
     struct control_flow *flow = &decoder->flow;
-    event_batch_add_path(&flow->batch, entry->events, entry->event_count, flow->position);
+    event_batch_add_relative(&flow->batch, entry->events, entry->event_count, flow->position);
     flow->position += entry->instructions;
     flow->last_ip = entry->last_ip;
     push_all(decoder, entry->pushes, entry->push_count);
@@ -27,14 +27,12 @@ static bool pop_place(struct decoder *decoder, struct return_place *place)
     return true;
 }
 
-/* The conditional jump at the end of the superblock goes to another block for the first time, or
- * into another function. If that makes no event, an edge is learnt for the next time. */
+/* The conditional jump at the end of the superblock goes to another block without an edge.
+ * If that makes no event, the edge is learnt for the next time. */
 static void take_edge(struct decoder *decoder, struct block *block, bool taken)
 {
     const struct block *branch = block->superblock.branch;
-    struct block *to = block->to[taken];
-    if (!to)
-        to = block->to[taken] = block_at(decoder, taken ? branch->target : branch->next);
+    const struct block *to = block_at(decoder, taken ? branch->target : branch->next);
     if (block->superblock.branch_function != to->bounds.function)
         add_event(decoder, &block->superblock, FLOW_JUMP, FLOW_DIRECT, 0, to);
     else
@@ -72,17 +70,17 @@ static bool take_return(struct decoder *decoder)
     if (!pop_place(decoder, &place))
         return false;
     /* Looking up the block may have moved the edges. */
-    step_to_place(decoder, edge_of(cache_of(decoder), decoder->at_id), &place);
+    take_return_edge(decoder, edge_of(cache_of(decoder), decoder->at_id), &place);
     return true;
 }
 
-/* This function and the next are always_inline: short_bit contains them, too, and calls for each
+/* This function and the next are always_inline: fast_tnt_bit contains them, too, and calls for each
  * packet would cost 5 % of the time.
  *
  * Takes as many of the bits as there are edges for: `count` of them, oldest first, of which the
  * lowest is bit 0 of `bits`. Returns how many are left. */
 static inline __attribute__((always_inline)) unsigned
-take_plain_steps(struct decoder *decoder, uint64_t bits, unsigned count)
+take_known_edges(struct decoder *decoder, uint64_t bits, unsigned count)
 {
     const struct block_cache *cache = cache_of(decoder);
     const struct edge *edges = cache->edges.elements;
@@ -140,7 +138,7 @@ static inline __attribute__((always_inline)) unsigned take_edges(struct decoder 
 {
     while (count) {
         event_batch_reserve(&decoder->flow.batch, count + 1);
-        count = take_plain_steps(decoder, bits, count);
+        count = take_known_edges(decoder, bits, count);
         if (!count)
             break;
         unsigned taken = bits >> (count - 1) & 1;
@@ -176,7 +174,7 @@ bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
         }
         count -= chunk;
         if (entry) {
-            run_path(decoder, entry);
+            take_tnt_entry(decoder, entry);
             continue;
         }
         unsigned left = take_edges(decoder, bits >> count, chunk);
@@ -189,7 +187,7 @@ bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
     return true;
 }
 
-bool short_bit(struct decoder *decoder, uint64_t bit)
+bool fast_tnt_bit(struct decoder *decoder, uint64_t bit)
 {
     return take_edges(decoder, bit, 1) == 0;
 }

@@ -72,7 +72,7 @@ static void watch_branch(struct learning *learning, const struct decoder *decode
 static bool learn_bit(struct learning *learning, struct decoder *decoder, uint64_t bit)
 {
     struct moment before = now(decoder);
-    if (!short_bit(decoder, bit))
+    if (!fast_tnt_bit(decoder, bit))
         return false;
     watch_branch(learning, decoder, before);
     return true;

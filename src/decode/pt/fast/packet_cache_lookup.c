@@ -106,10 +106,10 @@ static inline void change_calls(struct decoder *decoder, const struct packet_seq
 
 /* Everything except the packets, the events, the position and the time. */
 static inline void run_packet_sequence(struct decoder *decoder,
-                                       const struct packet_sequence *sequence, uint64_t *edges)
+                                       const struct packet_sequence *sequence, uint64_t *steps)
 {
     decoder->tnt_cache->packet_cache.hits++;
-    *edges -= sequence->packets < *edges ? sequence->packets - 1u : *edges - 1;
+    *steps -= sequence->packets < *steps ? sequence->packets - 1u : *steps - 1;
     change_calls(decoder, sequence);
     decoder->last_id = sequence->last_id;
     decoder->at_id = sequence->next;
@@ -124,7 +124,7 @@ static enum way miss(struct decoder *decoder, struct packet_sequence *slot, uint
                : WAY_STOP;
 }
 
-enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges)
+enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *next = decoder->next;
     unsigned reach = is_short_tnt(next) || is_tip(next) ? SEQUENCE_BYTES
@@ -143,9 +143,9 @@ enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges)
     if (!packet_sequence_is_of(slot, &key, SEQUENCE_PLAIN_WORDS) ||
         !has_calls_of(&decoder->returns, slot))
         return miss(decoder, slot, hash, &key, next + reach);
-    run_packet_sequence(decoder, slot, edges);
-    event_batch_add_path(&decoder->flow.batch, slot->events, slot->event_count,
-                         decoder->flow.position);
+    run_packet_sequence(decoder, slot, steps);
+    event_batch_add_relative(&decoder->flow.batch, slot->events, slot->event_count,
+                             decoder->flow.position);
     decoder->flow.position += slot->instructions;
     decoder->next = next + slot->size;
     return WAY_ON;
@@ -201,7 +201,7 @@ static inline void time_counted(struct decoder *decoder, const struct packet_seq
         report_time(decoder, &rest, position);
         holds_time = false;
     }
-    event_batch_add_path(&flow->batch, rest.next, (size_t)(rest.end - rest.next), rest.start);
+    event_batch_add_relative(&flow->batch, rest.next, (size_t)(rest.end - rest.next), rest.start);
     event_batch_deliver_some(&flow->batch);
     decoder->holds_time = holds_time;
     flow->position = position;
@@ -215,7 +215,7 @@ static inline bool is_in_time(const struct decoder *decoder, const struct packet
     return packet_time_after(&decoder->time, cycles).value < decoder->deadline;
 }
 
-enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *edges)
+enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *next = decoder->next;
     struct counted_packets packets;
@@ -233,7 +233,7 @@ enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *edges)
         return miss(decoder, slot, hash, &key, next + packets.ends[packets.count - 1]);
     if (!is_in_time(decoder, slot, &packets))
         return WAY_STOP;
-    run_packet_sequence(decoder, slot, edges);
+    run_packet_sequence(decoder, slot, steps);
     decoder->next = next + packets.ends[slot->packets - 1];
     time_counted(decoder, slot, &packets, decoder->next);
     return WAY_ON;
