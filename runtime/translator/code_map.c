@@ -118,7 +118,7 @@ static void put_alias(struct tr_code_map *map, const struct tr_alias *alias)
     if (map->alias_count == map->alias_capacity) {
         uint32_t capacity = map->alias_capacity ? 2 * map->alias_capacity : LEAST;
         struct tr_alias *aliases = tr_memory_map(capacity * sizeof *aliases);
-        if (!aliases) { /* too many to be told apart */
+        if (!aliases) { /* too many to distinguish */
             map->aliases[map->alias_count - 1].inode = UINT64_MAX;
             return;
         }
@@ -316,7 +316,7 @@ static bool is_known(const struct tr_alias *aliases, uint32_t count, const struc
     return false;
 }
 
-/* New ones are put behind the `known` first ones, which then go. */
+/* New ones are appended to the `known` first ones, which are then removed. */
 static void find_aliases(struct tr_code_map *map, tr_code_lost *lost, void *context)
 {
     uint32_t known = map->alias_count;

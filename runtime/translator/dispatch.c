@@ -42,7 +42,7 @@ static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool ent
     tr_let_go(thread, TR_SLOT_CANNOT);
 }
 
-/* Sideband records of this moment tell of code that runs next. */
+/* Sideband records of this moment describe code that runs next. */
 static void separate_from_new_code(struct tr_thread *thread)
 {
     if (!thread->new_code)

@@ -94,7 +94,7 @@ enum tr_request_state {
 struct tr_request {
     _Atomic uint32_t state; /* also the futex word that the process waits on */
     uint32_t pid,
-        tid; /* of the thread that calls execve, as getpid and gettid tell it: perhaps numbers of
+        tid; /* of the thread that calls execve, as getpid and gettid return them: perhaps numbers of
                                 another pid namespace than the recorder's */
     uint32_t reserved;
     uint64_t time; /* TSC */
@@ -128,7 +128,7 @@ struct tr_control {
     /* A robust futex that a thread of the recorder holds: when it dies, the kernel sets
      * TR_RECORDER_DIED. 0: it did not register. */
     _Atomic uint32_t recorder;
-    /* Heartbeat + 1 when somebody waited for an answer to a request without success: nobody asks
+    /* Heartbeat + 1 when a process waited without success for an answer to a request: no process asks
      * again before it has moved. */
     _Atomic uint32_t unanswered;
     /* Counts requests made and failed: the futex word on which the recorder waits. */
@@ -166,7 +166,7 @@ struct tr_table {
     uint32_t parent; /* serial of the parent's table, or UINT32_MAX */
     uint32_t first;  /* identifiers below are the parent's */
     _Atomic uint64_t
-        tail; /* offset behind the last complete description, from the table's beginning plus
+        tail; /* offset of the end of the last complete description, from the table's beginning plus
                               8 * first (a child's descriptions begin at offset TR_PAGE and are named from `first` on:
                               offset = TR_PAGE + 8 * (identifier - first)) */
     uint32_t pid;
@@ -206,7 +206,7 @@ enum {
  * the return address when an inlined call returns as expected). A fragment is left
  *   - by the other side of a conditional block's branch,
  *   - by its last block's end, or
- *   - by an indirect branch in its middle that goes elsewhere than expected (TR_EXIT tells).
+ *   - by an indirect branch in its middle that goes elsewhere than expected (TR_EXIT says which).
  * `instruction_lengths`: one nibble each, low nibble first, of all blocks' instructions, in order. */
 struct tr_fragment {
     uint64_t pc; /* where it begins */
@@ -247,8 +247,8 @@ struct tr_slot {
     uint64_t size;          /* bytes in the ring */
     uint64_t first_time;    /* ticks */
     /* Stream positions, in bytes since the thread began: position P lies at P % size. Valid log: from the oldest
-     * chunk that is still there up to the first word that is 0 at or behind `head`; the writer keeps at least
-     * TR_CLEARED bytes behind what it has written cleared. */
+     * chunk that is still there up to the first word that is 0 at or after `head`; the writer keeps at least
+     * TR_CLEARED bytes after what it has written cleared. */
     _Atomic uint64_t head; /* known to be written up to there; lags */
     _Atomic uint64_t
         read_to; /* full execution: the reader has taken everything before; set by the recorder */
@@ -274,7 +274,7 @@ enum { TR_MOMENT = 16 };
  *
  * The way from one fragment entry to the next: see struct tr_fragment. An entry without TR_INDIRECT was reached by the
  * direct branch of the fragment before whose target it is, or a TR_EXIT record stands between. Where several exits lead
- * there and no TR_EXIT tells which, it was the last block's, else that of the first conditional block in order. With TR_INDIRECT it was reached by its last block's indirect branch, or by that of TR_EXIT.
+ * there and no TR_EXIT says which, it was the last block's, else that of the first conditional block in order. With TR_INDIRECT it was reached by its last block's indirect branch, or by that of TR_EXIT.
  */
 #define TR_INDIRECT UINT32_C(1)
 #define TR_EVENT UINT32_C(0xf0000000)
@@ -291,7 +291,7 @@ enum tr_event {
                      start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
                      the fragment's exits leads. After TR_EXIT: where that exit leads */
     TR_SYSCALL, /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
-    TR_RESUME,  /* u64 time: tracing begins again; the next entry tells where */
+    TR_RESUME,  /* u64 time: tracing begins again, where the next entry says */
     TR_HANDLER, /* payload: signal; u64 time, u64 interrupted pc, u64 interrupted stack pointer, u64 stack pointer
                      at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
     TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
@@ -299,7 +299,7 @@ enum tr_event {
     TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, then a copy of the
                      program's stack: n 8-byte words (2 words each) from rsp on. pc is in the first block of the fragment
                      whose entry comes next (so that a reader who begins here learns it), or of the one entered last. The
-                     first record of every chunk but the first; also the first one behind TR_FORKED and TR_LOST */
+                     first record of every chunk but the first; also the first one after TR_FORKED and TR_LOST */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP, /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
     TR_LOST, /* u64 time: log was given up here; nothing is known of what ran before this */
@@ -310,7 +310,7 @@ enum tr_event {
 enum tr_stamp {
     TR_STAMP_ENTRY, /* when the fragment entered last began */
     TR_STAMP_NEXT,  /* when what runs next begins: the fragment entered last has been left */
-    TR_STAMP_NEW_CODE, /* likewise, and sideband records of this time tell of code that is new: packets must separate
+    TR_STAMP_NEW_CODE, /* likewise, and sideband records of this time describe code that is new: packets must separate
                           what ran before from what runs next */
 };
 

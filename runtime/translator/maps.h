@@ -42,7 +42,7 @@ bool tr_maps_read(struct tr_maps_text *maps);
 uint64_t tr_maps_written(uint64_t start, uint64_t end);
 
 /* Whether the page at `address` is what lies at `offset` of the file. False also when the file cannot
- * be read. Bytes behind the file's end are nobody's code. */
+ * be read. Bytes after the file's end are no code. */
 bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t offset);
 
 #endif

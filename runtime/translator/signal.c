@@ -45,7 +45,7 @@ static bool is_at_program_code(uint64_t pc)
     return !is_in_runtime(pc) && !tr_in_cache(pc);
 }
 
-/* Signals that were sent by a system call of the thread itself arrive right behind it. */
+/* Signals that were sent by a system call of the thread itself arrive right after it. */
 static bool is_after_syscall(uint64_t pc)
 {
     const uint8_t *before = (const uint8_t *)pc - SYSCALL_SIZE;
@@ -214,7 +214,7 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
 }
 
 /* When a sent signal is pending already, thread->app still is the state before the instruction, which will run again: it
- * may be a trap, behind which the processor is now. */
+ * may be a trap, and the processor is past it now. */
 static void handle_fault_at_program_code(struct tr_thread *thread, siginfo_t *info,
                                          struct ucontext *context)
 {

@@ -33,7 +33,7 @@ void tr_frame_learn(struct tr_signals_of_thread *signals, const struct sigcontex
 bool tr_frame_push(struct tr_thread *thread, int signal, const void *info,
                    const struct tr_action *action, uint64_t saved_mask);
 
-/* Reads the frame that the program's stack pointer stands behind. False: it cannot be read. */
+/* Reads the frame that ends at the program's stack pointer, as rt_sigreturn(2) does. False: it cannot be read. */
 bool tr_frame_read(const struct tr_thread *thread, struct ucontext *context);
 
 /* Sets thread->app, the vector state and the program's sigaltstack from it, but not its mask. False: the kernel would

@@ -17,7 +17,7 @@ struct tr_process tr_process;
 
 enum { CLOCK_DEFAULT = 0, HWCAP2_FSGSBASE = 1 << 1 };
 
-/* What the kernel says of itself, behind the arguments and the environment on the first stack. */
+/* An entry of the auxiliary vector, which the kernel puts after the arguments and the environment on the first stack. */
 static uint64_t auxiliary_value(const uint64_t *stack, uint64_t kind)
 {
     const uint64_t *at = stack + 1 + stack[0] + 1;

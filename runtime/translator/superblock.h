@@ -39,8 +39,8 @@ struct tr_item {
 };
 
 struct tr_way {
-    uint64_t start, end;        /* addresses of the block: first byte, behind the last */
-    uint64_t target;            /* of its direct branch */
+    uint64_t start, end; /* addresses of the block: of its first byte; of the byte after its last */
+    uint64_t target;     /* of its direct branch */
     uint8_t instructions, kind; /* enum tr_block_end */
     bool loads_stack;
     bool taken;        /* the way goes on at the target of its conditional branch */

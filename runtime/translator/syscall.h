@@ -6,7 +6,7 @@
 
 #include "runtime/translator/thread.h"
 
-/* The program's SYSCALL instruction at app.pc - 2 is to be executed: app.pc is behind it already. Logs TR_SYSCALL and
+/* The program's SYSCALL instruction at app.pc - 2 is to be executed: app.pc is past it already. Logs TR_SYSCALL and
  * TR_RESUME, makes or emulates the call, sets rax, rcx, r11. Returns normally in the calling thread, with app.pc where
  * the program goes on; signals that came meanwhile are pending (tr_signal_deliver follows). */
 void tr_syscall_run(struct tr_thread *thread);

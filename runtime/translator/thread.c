@@ -18,7 +18,7 @@ enum {
     RESERVED_AT_ONCE = 16, /* threads */
 };
 
-_Static_assert(sizeof(struct tr_thread) <= TR_TABLE_OFFSET, "the table begins behind it");
+_Static_assert(sizeof(struct tr_thread) <= TR_TABLE_OFFSET, "the table begins after it");
 _Static_assert(offsetof(struct tr_hot, self) == 0x00, "tr_current");
 
 /* enter.S */

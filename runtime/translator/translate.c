@@ -122,7 +122,7 @@ static void put_link(struct translating *t, struct tr_emitter *emitter, uint64_t
         tr_emit_relative(emitter, body);
         return;
     }
-    /* An exit in the cold part is written behind what is being written there. */
+    /* An exit in the cold part is written after what is being written there. */
     if (emitter == &t->cold) {
         tr_emit_relative(emitter, place + 4);
         put_exit(t, target, place);
@@ -393,13 +393,13 @@ static void emit_stack_load(struct translating *t, const struct tr_item *item)
 /* ---- branches ---- */
 
 /* Logs which block's branch is taken, and goes to `target`. */
-static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int told_block,
+static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int logged_block,
                       uint64_t target)
 {
     if (r11)
         emit_hide_r11(emitter);
-    if (told_block >= 0) {
-        tr_emit_log_word(emitter, TR_EVENT_WORD(TR_EXIT, told_block));
+    if (logged_block >= 0) {
+        tr_emit_log_word(emitter, TR_EVENT_WORD(TR_EXIT, logged_block));
         tr_emit_log_advance(emitter, 4);
     }
     tr_emit_keep_together(emitter, 1);

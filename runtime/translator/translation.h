@@ -11,7 +11,7 @@
 /* A fragment in the cache. Its code begins (at an address that is a multiple of 8) with the log entry:
  *
  *     mov dword [r11], identifier << 1
- *     lea r11, [r11 + 4]                  TR_ENTRY_SIZE behind its beginning
+ *     lea r11, [r11 + 4]                  TR_ENTRY_SIZE bytes from its beginning
  *     ... the program's instructions
  *     cmp r11, gs:[limit] ; ja ...        between them, where the flags are dead (superblock.c: find_check)
  *
@@ -19,7 +19,7 @@
  *
  *     movabs rcx, -pc ; lea rcx, [rcx + rdx] ; jrcxz hit ; jmp gs:[leave_indirect]
  *     hit: rdx and rcx get their values back
- *     mov dword [r11], identifier << 1 | TR_INDIRECT ; jmp to behind the log entry
+ *     mov dword [r11], identifier << 1 | TR_INDIRECT ; jmp to what follows the log entry
  */
 struct tr_translation {
     uint64_t pc;
@@ -38,7 +38,7 @@ struct tr_translation {
 enum {
     TR_ENTRY_SIZE = 7,
     TR_INDIRECT_BODY =
-        48, /* of the entry for indirect branches: where its log entry is, behind its beginning */
+        48, /* of the entry for indirect branches: offset of its log entry from its beginning */
 };
 
 /* An exit that is not linked: what follows the jump to the runtime in the cold part. */
