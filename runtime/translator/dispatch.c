@@ -30,7 +30,7 @@ _Noreturn void tr_escape(struct tr_thread *thread);
 
 /* ---- going on ---- */
 
-/* What is at app.pc cannot be translated: it faults, or nothing can be. `entered`: as a fragment whose entry was
+/* What is at app.pc cannot be translated: it faults, or there is no memory. `entered`: as a fragment whose entry was
  * logged. */
 static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool entered)
 {

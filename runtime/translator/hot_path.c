@@ -36,7 +36,7 @@ static unsigned event_words(uint32_t word)
     return tr_event_words[kind] + (kind == TR_CALLS ? 2 * TR_EVENT_PAYLOAD(word) : 0);
 }
 
-/* Time stamps and exits are part of the way; whatever else happened ends it. */
+/* Time stamps and exits are part of the path; every other record ends it. */
 static void read_log(struct recent *recent, const uint32_t *at, const uint32_t *end)
 {
     recent->count = 0;
@@ -117,7 +117,7 @@ static bool is_head(const struct recent *recent, unsigned i)
            tr_fragment_pc(entry->identifier) <= tr_fragment_pc(recent->entries[i - 1].identifier);
 }
 
-/* The way from entry `first` on. Returns the entry after the last one that lies on it whole. */
+/* The path from entry `first` on. Returns the entry after the last one that is on it as a whole. */
 static unsigned find_route(const struct recent *recent, unsigned first, struct tr_route *route)
 {
     uint64_t from = tr_fragment_pc(recent->entries[first].identifier);

@@ -1,7 +1,7 @@
-/* What the kernel puts on the stack when a signal handler begins, and reads when it returns: struct
- * rt_sigframe of arch/x86/include/asm/sigframe.h, and above it, aligned by 64, the extended state
- * as XSAVE writes it (arch/x86/kernel/fpu/signal.c). Made and read here for the program, and made
- * once more for the kernel's own sigreturn when a thread goes on natively.
+/* What the kernel puts on the stack when a signal handler begins, and reads when it returns: struct rt_sigframe of
+ * arch/x86/include/asm/sigframe.h, and above it, aligned by 64, the extended state as XSAVE writes it
+ * (arch/x86/kernel/fpu/signal.c). Made and read here for the program, and made once more for the kernel's own
+ * sigreturn when a thread goes on natively.
  *
  * Called by signal.c and signal_actions.c, not under process->lock. */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SIGNAL_FRAME_H

@@ -77,7 +77,7 @@ static struct tr_thread *find_free(struct tr_process *process)
     return NULL;
 }
 
-/* What generated code needs, and a table that knows no target. */
+/* What generated code needs, and an empty table of indirect targets. */
 static void begin_hot(struct tr_thread *thread)
 {
     struct tr_hot *hot = &thread->hot;

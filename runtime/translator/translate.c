@@ -13,11 +13,11 @@ enum {
     CODE_IS_CHECKED_MOST = 256, /* bytes of code that changes that one fragment checks */
 };
 
-/* What has to be undone so that the processor's registers are the program's, at some place of the code. */
+/* What has to be undone at some place of the code so that the processor's registers are the program's. */
 struct disguise {
     uint64_t pc;
-    bool
-        r11; /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
+    /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
+    bool r11;
     bool borrowed; /* rcx and rdx are in hot.rcx and hot.rdx */
     int scratch;   /* the register that is in hot.scratch, or -1 */
 };
@@ -30,7 +30,7 @@ struct translating {
     uint32_t identifier;
     uint64_t body; /* address of the fragment */
     struct disguise now;
-    /* When a state is looked for: the cache address, and what was found. */
+    /* For tr_translate_state: the cache address, and what was found. */
     uint64_t wanted;
     struct disguise found;
     bool is_found;
@@ -186,7 +186,7 @@ static void emit_trigger(struct translating *t)
     tr_emit_gs_jump(&t->hot, HOT(leave_trigger));
 }
 
-/* 8 bytes of the program's code are what they were, or the fragment is left. rcx and rdx are borrowed. */
+/* Leaves the fragment unless 8 bytes of the program's code are still what they were. rcx and rdx are borrowed. */
 static void emit_code_check_8(struct translating *t, uint64_t address, uint64_t value,
                               uint64_t fail)
 {
@@ -217,7 +217,7 @@ static void emit_code_check(struct translating *t)
     tr_emit_save(&t->hot, TR_RDX, HOT(rdx));
     t->now.borrowed = true;
     uint64_t end = superblock->high;
-    /* Of a short one in one page with it: what follows, or at the page's end what lies before. */
+    /* For a short superblock the 8 bytes include what follows in its page, or at the page's end what precedes it. */
     if (end - superblock->low < 8 && superblock->low % TR_PAGE <= TR_PAGE - 8)
         end = superblock->low + 8;
     for (uint64_t at = superblock->low; at < superblock->high; at += 8) {
@@ -685,7 +685,7 @@ static void emit_item(struct translating *t, const struct tr_item *item, bool la
         emit_end(t, item->pc + decoded->length);
 }
 
-/* What is not translated runs where it is: only the runtime can see to that. */
+/* What is not translated runs at its own address: only the runtime can go there. */
 static void emit_leave(struct translating *t)
 {
     bool traps = t->superblock.items[0].decoded.kind == TR_TRAP;

@@ -34,8 +34,8 @@ struct exec_requests {
     uint8_t idle[TR_REQUESTS]; /* for how many heartbeats nobody has gone on with a request */
     _Atomic bool stop;
     struct array followed; /* threads that are traced before their execve */
-    struct array
-        started; /* programs that were let go, and have not shown yet that they are traced */
+    /* programs that were let go, and have not shown yet that they are traced */
+    struct array started;
     _Atomic size_t unconfirmed; /* how many there are, for the other thread */
 };
 
