@@ -32,7 +32,7 @@ _Noreturn void tr_escape(struct tr_thread *thread);
 
 /* ---- going on ---- */
 
-/* What is at app.pc cannot be translated: it faults, or nothing can be. `entered`: as a fragment whose entry was
+/* What is at app.pc cannot be translated: it faults, or there is no memory. `entered`: as a fragment whose entry was
  * logged. */
 static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool entered)
 {
@@ -44,7 +44,7 @@ static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool ent
     tr_let_go(thread, TR_SLOT_CANNOT);
 }
 
-/* Sideband records of this moment tell of code that runs next. */
+/* Sideband records of this moment describe code that runs next. */
 static void separate_from_new_code(struct tr_thread *thread)
 {
     if (!thread->new_code)

@@ -2,7 +2,7 @@
  *
  * Every way out of the cache saves all of the program's general registers and flags in tr_thread.app, changes to the
  * runtime's stack and calls a function of dispatch.c, which returns where to go on in the cache. Vector registers are
- * not touched by anybody. Offsets are those of thread.h, checked in dispatch.c. All labels are hidden.
+ * never touched. Offsets are those of thread.h, checked in dispatch.c. All labels are hidden.
  */
 #define SELF 0x00
 #define LIMIT 0x08

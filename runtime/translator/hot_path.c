@@ -36,7 +36,7 @@ static unsigned event_words(uint32_t word)
     return tr_event_words[kind] + (kind == TR_CALLS ? 2 * TR_EVENT_PAYLOAD(word) : 0);
 }
 
-/* Time stamps and exits are part of the way; whatever else happened ends it. */
+/* Time stamps and exits are part of the path; every other record ends it. */
 static void read_log(struct recent *recent, const uint32_t *at, const uint32_t *end)
 {
     recent->count = 0;
@@ -130,7 +130,7 @@ static bool add_entry_blocks(struct tr_route *route, uint64_t from, const struct
     return *instructions <= HOT_PATH_INSTRUCTIONS;
 }
 
-/* The way from entry `first` on, as far as it has room: a loop is part of it as many times as it ran. It ends where
+/* The path from entry `first` on, as far as it has room: a loop is part of it as many times as it ran. It ends where
  * an entry does; where it has come back to its beginning, there. Returns the entry after the last one on it. */
 static unsigned find_route(const struct recent *recent, unsigned first, struct tr_route *route)
 {

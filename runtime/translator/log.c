@@ -12,8 +12,8 @@
 enum {
     PRIVATE_RING = 64 << 10, /* bytes, of a thread that is not recorded */
     LARGEST_STACK_COPY = 16 << 10,
-    /* Between the places where the log pointer is compared with the limit at most so much is written; what is beyond
-     * hits the guard page. */
+    /* The most that is written between two comparisons of the log pointer with the limit; more than that hits the
+     * guard page. */
     SLACK = 4 << 10,
     CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
     FIRST_INTERVAL = 256,  /* bytes of log between time stamps, at the beginning */
@@ -97,7 +97,7 @@ void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload
     make_room(thread, 4 + 8 * (uint64_t)count);
     if (count)
         memcpy((void *)(thread->hot.log + 4), values, 8 * (size_t)count);
-    /* Whoever reads the log of a killed thread finds either all of the record or none of it. */
+    /* A reader of a killed thread's log finds either all of the record or none of it. */
     atomic_signal_fence(memory_order_release);
     put(thread, &word, sizeof word);
     thread->hot.log += 8 * (uint64_t)count;
@@ -181,7 +181,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
 
 /* ---- going on ---- */
 
-/* As much as is mapped there. Returns how many bytes. */
+/* Copies as much as is mapped there. Returns how many bytes. */
 static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
 {
     uint64_t copied = 0;
@@ -222,7 +222,7 @@ static bool recorder_lives(const struct tr_thread *thread, uint32_t *heartbeat, 
     return *still < PATIENCE && tr_recorder_lives(control);
 }
 
-/* Full execution: what the next chunk would overwrite has been read, or is waited for. False: nobody reads. */
+/* Full execution: waits until what the next chunk would overwrite has been read. False: there is no reader. */
 static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
 {
     struct tr_slot *slot = thread->slot;

@@ -17,11 +17,11 @@ enum {
     CODE_IS_CHECKED_MOST = 256, /* bytes of code that changes that one fragment checks */
 };
 
-/* What has to be undone so that the processor's registers are the program's, at some place of the code. */
+/* What has to be undone at some place of the code so that the processor's registers are the program's. */
 struct disguise {
     uint64_t pc;
-    bool
-        r11; /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
+    /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
+    bool r11;
     uint16_t borrowed; /* those of BORROWED whose values are in memory alone */
     int scratch;       /* the register that is in hot.scratch, or -1 */
 };
@@ -34,9 +34,9 @@ struct translating {
     uint32_t identifier;
     uint64_t body; /* address of the fragment */
     struct disguise now;
-    uint16_t
-        kept; /* those of BORROWED whose values are in memory, whether in their registers or not */
-    /* When a state is looked for: the cache address, and what was found. */
+    /* those of BORROWED whose values are in memory, whether in their registers or not */
+    uint16_t kept;
+    /* For tr_translate_state: the cache address, and what was found. */
     uint64_t wanted;
     struct disguise found;
     bool is_found;
@@ -223,7 +223,7 @@ static void put_link(struct translating *t, struct tr_emitter *emitter, uint64_t
         tr_emit_relative(emitter, body);
         return;
     }
-    /* An exit in the cold part is written behind what is being written there. */
+    /* An exit in the cold part is written after what is being written there. */
     if (emitter == &t->cold) {
         tr_emit_relative(emitter, place + 4);
         put_exit(t, target, place);
@@ -287,7 +287,7 @@ static void emit_trigger(struct translating *t)
     tr_emit_gs_jump(&t->hot, HOT(leave_trigger));
 }
 
-/* 8 bytes of the program's code are what they were, or the fragment is left. rcx and rdx are borrowed. */
+/* Leaves the fragment unless 8 bytes of the program's code are still what they were. rcx and rdx are borrowed. */
 static void emit_code_check_8(struct translating *t, uint64_t address, uint64_t value,
                               uint64_t fail)
 {
@@ -315,7 +315,7 @@ static void emit_code_check(struct translating *t)
     tr_emit_gs_jump(&t->cold, HOT(leave_run));
     emit_borrow(t);
     uint64_t end = superblock->high;
-    /* Of a short one in one page with it: what follows, or at the page's end what lies before. */
+    /* For a short superblock the 8 bytes include what follows in its page, or at the page's end what precedes it. */
     if (end - superblock->low < 8 && superblock->low % TR_PAGE <= TR_PAGE - 8)
         end = superblock->low + 8;
     for (uint64_t at = superblock->low; at < superblock->high; at += 8) {
@@ -489,13 +489,13 @@ static void emit_stack_load(struct translating *t, const struct tr_item *item)
 /* ---- branches ---- */
 
 /* Logs which block's branch is taken, and goes to `target`. */
-static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int told_block,
+static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int logged_block,
                       uint64_t target)
 {
     if (r11)
         emit_hide_r11(emitter);
-    if (told_block >= 0) {
-        tr_emit_log_word(emitter, TR_EVENT_WORD(TR_EXIT, told_block));
+    if (logged_block >= 0) {
+        tr_emit_log_word(emitter, TR_EVENT_WORD(TR_EXIT, logged_block));
         tr_emit_log_advance(emitter, 4);
     }
     tr_emit_keep_together(emitter, 1);
@@ -769,7 +769,7 @@ static void emit_item(struct translating *t, const struct tr_item *item, bool la
     }
 }
 
-/* What is not translated runs where it is: only the runtime can see to that. */
+/* What is not translated runs at its own address: only the runtime can go there. */
 static void emit_leave(struct translating *t)
 {
     bool traps = t->superblock.items[0].decoded.kind == TR_TRAP;

@@ -75,8 +75,8 @@ static void register_life(struct exec_requests *requests)
     syscall(SYS_set_robust_list, &requests->robust, sizeof requests->robust);
 }
 
-/* A process that was killed while it asked has left its request behind. One that is only slow finds out that it is not
- * its own any more. */
+/* The request of a process that was killed while it asked is still there. A process that is only slow finds out that it
+ * is no longer its own. */
 static void reclaim_requests(struct exec_requests *requests)
 {
     enum { IDLE = 20 };
@@ -242,7 +242,7 @@ static void load(struct exec_requests *requests, struct followed *followed)
     }
 }
 
-/* It may have ended before it came to that, and not every cause can be told from outside. */
+/* It may have ended before it answered, and not every cause is visible from outside. */
 static const char *cause_of_silence(const struct exec_requests *requests,
                                     const struct started *started)
 {

@@ -8,7 +8,7 @@
  * Tracing is a matter between threads, and a thread's children are waited for by its whole process,
  * so all this happens in the thread that started the program and waits for it: from the loop of
  * supervise.h. Only the waiting for requests is done by another one, which also counts up the
- * heartbeat, by which processes know that somebody serves them.
+ * heartbeat, by which processes know that they are served.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_EXEC_REQUESTS_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_EXEC_REQUESTS_H
@@ -34,8 +34,8 @@ struct exec_requests {
     uint8_t idle[TR_REQUESTS]; /* for how many heartbeats nobody has gone on with a request */
     _Atomic bool stop;
     struct array followed; /* threads that are traced before their execve */
-    struct array
-        started; /* programs that were let go, and have not shown yet that they are traced */
+    /* programs that were let go, and have not shown yet that they are traced */
+    struct array started;
     _Atomic size_t unconfirmed; /* how many there are, for the other thread */
 };
 

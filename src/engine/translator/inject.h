@@ -22,8 +22,8 @@ struct injection {
     uint64_t arena_size;
     uint64_t open_size; /* control, image and sideband log: from the arena's beginning */
     const struct runtime_image *image;
-    struct tr_start
-        start; /* as layout.h says; pc, image, image_size, arena and name are filled in here */
+    /* as layout.h says; pc, image, image_size, arena and name are filled in here */
+    struct tr_start start;
 };
 
 /* Whether this machine has what the loader needs. */
