@@ -97,7 +97,7 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     options->delay_threshold = recording_clock_ticks(clock, wanted->delay_threshold_ns);
     for (size_t i = 0; i < wanted->place_count; i++) {
         struct stat status;
-        /* A file that has vanished since it was looked into is not going to run. */
+        /* The file has gone since it was looked at: it is not going to run. */
         if (stat(wanted->places[i].path, &status) == 0)
             options->places[options->place_count++] = (struct tr_trigger_place){
                 status.st_dev, status.st_ino, wanted->places[i].file_offset};
@@ -311,7 +311,7 @@ static bool finish(const char *directory, struct translator_arena *arena,
     return ok;
 }
 
-/* There was nothing to record: nothing is left that would look like a recording. */
+/* Nothing was recorded: removes all that would look like a recording. */
 static void forget_recording(const char *directory)
 {
     char *images = memory_format("%s/images", directory);
