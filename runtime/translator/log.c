@@ -16,8 +16,12 @@ enum {
     /* The most that is written between two comparisons of the log pointer with the limit; more than that hits the
      * guard page. */
     SLACK = 4 << 10,
-    CLEAR_STEP = 32 << 10,
+    CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
+    FIRST_INTERVAL = 256,  /* bytes of log between time stamps, at the beginning */
+    LINE = 64,
 };
+
+_Static_assert(CHECK_STEP + TR_CLEARED + LINE < PRIVATE_RING - SLACK, "enter.S stays in the ring");
 
 static uint64_t position(const struct tr_thread *thread)
 {
@@ -35,8 +39,10 @@ static void put(struct tr_thread *thread, const void *bytes, size_t size)
     thread->hot.log += size;
 }
 
+/* Whole cache lines: enter.S goes on in such steps. */
 static void clear(struct tr_thread *thread, uint64_t up_to)
 {
+    up_to = (up_to + LINE - 1) & ~(uint64_t)(LINE - 1);
     if (up_to > (uint64_t)thread->ring_end)
         up_to = (uint64_t)thread->ring_end;
     /* A loop that logs without looking at the limit may have written further than was cleared. */
@@ -149,6 +155,8 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
 static void set_limit(struct tr_thread *thread)
 {
     thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
+    thread->hot.check_at = thread->hot.log + CHECK_STEP - TR_CLEARED - LINE;
+    thread->hot.stamped = tr_rdtsc();
     thread->hot.run = 1;
     atomic_signal_fence(memory_order_seq_cst);
     if (thread->signals.pending || thread->let_go)
@@ -164,8 +172,9 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     thread->wraps = 0;
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
-    thread->hot.stamp_interval = control->options.stamp_interval;
-    clear(thread, thread->hot.log + CLEAR_STEP);
+    thread->hot.stamp_interval = FIRST_INTERVAL;
+    thread->hot.stamp_ticks = control->options.stamp_ticks;
+    clear(thread, thread->hot.log + TR_CLEARED);
     thread->boundary = thread->hot.log;
     begin_chunk(thread, 0);
     set_limit(thread);
@@ -251,7 +260,9 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     if (in_fragment)
         thread->hot.log -= sizeof entry;
     uint64_t before = position(thread);
-    make_room(thread, CLEAR_STEP);
+    if (thread->hot.log + CHECK_STEP + SLACK > (uint64_t)thread->ring_end)
+        wrap(thread);
+    clear(thread, thread->hot.log + TR_CLEARED);
     uint64_t now = position(thread);
     if (thread->slot) {
         uint64_t chunk_size = thread->slot->size / TR_CHUNKS;

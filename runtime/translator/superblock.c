@@ -74,7 +74,8 @@ static bool may_follow(const struct forming *forming, uint64_t target)
     uint64_t reach = forming->range.kind == TR_CODE_FILE ? FAR
                      : forming->route                    ? NEAR_ON_ROUTE
                                                          : NEAR;
-    return magnitude(target, superblock->pc) < reach && !is_inside(superblock, target);
+    return magnitude(target, superblock->pc) < reach &&
+           (forming->route || !is_inside(superblock, target));
 }
 
 static struct tr_way *open_block(struct tr_superblock *superblock, uint64_t pc)
@@ -322,9 +323,9 @@ static void form(struct forming *forming)
         struct tr_instruction decoded;
         bool first = superblock->item_count == 0;
         reach_next_on_route(forming);
-        if (!first &&
-            (superblock->item_count == most || !find_range(forming) ||
-             is_trigger(forming, forming->cursor) || is_inside(superblock, forming->cursor)))
+        if (!first && (superblock->item_count == most || !find_range(forming) ||
+                       is_trigger(forming, forming->cursor) ||
+                       (!forming->route && is_inside(superblock, forming->cursor))))
             break;
         unsigned size = fetch(forming, bytes);
         if (!tr_decode(&decoded, bytes, size, forming->cursor))

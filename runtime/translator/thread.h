@@ -59,7 +59,8 @@ struct tr_hot {
     uint64_t scratch; /* 0x40 one more, for far RIP-relative operands */
     uint64_t target;  /* 0x48 cache address that enter.S continues at */
     uint64_t exit;    /* 0x50 which exit was taken (translation.h) */
-    uint64_t next_stamp; /* 0x58 log address at which a time stamp is due */
+    /* 0x58 log address from which on the limit leads to tr_log_check, not to a stamp alone */
+    uint64_t check_at;
     /* Addresses in enter.S, for jumps from anywhere. */
     uint64_t leave_direct;   /* 0x60 */
     uint64_t leave_indirect; /* 0x68 rdx is the target, rcx and rdx are in memory */
@@ -72,10 +73,14 @@ struct tr_hot {
     uint64_t entered;        /* 0xa0 TSC when the runtime was entered, for `stolen` */
     uint64_t leave_run;      /* 0xa8 gs:[run] was 0, or the code has changed: hot.exit says which */
     uint64_t leave_trigger;  /* 0xb0 rax is where to go on, hot.rax the program's */
-    uint64_t stamp_interval; /* 0xb8 bytes of log */
-    uint64_t stack_before;   /* 0xc0 the stack pointer before it is loaded */
+    /* 0xb8 bytes of log: follows the thread's pace, so that stamps are stamp_ticks apart */
+    uint64_t stamp_interval;
+    uint64_t stack_before; /* 0xc0 the stack pointer before it is loaded */
     /* 0xc8 as leave_run; rax is the program's address, hot.rax the program's rax */
     uint64_t leave_run_at;
+    uint64_t stamp_ticks; /* 0xd0 TSC ticks between stamps, about */
+    uint64_t stamped;     /* 0xd8 TSC at the newest stamp */
+    uint64_t early;       /* 0xe0 not 0: less than stamp_ticks had passed at the newest stamp */
 };
 
 enum {

@@ -35,7 +35,7 @@ static const uint64_t smallest_ring_size = UINT64_C(1) << 20, largest_ring_size 
 static const uint64_t smallest_drained_size = UINT64_C(4) << 20, full_execution_size = UINT64_C(32)
                                                                                        << 20;
 /* Bytes of log between time stamps: some hundred nanoseconds of most programs. */
-enum { STAMP_INTERVAL = 1024 };
+enum { STAMP_INTERVAL = 640 }; /* ns between time stamps */
 
 /* ---- probing ---- */
 
@@ -125,7 +125,7 @@ static struct tr_options make_options(const struct record_options *wanted,
         .ring_size = ring_size(wanted),
         .tsc_hz = clock->hz,
         .bus_ratio = clock->bus_ratio,
-        .stamp_interval = STAMP_INTERVAL,
+        .stamp_ticks = clock->hz / 1000 * STAMP_INTERVAL / 1000 / 1000,
         .lossless = true,
         .start_tsc = clock->start.tsc,
         .start_monotonic_ns = clock->start.monotonic_ns,
