@@ -6,6 +6,7 @@
 #include "engine/recording_directory.h"
 #include "engine/trigger_hits.h"
 #include "perf_event/running_process.h"
+#include "process/exec_stop.h"
 #include "process/program.h"
 #include "process/program_signals.h"
 #include "recording/session.h"
@@ -375,18 +376,47 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
 
 /* ---- record ---- */
 
+static bool has_trigger(const struct live_session *session)
+{
+    return options_of(session)->trigger.name != NULL;
+}
+
+/* With a trigger the program stands still at its exec, and again where the libraries that it needs
+ * are mapped, until the breakpoints are there: else a function that it calls early would not be
+ * noticed. */
+static bool watch_from_the_start(struct live_session *session, struct error *error)
+{
+    const struct child *child = &session->program->child;
+    if (!has_trigger(session))
+        return true;
+    bool ok = handle_hits(session, error);
+    if (ok && exec_stop_run_to_entry(child))
+        ok = handle_hits(session, error);
+    exec_stop_release(child);
+    return ok;
+}
+
+static bool run_program(struct live_session *session, struct error *error)
+{
+    struct error ignored;
+    bool ok = watch_from_the_start(session, error);
+    if (!ok)
+        give_up(session);
+    return run_session(session, ok ? error : &ignored) && ok;
+}
+
 static bool record_session(struct live_session *session, struct held_program *held,
                            struct error *error)
 {
     bool ok = open_session(session, error);
     if (!ok)
         launch_give_up(held);
-    ok = ok && launch_go(held, error);
+    ok = ok && (has_trigger(session) ? exec_stop_reach(held, error) : launch_go(held, error));
     if (ok) {
         session->program->child = held->child;
         report_that_it_runs(session);
         char *program = running_process_executable(held->child.pid);
-        ok = run_session(session, error);
+        ok = run_program(session, error);
         session->result->exit_status = program_signals_end(session->program);
         ok = ok && write_session(session, program, error);
         free(program);
@@ -412,7 +442,8 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
     *result = (struct record_result){.exit_status = -1};
     struct signals signals;
     char *path = program_find(options->command[0], error);
-    char *directory = path ? recording_directory_prepare(options->directory, error) : NULL;
+    bool may_run = path && (!options->trigger.name || exec_stop_allowed(path, error));
+    char *directory = may_run ? recording_directory_prepare(options->directory, error) : NULL;
     bool ok = directory && signals_hold(&signals, error);
     if (ok) {
         struct program_signals program = {.signals = &signals};

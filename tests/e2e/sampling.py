@@ -308,6 +308,18 @@ class Engine(SamplingCase):
             damaged.write_bytes(contents)
             self.magic_trace("decode", "-format", "folded", "-o", "damaged.folded", damaged)
 
+    def test_early_trigger(self):
+        """a function that the program, or a library, runs once and before all others is not missed"""
+        library = harness.compile_program("library", ["-shared", "-fPIC"])
+        program = harness.compile_program("early_call", ["-Wl,--no-as-needed", library, f"-Wl,-rpath,{pathlib.Path(library).parent}"])
+        for trigger in ("main", "library_run", "_start"):
+            for _ in range(3):
+                finished = self.magic_trace("run", "-sampling", "-trigger", trigger, "-no-decode", "-working-directory",
+                                            self.folder / "early", "-forward-exit-status", program)
+                self.assertEqual(finished.status, 0, finished.stderr)
+                self.assertIn(b"[ Snapshot taken. ]", finished.stderr, trigger)
+                self.assertIn(b"COUNT library_run 1", finished.stdout)
+
     def test_several_snapshots(self):
         """-multi-snapshot: what one snapshot took is not taken again"""
         traced = self.sample([self.program(FRAME_POINTERS), "2000", "0", "4"], "-trigger", "napping", "-multi-snapshot")
