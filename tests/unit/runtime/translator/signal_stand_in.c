@@ -1,5 +1,6 @@
-/* What signal_delivery.c calls and is called by, reduced to what its tests need: "the code cache" is section cache_text, in which
- * only r11 is the translator's; the program runs natively elsewhere, and comes to the runtime for its system calls. */
+/* What signal_delivery.c calls and is called by, reduced to what its tests need: "the code cache" is section cache_text,
+ * in which only r11 is the translator's; the program runs natively elsewhere, and comes to the runtime for its system
+ * calls. */
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
@@ -16,6 +17,12 @@
 #include <linux/mman.h>
 #include <linux/sched.h>
 #include <sys/mman.h>
+
+#define OFFSET(field) __builtin_offsetof(struct tr_hot, field)
+_Static_assert(OFFSET(run) == 0x10 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
+                   OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 &&
+                   __builtin_offsetof(struct tr_thread, app) == 0xe8,
+               "signal_program.S knows these offsets");
 
 struct tr_process tr_process;
 struct stand_in_log *stand_in_log;
