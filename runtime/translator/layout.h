@@ -56,6 +56,7 @@ struct tr_options {
     uint32_t follow;       /* bool: processes that the program starts are traced, too */
     uint64_t
         ring_size; /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
+    uint64_t snapshot_size;  /* bytes of packets before a snapshot that belong to it */
     uint64_t tsc_hz;         /* TSC ticks per second */
     uint32_t bus_ratio;      /* for CBR packets: TSC MHz / 100 */
     uint32_t stamp_interval; /* bytes of log between time stamps, about */
