@@ -17,3 +17,20 @@ class Stacks(harness.TestCase):
         self.assertEqual(names.count("dig"), 21, names)
         callers = [name for name in names if name in ("_start", "main", "serve", "dig", "work")]
         self.assertEqual(callers, ["_start", "main", "serve"] + ["dig"] * 21 + ["work"])
+
+    def test_child(self):
+        """a child of fork or vfork begins with all callers of its parent"""
+        for how in ("fork", "vfork"):
+            program = harness.compile_program("child_callers", ["-O1"])
+            traced = self.trace([program, how], "-multi-thread", "-follow")
+            spans = self.span_list(traced.trace)
+            [child] = [span for span in spans if span.name == "in_child"]
+            # They have the same times: the child exits within them.
+            callers = [span.name for span in spans
+                       if span.tid == child.tid and span.begin < child.begin and span.end >= child.end]
+            self.assertEqual(sorted(name for name in callers if name in ("_start", "main", "outer", "start_child")),
+                             ["_start", "main", "outer", "start_child"], how)
+
+
+class StacksTranslated(Stacks):
+    ENGINE = "translator"
