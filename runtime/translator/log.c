@@ -261,7 +261,8 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     if (in_fragment)
         thread->hot.log -= sizeof entry;
     uint64_t before = position(thread);
-    if (thread->hot.log + CHECK_STEP + SLACK > (uint64_t)thread->ring_end)
+    if (thread->hot.log + (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP + SLACK >
+        (uint64_t)thread->ring_end)
         wrap(thread);
     clear(thread, thread->hot.log + TR_CLEARED);
     uint64_t now = position(thread);

@@ -34,3 +34,11 @@ class Stacks(harness.TestCase):
 
 class StacksTranslated(Stacks):
     ENGINE = "translator"
+
+    def test_stack_copies(self):
+        """large copies of the stack in a small ring: the program goes on as ever, and so does its log"""
+        command = [harness.compile_program("deep_snapshot", ["-O1"]), "x" * 20000]
+        for _ in range(8):
+            traced = self.trace(command, "-snapshot-size", "64K")
+            self.assert_same_as_untraced(traced, command)
+            self.assertEqual(self.open_at_first(traced).count("dig"), 21)

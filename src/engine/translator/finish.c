@@ -18,7 +18,7 @@ static struct recorded describe(const struct translator_arena *arena)
         .frozen_at = atomic_load(&control->frozen_at),
         .multi_snapshot = options->multi_snapshot && !options->full_execution,
         .snapshots = atomic_load(&control->snapshots),
-        .snapshot_size = options->snapshot_size,
+        .snapshot_size = options->full_execution ? 0 : options->snapshot_size,
         .bus_ratio = options->bus_ratio,
         .lost_rings = atomic_load(&control->lost_slots) + atomic_load(&control->lost_tables),
         .lost_records = atomic_load(&control->lost_records) + atomic_load(&control->lost_dumps),

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const uint64_t step = 64 << 10; /* bytes of packets */
+static const uint64_t step = 32 << 10; /* bytes of packets */
 
 void snapshot_times_init(struct snapshot_times *times)
 {

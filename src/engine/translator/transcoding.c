@@ -162,7 +162,7 @@ static void read_stream(struct transcoding *transcoding, uint32_t serial, struct
  * something. */
 static bool read_part(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
 {
-    enum { PART = 64 << 10 };
+    enum { PART = 32 << 10 };
     struct log_cursor *cursor = &stream->transcoder->cursor;
     uint64_t before = cursor->position;
     log_cursor_extend(cursor);
