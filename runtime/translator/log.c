@@ -63,7 +63,16 @@ static void begin_chunk(struct tr_thread *thread, uint64_t at)
     atomic_store_explicit(&slot->chunks[chunk].position, at, memory_order_release);
 }
 
-/* The log goes on at the beginning of the ring. */
+/* A signal that came since the limit was looked at has set it to 0. */
+static void keep_asked(struct tr_thread *thread)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (thread->signals.pending || thread->let_go)
+        thread->hot.limit = thread->hot.run = 0;
+}
+
+/* The log goes on at the beginning of the ring. The next comparison with the limit begins a chunk there: the old limit is
+ * far from here, and readers begin at chunks. */
 static void wrap(struct tr_thread *thread)
 {
     uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
@@ -73,6 +82,8 @@ static void wrap(struct tr_thread *thread)
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
+    thread->hot.limit = thread->hot.log;
+    keep_asked(thread);
 }
 
 static void make_room(struct tr_thread *thread, uint64_t size)
@@ -149,9 +160,7 @@ static void set_limit(struct tr_thread *thread)
 {
     thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
     thread->hot.run = 1;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (thread->signals.pending || thread->let_go)
-        thread->hot.limit = thread->hot.run = 0;
+    keep_asked(thread);
 }
 
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
