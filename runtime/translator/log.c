@@ -88,7 +88,7 @@ static void wrap(struct tr_thread *thread)
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
-    thread->hot.limit = thread->hot.log;
+    thread->hot.limit = thread->hot.check_at = thread->hot.log;
     keep_asked(thread);
 }
 
@@ -162,10 +162,19 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     return true;
 }
 
+/* enter.S stamps the time and clears ahead by itself up to here: it must not come to the ring's end, which may be nearer
+ * than CHECK_STEP after a copy of the stack. */
+static uint64_t next_check(const struct tr_thread *thread)
+{
+    uint64_t ahead = TR_CLEARED + 2 * LINE, step = thread->hot.log + CHECK_STEP;
+    uint64_t end = (uint64_t)thread->ring_end;
+    return (step < end ? step : end) - ahead;
+}
+
 static void set_limit(struct tr_thread *thread)
 {
     thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
-    thread->hot.check_at = thread->hot.log + CHECK_STEP - TR_CLEARED - LINE;
+    thread->hot.check_at = next_check(thread);
     thread->hot.stamped = tr_rdtsc();
     thread->hot.run = 1;
     keep_asked(thread);
@@ -256,6 +265,11 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
 static bool streams(const struct tr_control *control)
 {
     return control->options.full_execution || control->options.multi_snapshot;
+}
+
+bool tr_log_is_due(const struct tr_thread *thread)
+{
+    return thread->hot.log > thread->hot.check_at;
 }
 
 bool tr_log_check(struct tr_thread *thread, bool in_fragment)

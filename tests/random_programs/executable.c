@@ -33,11 +33,21 @@ void program_write(const struct program *program, const char *path)
     start.header.e_phnum = 2;
     uint64_t size = PROGRAM_HEADERS_SIZE + program->code.size;
     uint64_t address = program->code.base - PROGRAM_HEADERS_SIZE;
-    start.segments[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = address, .p_paddr = address,
-                                     .p_filesz = size, .p_memsz = size, .p_align = 4096};
-    start.segments[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = data_at,
-                                     .p_vaddr = program->data_address, .p_paddr = program->data_address,
-                                     .p_filesz = sizeof program->data, .p_memsz = DATA_SIZE, .p_align = 4096};
+    start.segments[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                     .p_flags = PF_R | PF_X,
+                                     .p_vaddr = address,
+                                     .p_paddr = address,
+                                     .p_filesz = size,
+                                     .p_memsz = size,
+                                     .p_align = 4096};
+    start.segments[1] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                     .p_flags = PF_R | PF_W,
+                                     .p_offset = data_at,
+                                     .p_vaddr = program->data_address,
+                                     .p_paddr = program->data_address,
+                                     .p_filesz = sizeof program->data,
+                                     .p_memsz = DATA_SIZE,
+                                     .p_align = 4096};
     unlink(path); /* it may be running */
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
     if (file < 0)

@@ -277,10 +277,11 @@ static bool place_in_red_zone(struct candidate *candidate, const ZydisDecodedOpe
 {
     const ZydisDecodedInstruction *instruction = &candidate->instruction;
     if (operand->index != ZYDIS_REGISTER_NONE || instruction->raw.disp.size != BITS_OF_BYTE ||
-        instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX || has_short_addresses(candidate) ||
-        operand->segment == ZYDIS_REGISTER_FS)
+        instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ||
+        has_short_addresses(candidate) || operand->segment == ZYDIS_REGISTER_FS)
         return false;
-    candidate->bytes[instruction->raw.disp.offset] = (uint8_t)(-64 - 8 * (int)random_below(random, 9));
+    candidate->bytes[instruction->raw.disp.offset] =
+        (uint8_t)(-64 - 8 * (int)random_below(random, 9));
     return true;
 }
 
@@ -357,12 +358,14 @@ static bool prepare_others(struct candidate *candidate, struct code *code, struc
             return true;
         return general(operands[0].mem.base) != general(operands[1].reg.value) &&
                general(operands[0].mem.index) != general(operands[1].reg.value) &&
-               set_register(candidate, code, general(operands[1].reg.value), random_below(random, 500));
+               set_register(candidate, code, general(operands[1].reg.value),
+                            random_below(random, 500));
     case ZYDIS_MNEMONIC_DIV:
     case ZYDIS_MNEMONIC_IDIV:
         return set_register(candidate, code, RDX, 0);
     case ZYDIS_MNEMONIC_CLZERO:
-        return set_register(candidate, code, RAX, candidate->data + ARENA + 0x400 + random_below(random, 32) * 64);
+        return set_register(candidate, code, RAX,
+                            candidate->data + ARENA + 0x400 + random_below(random, 32) * 64);
     default:
         return true;
     }

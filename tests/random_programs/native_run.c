@@ -83,7 +83,8 @@ static bool run(struct program *program, const char *path, const char *output, i
         if (!WIFSTOPPED(status))
             return false;
         int number = WSTOPSIG(status);
-        if (number != SIGTRAP && (!is_fault(number) || ++*faults > FAULTS || !replace_by_nops(program, child))) {
+        if (number != SIGTRAP &&
+            (!is_fault(number) || ++*faults > FAULTS || !replace_by_nops(program, child))) {
             stop(child);
             return false;
         }

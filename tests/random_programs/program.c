@@ -17,7 +17,7 @@ enum frame {
 
 struct function {
     enum frame frame;
-    unsigned size; /* of its frame, bytes below what it has pushed */
+    unsigned size;      /* of its frame, bytes below what it has pushed */
     unsigned arguments; /* 8 bytes each, which its return removes */
     unsigned block_count;
     bool is_realigned; /* its frame */
@@ -30,7 +30,7 @@ struct fixup {
 };
 
 struct fixups {
-    struct fixup items[2 * PIECES_MOST];
+    struct fixup items[2 * PARTS_MOST];
     unsigned count;
 };
 
@@ -46,11 +46,11 @@ struct making {
     unsigned reserved;  /* registers that keep their values now */
     unsigned next_slot; /* SLOTS */
     unsigned next_jump; /* offset in the data: JUMP_TABLES */
-    unsigned depth;     /* of pieces within pieces */
+    unsigned depth;     /* of parts within parts */
     unsigned loops;     /* around */
 };
 
-static void add_piece(struct making *m);
+static void add_part(struct making *m);
 
 static uint64_t data_at(const struct making *m, unsigned offset)
 {
@@ -59,7 +59,7 @@ static uint64_t data_at(const struct making *m, unsigned offset)
 
 static void note(struct fixups *fixups, const struct code *code, unsigned target)
 {
-    if (fixups->count < 2 * PIECES_MOST)
+    if (fixups->count < 2 * PARTS_MOST)
         fixups->items[fixups->count++] = (struct fixup){code->size, target};
 }
 
@@ -106,7 +106,7 @@ static void add_instruction(struct making *m)
 static void add_some(struct making *m, unsigned most)
 {
     for (unsigned i = random_below(&m->random, most + 1); i > 0; i--)
-        add_piece(m);
+        add_part(m);
 }
 
 /* ---- what the code reports ---- */
@@ -151,6 +151,12 @@ static void close_guard(struct making *m, size_t guard)
 
 /* ---- conditional branches ---- */
 
+/* Where both ways of a conditional branch would lead to the same place, recordings do not say which was taken. */
+static void add_nop(struct making *m)
+{
+    code_8(m->code, 0x90);
+}
+
 /* A conditional jump of either size over what follows; returns what `land` takes. */
 struct forward {
     size_t at;
@@ -193,8 +199,11 @@ static void land(struct making *m, struct forward forward)
         code_land(m->code, forward.at);
         return;
     }
-    if (m->code->size - forward.at - 1 <= SHORT)
-        code_land_short(m->code, forward.at);
+    if (m->code->size - forward.at - 1 > SHORT) {
+        m->code->size = forward.at + 1;
+        add_nop(m);
+    }
+    code_land_short(m->code, forward.at);
 }
 
 static void add_skip(struct making *m)
@@ -412,7 +421,8 @@ static void add_call(struct making *m)
 {
     bool is_free_of_loops = m->loops == 0 && m->function + 1 < m->function_count;
     if (is_free_of_loops && random_percent(&m->random, 60)) {
-        call_preserving(m, m->function + 1 + random_below(&m->random, m->function_count - m->function - 1));
+        call_preserving(m, m->function + 1 +
+                               random_below(&m->random, m->function_count - m->function - 1));
         return;
     }
     size_t guard = open_guard(m), before = m->code->size;
@@ -488,7 +498,8 @@ static void add_jump_by_return(struct making *m)
 
 static void add_retpoline(struct making *m)
 {
-    static const uint8_t wait[] = {0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9}; /* pause; lfence; jmp */
+    static const uint8_t wait[] = {0xf3, 0x90, 0x0f, 0xae,
+                                   0xe8, 0xeb, 0xf9}; /* pause; lfence; jmp */
     unsigned reg = any_free(m);
     size_t place = load_place(m, reg);
     code_8(m->code, 0xe8);
@@ -545,7 +556,7 @@ static void add_push_pop(struct making *m)
     for (unsigned i = 0; i < COUNT; i++)
         push_something(m);
     if (random_percent(&m->random, 60))
-        add_piece(m);
+        add_part(m);
     for (unsigned i = 0; i < COUNT; i++) {
         switch (random_below(&m->random, 4)) {
         case 0:
@@ -581,7 +592,8 @@ static void change_stack(struct making *m, int32_t distance)
         return;
     }
     bool is_add = random_percent(&m->random, 50); /* add or sub rsp, imm32 */
-    code_put(m->code, is_add ? (const uint8_t[]){0x48, 0x81, 0xc4} : (const uint8_t[]){0x48, 0x81, 0xec}, 3);
+    code_put(m->code,
+             is_add ? (const uint8_t[]){0x48, 0x81, 0xc4} : (const uint8_t[]){0x48, 0x81, 0xec}, 3);
     code_32(m->code, (uint32_t)(is_add ? distance : -distance));
 }
 
@@ -621,9 +633,9 @@ static void add_control_word(struct making *m)
 static void add_kind(struct making *m)
 {
     static void (*const kinds[])(struct making *) = {
-        add_skip,          add_skip,     add_loop,       add_loop,
-        add_call,          add_call,     add_push_pop,   add_call_on_other_stack,
-        add_get_pc,        add_switch,   add_retpoline,  add_jump_by_register,
+        add_skip,           add_skip,       add_loop,           add_loop,
+        add_call,           add_call,       add_push_pop,       add_call_on_other_stack,
+        add_get_pc,         add_switch,     add_retpoline,      add_jump_by_register,
         add_jump_by_return, add_stack_room, add_flags_by_stack, add_control_word,
     };
     if (m->depth > 3 || random_percent(&m->random, 65))
@@ -634,14 +646,15 @@ static void add_kind(struct making *m)
         kinds[random_below(&m->random, sizeof kinds / sizeof *kinds)](m);
 }
 
-/* A piece is what may be left out. */
-static void add_piece(struct making *m)
+/* A part is what may be left out. */
+static void add_part(struct making *m)
 {
     size_t size = m->code->size;
-    unsigned functions = m->to_functions.count, blocks = m->to_blocks.count, number = m->program->piece_count;
-    if (number == PIECES_MOST)
+    unsigned functions = m->to_functions.count, blocks = m->to_blocks.count,
+             number = m->program->part_count;
+    if (number == PARTS_MOST)
         return;
-    m->program->piece_count++;
+    m->program->part_count++;
     m->depth++;
     add_kind(m);
     m->depth--;
@@ -664,8 +677,13 @@ static void end_block(struct making *m, unsigned block)
     if (choice < 3) {
         code_8(m->code, 0x0f);
         code_8(m->code, 0x80 | random_below(&m->random, 16));
+        note(&m->to_blocks, m->code, later);
+        code_32(m->code, 0);
+        add_nop(m);
     } else if (choice < 5) {
         code_8(m->code, 0xe9);
+        note(&m->to_blocks, m->code, later);
+        code_32(m->code, 0);
     } else if (choice < 7) {
         size_t guard = open_guard(m);
         code_8(m->code, 0x0f);
@@ -673,12 +691,7 @@ static void end_block(struct making *m, unsigned block)
         note(&m->to_blocks, m->code, random_below(&m->random, block + 1));
         code_32(m->code, 0);
         close_guard(m, guard);
-        return;
-    } else {
-        return;
     }
-    note(&m->to_blocks, m->code, later);
-    code_32(m->code, 0);
 }
 
 static void begin_function(struct making *m, const struct function *function)
@@ -739,7 +752,7 @@ static void add_function(struct making *m, unsigned number)
             if (is_last) /* it calls none */
                 add_instruction(m);
             else
-                add_piece(m);
+                add_part(m);
         }
         end_block(m, block);
     }
@@ -755,7 +768,8 @@ static void choose_functions(struct making *m)
         struct function *function = &m->functions[i];
         function->frame = (enum frame)random_below(&m->random, FRAMES);
         function->size = 8 * random_below(&m->random, 16);
-        function->arguments = i > 0 && random_percent(&m->random, 20) ? 1 + random_below(&m->random, 3) : 0;
+        function->arguments =
+            i > 0 && random_percent(&m->random, 20) ? 1 + random_below(&m->random, 3) : 0;
         function->block_count = 1 + random_below(&m->random, BLOCKS_MOST);
         function->is_realigned = random_percent(&m->random, 30);
     }
@@ -768,11 +782,11 @@ static void choose_addresses(struct making *m)
     static const struct {
         uint64_t code, data;
     } places[] = {
-        {0x400000, 0x10000000},             /* all in the lower 2 GB */
-        {0x555555554000, 0x555555754000},   /* near */
-        {0x400000, 0x7f400000},             /* data nearly as far as operands reach */
-        {0x7ff0000000, 0x7f74000000},       /* the same, below */
-        {0x10000000, 0x8f000000},           /* data above 2 GB */
+        {0x400000, 0x10000000},           /* all in the lower 2 GB */
+        {0x555555554000, 0x555555754000}, /* near */
+        {0x400000, 0x7f400000},           /* data nearly as far as operands reach */
+        {0x7ff0000000, 0x7f74000000},     /* the same, below */
+        {0x10000000, 0x8f000000},         /* data above 2 GB */
         {0x7e1234560000, 0x7e12ab560000},
     };
     unsigned choice = random_below(&m->random, sizeof places / sizeof *places);
@@ -823,7 +837,7 @@ void program_make(struct program *program)
     m->code = &program->code;
     m->random = random_of(program->seed);
     m->next_jump = JUMP_TABLES;
-    program->piece_count = 0;
+    program->part_count = 0;
     program->code.size = 0;
     memset(program->data, 0, sizeof program->data);
     choose_addresses(m);

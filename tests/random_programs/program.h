@@ -11,16 +11,16 @@
 
 #include <stdbool.h>
 
-enum { FUNCTIONS_MOST = 8, BLOCKS_MOST = 8, PIECES_MOST = 4096, PROGRAM_HEADERS_SIZE = 0x1000 };
+enum { FUNCTIONS_MOST = 8, BLOCKS_MOST = 8, PARTS_MOST = 4096, PROGRAM_HEADERS_SIZE = 0x1000 };
 
 struct program {
     uint64_t seed;
     unsigned iterations;
-    bool is_dropped[PIECES_MOST]; /* pieces that are left out: what a failing program does not need */
-    struct code code;             /* skeleton.S and the random part */
+    bool is_dropped[PARTS_MOST]; /* parts that are left out: what a failing program does not need */
+    struct code code;            /* skeleton.S and the random part */
     uint64_t data_address;
     uint8_t data[SLOTS]; /* what it has at first; the rest is 0 */
-    unsigned piece_count;
+    unsigned part_count;
 };
 
 /* Makes code and data of `seed`, `iterations` and `is_dropped`. */

@@ -2,8 +2,8 @@
  *
  *   random_program SEED ITERATIONS PROGRAM OUTPUT [DROPPED ...]
  *
- * Writes the executable PROGRAM and what it prints when it runs natively. DROPPED are numbers of pieces that are
- * left out. Prints the number of pieces, and of instructions that this processor does not run. Exit status 3: the
+ * Writes the executable PROGRAM and what it prints when it runs natively. DROPPED are numbers of parts that are
+ * left out. Prints the number of parts, and of instructions that this processor does not run. Exit status 3: the
  * program of this seed cannot be used, because it faults in a way that is not mended or runs for too long.
  */
 #include "native_run.h"
@@ -27,13 +27,13 @@ int main(int argc, char **argv)
     program.code.bytes = room;
     for (int i = 5; i < argc; i++) {
         unsigned long number = strtoul(argv[i], NULL, 0);
-        if (number < PIECES_MOST)
+        if (number < PARTS_MOST)
             program.is_dropped[number] = true;
     }
     program_make(&program);
     int faults = native_run(&program, argv[3], argv[4]);
     if (faults < 0)
         return UNUSABLE;
-    printf("%u pieces, %d faults\n", program.piece_count, faults);
+    printf("%u parts, %d faults\n", program.part_count, faults);
     return 0;
 }
