@@ -5,6 +5,7 @@
 #include "runtime/translator/dispatch.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/fragment.h"
 #include "runtime/translator/hot_path.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/signal.h"

@@ -2,6 +2,7 @@
 
 #include "runtime/translator/clock.h"
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/recorder.h"
 #include "runtime/translator/system.h"
 
@@ -124,7 +125,7 @@ uint32_t tr_log_last(const struct tr_thread *thread)
 static bool use_private_ring(struct tr_thread *thread)
 {
     if (!thread->private_ring)
-        thread->private_ring = tr_memory_map(PRIVATE_RING);
+        thread->private_ring = tr_own_map(PRIVATE_RING);
     if (!thread->private_ring)
         return false;
     thread->slot = NULL;
