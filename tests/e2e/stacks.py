@@ -8,7 +8,8 @@ class Stacks(harness.TestCase):
         spans = self.span_list(traced.trace)
         begin = min(span.begin for span in spans)
         first = [span for span in spans if span.begin == begin]
-        return [span.name for span in sorted(first, key=lambda span: -span.end)]
+        # Of those that end at the same nanosecond, inner ones come first.
+        return [span.name for span in sorted(reversed(first), key=lambda span: -span.end)]
 
     def test_snapshot_is_whole(self):
         """a snapshot begins with all callers, though their calls are long overwritten"""
