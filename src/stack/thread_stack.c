@@ -57,12 +57,14 @@ static void end_segment(struct thread_stack *stack, enum history_kind reason,
     record_step(stack, reason, FRAME_NONE);
     close_frames_above(stack, thread_stack_placeholder(stack));
     stack->leaf = FRAME_NONE;
-    stack->traps.count = 0;
     stack->next = (struct segment){.start = (uint8_t)start};
     if (start != SEGMENT_FIRST)
         stack->next.before = leaf;
     if (segment->start == SEGMENT_SWITCH)
         stitch_switch(stack, segment);
+    for (size_t i = 0; i < STACK_RULE_COUNT; i++)
+        if (stack_rules[i]->segment_ended != NULL)
+            stack_rules[i]->segment_ended(stack, segment);
 }
 
 void thread_stack_end(struct thread_stack *stack, enum history_kind reason)
@@ -143,6 +145,13 @@ void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller)
         segment->kept = segment->kept_as = caller;
     frame_id root = frame_tree_root(&stack->tree, stack->leaf);
     stack->root_return_address = thread_stack_frame(stack, root)->return_address;
+}
+
+void thread_stack_change_program(struct thread_stack *stack)
+{
+    for (size_t i = 0; i < STACK_RULE_COUNT; i++)
+        if (stack_rules[i]->program_changed != NULL)
+            stack_rules[i]->program_changed(stack);
 }
 
 void thread_stack_die(struct thread_stack *stack, const char *words)

@@ -28,6 +28,7 @@
 #include "stack/frame_tree.h"
 #include "stack/go_runtime.h"
 #include "stack/history.h"
+#include "stack/rules/rules.h"
 #include "stack/suspended_addresses.h"
 
 #include <stdbool.h>
@@ -94,20 +95,6 @@ struct suspended_stack {
     uint64_t top;     /* the stack pointer when it began; 0: not recorded */
 };
 
-/* A function that loaded the stack pointer and then called another: see calls_on_other_stack.h. */
-struct call_on_other_stack {
-    frame_id caller;
-    uint64_t pointer; /* of its own stack */
-};
-
-/* A goroutine is suspended, or one continues that this thread has not suspended
- * (migrated_stacks.h). */
-struct goroutine_moment {
-    struct ticks time;
-    uint64_t pointer; /* its stack pointer when it continues */
-    frame_id frame;   /* in which it continues */
-};
-
 /* The stack pointer changed in code without branches. */
 struct stack_move {
     uint64_t from, to; /* 0: it did not change, or was not recorded */
@@ -125,28 +112,14 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;         /* struct gap, in time order */
-    struct array segments;     /* struct segment, in time order */
-    struct array candidates;   /* frame_id: leaves of stacks; see struct segment */
-    struct array suspended;    /* struct suspended_stack (stack_switch.h), the oldest first */
-    struct array resumed;      /* frame_id: where each suspended stack continued */
-    struct array elsewhere;    /* struct call_on_other_stack, the newest last */
-    struct array traps;        /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites;   /* struct unwind_target (unwind_targets.h) */
-    struct array setjmp_calls; /* struct setjmp_call (setjmp_calls.h) */
-    struct array unwind_target_pointers; /* struct unwind_target_pointer, by frame */
-    struct segment next;                 /* what is known of the next segment */
-    struct array
-        context_rewrites;    /* struct context_rewrite (context_rewrites.h), the newest last */
-    struct array run_on_top; /* uint64_t: addresses at which handlers begin (context_rewrites.h) */
+    struct array gaps;              /* struct gap, in time order */
+    struct array segments;          /* struct segment, in time order */
+    struct array candidates;        /* frame_id: leaves of stacks; see struct segment */
+    struct array suspended;         /* struct suspended_stack (stack_switch.h), the oldest first */
+    struct array resumed;           /* frame_id: where each suspended stack continued */
+    struct segment next;            /* what is known of the next segment */
+    struct stack_rule_states rules; /* each for its rule alone */
     struct suspended_addresses suspended_addresses;
-    uint64_t call_site_looks; /* comparisons of frames, for call sites that were dropped */
-    struct array departures; /* struct goroutine_moment: of goroutines that this thread suspended */
-    struct array arrivals;   /* struct goroutine_moment: of those that another thread suspended */
-    struct {
-        frame_id frame; /* FRAME_NONE: none yet */
-        uint64_t at;
-    } cleaned_up; /* where forced unwinding continued last (forced_unwinding.h) */
     struct code_view code;
     struct thread_stack_statistics statistics;
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
@@ -211,6 +184,8 @@ void thread_stack_resume(struct thread_stack *stack, frame_id leaf, function_id 
                          uint64_t address);
 /* The segment's outermost frame turns out to have been called by `caller`. */
 void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller);
+/* The process executes another program: what the rules know of its code no longer holds. */
+void thread_stack_change_program(struct thread_stack *stack);
 /* A signal ends the process in this thread; the caller ends the segment next. `words` must outlive
  * the stack. */
 void thread_stack_die(struct thread_stack *stack, const char *words);

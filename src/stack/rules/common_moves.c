@@ -2,6 +2,7 @@
 
 #include "stack/rules/goroutines.h"
 #include "stack/rules/kernel_entry.h"
+#include "stack/rules/ocaml_traps.h"
 #include "stack/rules/stack_pointer_switch.h"
 #include "stack/rules/unwinding.h"
 #include "stack/stack_moves.h"
@@ -133,7 +134,7 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
 
 static inline bool may_go_on_elsewhere(const struct thread_stack *stack, uint64_t address)
 {
-    return stack->traps.count > 0 ||
+    return ocaml_traps_are_set(stack) ||
            suspended_addresses_may_hold(&stack->suspended_addresses, address);
 }
 
@@ -161,7 +162,7 @@ static inline bool return_plainly(struct walk *walk, const struct flow_event *ev
 
 static bool stays_by_rule(struct walk *walk, const struct flow_event *event)
 {
-    if (walk->stack->traps.count > 0 || runs_gogo(walk->stack))
+    if (ocaml_traps_are_set(walk->stack) || runs_gogo(walk->stack))
         return false;
     count_all(walk);
     return stays_in_leaf(walk->stack, event);
@@ -235,7 +236,7 @@ size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *
     if (!is_at_ease(stack))
         return 0;
     struct caller callers[CALLERS_MAX];
-    bool is_alone = stack->suspended.count == 0 && stack->traps.count == 0;
+    bool is_alone = stack->suspended.count == 0 && !ocaml_traps_are_set(stack);
     struct walk walk = {
         .stack = stack,
         .leaf = thread_stack_leaf(stack),

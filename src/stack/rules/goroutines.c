@@ -63,11 +63,12 @@ void note_goroutine_leaves(struct thread_stack *stack)
     if (!is_stack_pointer_move(stack) ||
         role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
         return;
-    *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
-        .time = stack->now,
-        .pointer = stack->move.from + RETURN_ADDRESS_SIZE,
-        .frame = thread_stack_parent(stack, stack->leaf),
-    };
+    *(struct goroutine_moment *)array_add(&stack->rules.goroutines->departures) =
+        (struct goroutine_moment){
+            .time = stack->now,
+            .pointer = stack->move.from + RETURN_ADDRESS_SIZE,
+            .frame = thread_stack_parent(stack, stack->leaf),
+        };
 }
 
 /* A goroutine continues, or begins, that was not suspended here. */
@@ -75,7 +76,7 @@ static void begin_goroutine(struct thread_stack *stack, const struct flow_event 
 {
     begin_new_stack(stack, event);
     if (is_stack_pointer_move(stack) && !thread_stack_is_start(stack, event->to))
-        *(struct goroutine_moment *)array_add(&stack->arrivals) =
+        *(struct goroutine_moment *)array_add(&stack->rules.goroutines->arrivals) =
             (struct goroutine_moment){stack->now, stack->move.to, stack->leaf};
 }
 
@@ -128,3 +129,21 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
         go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, event);
     return true;
 }
+
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.goroutines->departures = array_of(sizeof(struct goroutine_moment));
+    stack->rules.goroutines->arrivals = array_of(sizeof(struct goroutine_moment));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&stack->rules.goroutines->departures);
+    array_free(&stack->rules.goroutines->arrivals);
+}
+
+const struct stack_rule goroutines_rule = {
+    .state_size = sizeof(struct goroutines),
+    .begin = begin,
+    .end = end,
+};

@@ -54,7 +54,7 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
     bool other_program = program_changed(stack);
     if (other_program) {
         thread_stack_end(stack, HISTORY_END_EXEC);
-        stack->run_on_top.count = 0;
+        thread_stack_change_program(stack);
     }
     if (stack->leaf == FRAME_NONE) {
         bool seen = (first || other_program) && thread_stack_is_start(stack, event->to);

@@ -3,6 +3,8 @@
  */
 #include "scene.h"
 
+#include "stack/rules/calls_on_other_stack.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -241,7 +243,7 @@ static void what_moves_nothing_does_not_end_a_move(void **state)
     direct_jump(s, at('s', 0x50));
     stack_pointer(s, ONE);
     call(s, at('s', 0x60), 'f');
-    assert_int_equal(s->stack.elsewhere.count, 1);
+    assert_int_equal(s->stack.rules.calls_on_other_stack->calls.count, 1);
 }
 
 static void a_pointer_reported_once_is_no_move(void **state)
@@ -250,7 +252,7 @@ static void a_pointer_reported_once_is_no_move(void **state)
     resume(s, at('a', 0));
     stack_pointer(s, MAIN);
     call(s, at('a', 0x10), 'b');
-    assert_int_equal(s->stack.elsewhere.count, 0);
+    assert_int_equal(s->stack.rules.calls_on_other_stack->calls.count, 0);
     assert_int_equal(s->stack.pointer, MAIN);
 }
 
