@@ -79,20 +79,20 @@ void thread_stack_end(struct thread_stack *stack, enum history_kind reason)
     end_segment(stack, reason, reason == HISTORY_END_GAP ? SEGMENT_GAP : SEGMENT_FIRST);
 }
 
-void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
+void thread_stack_land(struct thread_stack *stack, const struct flow_event *event, uint64_t pointer,
                        frame_id fallback, bool called)
 {
     end_segment(stack, HISTORY_END_UNWIND, SEGMENT_UNWIND);
     stack->next.fallback = fallback;
-    stack->next.landed = (struct unwind_place){event->to, stack->move.to};
+    stack->next.landed = (struct unwind_place){event->to, pointer};
     stack->next.called = called;
     thread_stack_begin_at(stack, event, false);
 }
 
-void thread_stack_suspend(struct thread_stack *stack)
+void thread_stack_suspend(struct thread_stack *stack, uint64_t pointer)
 {
     *(struct suspended_stack *)array_add(&stack->suspended) =
-        (struct suspended_stack){stack->leaf, stack->move.from, stack->top};
+        (struct suspended_stack){stack->leaf, pointer, stack->top};
     ++*suspended_addresses_slot(&stack->suspended_addresses,
                                 thread_stack_leaf(stack)->return_address);
     thread_stack_leave(stack);
@@ -237,16 +237,17 @@ void thread_stack_discover(struct thread_stack *stack, function_id function, uin
     discover(stack, placeholder, function, address, function_start(stack, address));
 }
 
-void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
-                               bool interrupted)
+frame_id thread_stack_learn_caller(struct thread_stack *stack, frame_id frame, function_id function,
+                                   uint64_t address, bool interrupted)
 {
-    struct frame *called = frame_tree_at(&stack->tree, stack->uncalled);
+    struct frame *called = frame_tree_at(&stack->tree, frame);
     called->return_address = address;
     if (interrupted)
         called->kind = FRAME_SIGNAL;
-    stack->uncalled = thread_stack_parent(stack, stack->uncalled);
-    discover(stack, stack->uncalled, function, address,
+    frame_id caller = thread_stack_parent(stack, frame);
+    discover(stack, caller, function, address,
              function_start(stack, interrupted ? address : address - 1));
+    return caller;
 }
 
 void thread_stack_finish(struct thread_stack *stack)

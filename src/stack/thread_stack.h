@@ -95,11 +95,6 @@ struct suspended_stack {
     uint64_t top;     /* the stack pointer when it began; 0: not recorded */
 };
 
-/* The stack pointer changed in code without branches. */
-struct stack_move {
-    uint64_t from, to; /* 0: it did not change, or was not recorded */
-};
-
 struct thread_stack_statistics {
     uint64_t spans;
     uint64_t unwound;  /* events that ended several frames at once: longjmp, exceptions, skipped
@@ -125,25 +120,13 @@ struct thread_stack {
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
 
     frame_id leaf;                /* FRAME_NONE between segments */
-    uint64_t pointer;             /* the stack pointer when it was last recorded; 0: never yet */
-    struct stack_move move;       /* see stack_pointer_switch.h */
     uint64_t top;                 /* of the running stack, as in struct suspended_stack */
-    uint64_t callers_reported;    /* how many were learned from FLOW_CALLER */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0: unknown */
-    frame_id uncalled;    /* the outermost frame, if the next event may name its caller; else
-                           * FRAME_NONE */
-    frame_id transaction; /* the leaf when it began (transactions.h); FRAME_NONE: none */
     struct active_functions open; /* of the current stack */
     struct ticks now;             /* of the newest event */
-    struct ticks stopped_at;      /* when `stopped` */
-    uint32_t program_changes;     /* up to which the stack is up to date */
     bool started;                 /* an event was seen */
-    bool stopped; /* the event before was FLOW_STOP; shown only if tracing continues later */
-    bool stack_pointer_is_recorded; /* the recording has callchain snapshots, and the stack
-                                    * pointer wherever it is loaded */
-    bool pointer_fresh; /* only code without branches ran since `pointer` was recorded */
-    bool in_gap;        /* the last of `gaps` has not ended */
-    bool no_stitching;  /* set by the owner at the beginning: segments stay apart, for comparison */
+    bool in_gap;                  /* the last of `gaps` has not ended */
+    bool no_stitching; /* set by the owner at the beginning: segments stay apart, for comparison */
 };
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code);
@@ -168,12 +151,13 @@ void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap);
 /* The segment ends, for a reason HISTORY_END_...; does nothing if there is none. */
 void thread_stack_end(struct thread_stack *stack, enum history_kind reason);
 /* The segment ends and the next one begins: control is at event->to in event->function, in a frame
- * further out, unknown in which. `fallback` as in struct segment; `called`: in one that has made a
+ * further out, unknown in which. `pointer`: the stack pointer there, 0: not recorded; `fallback` as in struct segment; `called`: in one that has made a
  * call that returns there. */
-void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
+void thread_stack_land(struct thread_stack *stack, const struct flow_event *event, uint64_t pointer,
                        frame_id fallback, bool called);
-/* The segment ends and the stack is suspended; another one continues next. */
-void thread_stack_suspend(struct thread_stack *stack);
+/* The segment ends and the stack is suspended, at this stack pointer (0: not recorded); another one
+ * continues next. */
+void thread_stack_suspend(struct thread_stack *stack, uint64_t pointer);
 /* As thread_stack_suspend, but the stack never continues. */
 void thread_stack_leave(struct thread_stack *stack);
 /* Removes the suspended stack with this index. */
@@ -208,10 +192,10 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
 /* All frames end, and their caller turns out to be `function`, at `address`. */
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
 
-/* The frame stack->uncalled was called by `function` and returns to `address`; or it is a signal
- * handler that has `interrupted` it there. The caller becomes stack->uncalled. */
-void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
-                               bool interrupted);
+/* `frame`, the outermost one that is known, was called by `function` and returns to `address`; or it
+ * is a signal handler that has `interrupted` it there. Returns the caller. */
+frame_id thread_stack_learn_caller(struct thread_stack *stack, frame_id frame, function_id function,
+                                   uint64_t address, bool interrupted);
 
 static inline frame_id thread_stack_parent(const struct thread_stack *stack, frame_id frame)
 {

@@ -1,6 +1,6 @@
 #include "stack/rules/calls_on_other_stack.h"
 
-#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static void forget_oldest(struct array *calls)
 
 void note_call_elsewhere(struct thread_stack *stack)
 {
-    if (!is_stack_pointer_move(stack))
+    if (!stack_pointer_moved(stack))
         return;
     struct call_on_other_stack *call = find_call(stack, stack->leaf);
     if (call == NULL) {
@@ -41,7 +41,7 @@ void note_call_elsewhere(struct thread_stack *stack)
             forget_oldest(calls_of(stack));
         call = array_add(calls_of(stack));
     }
-    *call = (struct call_on_other_stack){stack->leaf, stack->move.from};
+    *call = (struct call_on_other_stack){stack->leaf, stack_pointer_move(stack).from};
 }
 
 uint64_t pointer_before_call(const struct thread_stack *stack, frame_id caller)

@@ -3,7 +3,10 @@
 #include "stack/rules/goroutines.h"
 #include "stack/rules/kernel_entry.h"
 #include "stack/rules/ocaml_traps.h"
-#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/recorded_callers.h"
+#include "stack/rules/stack_pointer.h"
+#include "stack/rules/tracing_pause.h"
+#include "stack/rules/transactions.h"
 #include "stack/rules/unwinding.h"
 #include "stack/stack_moves.h"
 #include "stack/stitching.h"
@@ -11,8 +14,8 @@
 /* True if the stack is in no state that a rule checks before it makes a plain move. */
 static bool is_at_ease(const struct thread_stack *stack)
 {
-    return stack->started && stack->leaf != FRAME_NONE && stack->transaction == FRAME_NONE &&
-           !is_stack_pointer_move(stack) && !frame_tree_full(&stack->tree) &&
+    return stack->started && stack->leaf != FRAME_NONE && !transactions_run(stack) &&
+           !stack_pointer_moved(stack) && !frame_tree_full(&stack->tree) &&
            !is_outside_frame(thread_stack_leaf(stack));
 }
 
@@ -221,12 +224,10 @@ static bool all_jump_directly(const struct flow_event *events, size_t count)
  * direct jumps do not change that (end_move_by). */
 static void be_at_ease(struct thread_stack *stack, const struct flow_event *moves, size_t count)
 {
-    stack->stopped = false;
-    stack->uncalled = FRAME_NONE;
-    if (all_jump_directly(moves, count))
-        return;
-    stack->pointer_fresh = false;
-    stack->move = (struct stack_move){0};
+    tracing_pause_continued(stack);
+    recorded_callers_end(stack);
+    if (!all_jump_directly(moves, count))
+        stack_pointer_branched(stack);
 }
 
 size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,

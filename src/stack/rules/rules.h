@@ -17,8 +17,12 @@ struct segment;
 #define STACK_RULES(RULE)                                                                          \
     RULE(ocaml_traps)            /* OCaml exceptions */                                            \
     RULE(goroutines)             /* Go's scheduler chooses who continues */                        \
+    RULE(stack_pointer)          /* the stack pointer, where it is recorded */                     \
     RULE(context_rewrites)       /* sigreturn continues elsewhere than in the interrupted code */  \
     RULE(calls_on_other_stack)   /* functions that call others on another stack, and return */     \
+    RULE(tracing_pause)          /* tracing stops and starts; exec */                              \
+    RULE(recorded_callers)       /* callers that the recording names */                            \
+    RULE(transactions)           /* TSX transactions that fail */                                  \
     RULE(forced_unwinding)       /* pthread_exit, pthread_cancel */                                \
     RULE(setjmp_calls)           /* where longjmp can continue: by the call in progress, */        \
     RULE(unwind_targets)         /* by the calls that have returned there, */                      \

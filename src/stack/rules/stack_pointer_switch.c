@@ -1,6 +1,7 @@
 #include "stack/rules/stack_pointer_switch.h"
 
 #include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
 
@@ -11,41 +12,6 @@ enum {
     /* Frames of a suspended stack that are examined. */
     FRAMES_LIMIT = 4096,
 };
-
-static void pointer_reported(struct thread_stack *stack, uint64_t pointer)
-{
-    if (stack->pointer_fresh) {
-        if (stack->move.from == 0)
-            stack->move.from = stack->pointer;
-        stack->move.to = pointer;
-    }
-    stack->stack_pointer_is_recorded = true;
-    stack->pointer = pointer;
-    stack->pointer_fresh = true;
-}
-
-void rule_stack_pointer(struct thread_stack *stack, const struct flow_event *event)
-{
-    pointer_reported(stack, event->to);
-}
-
-void begin_move_by(struct thread_stack *stack, const struct flow_event *event)
-{
-    bool reports = event->kind == FLOW_RETURN || event->kind == FLOW_JUMP;
-    if (reports && event->next != 0)
-        pointer_reported(stack, event->next);
-}
-
-void end_move_by(struct thread_stack *stack, const struct flow_event *event)
-{
-    bool moves_nothing = event->kind == FLOW_TRAP_PUSH || event->kind == FLOW_TRAP_POP ||
-                         event->kind == FLOW_STACK ||
-                         (event->kind == FLOW_JUMP && event->flags & FLOW_DIRECT);
-    if (moves_nothing)
-        return;
-    stack->pointer_fresh = false;
-    stack->move = (struct stack_move){0};
-}
 
 /* Of a stack that was left without a recorded pointer: greater than any other. */
 static const uint64_t unknown_distance = UINT64_MAX - 1;
@@ -63,13 +29,13 @@ static uint64_t distance(uint64_t from, uint64_t top, uint64_t to)
 
 static uint64_t distance_of_running(const struct thread_stack *stack)
 {
-    return distance(stack->move.from, stack->top, stack->move.to);
+    return distance(stack_pointer_move(stack).from, stack->top, stack_pointer_move(stack).to);
 }
 
 static uint64_t distance_of_suspended(const struct thread_stack *stack, size_t index)
 {
     const struct suspended_stack *suspended = array_at(&stack->suspended, index);
-    return distance(suspended->pointer, suspended->top, stack->move.to);
+    return distance(suspended->pointer, suspended->top, stack_pointer_move(stack).to);
 }
 
 static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)
@@ -157,7 +123,7 @@ static bool go_to_function_start(struct thread_stack *stack, const struct flow_e
     }
     if (go_on_in_handler(stack, event))
         return false;
-    uint64_t top = stack->move.to;
+    uint64_t top = stack_pointer_move(stack).to;
     switch_to_new(stack, event);
     forget_stacks_at(stack, top);
     stack->top = top;
@@ -183,7 +149,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
 
 bool switch_by_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!is_stack_pointer_move(stack) || returns_from_elsewhere(stack, event))
+    if (!stack_pointer_moved(stack) || returns_from_elsewhere(stack, event))
         return false;
     if (thread_stack_is_start(stack, event->to))
         return go_to_function_start(stack, event);

@@ -1,6 +1,6 @@
 #include "stack/rules/stack_switch.h"
 
-#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/stack_pointer.h"
 
 /* The greatest number of suspended stacks; beyond it the oldest is dropped. All are examined when a
  * return fits nothing.
@@ -26,7 +26,7 @@ static void forget_oldest(struct thread_stack *stack)
 
 void suspend_running(struct thread_stack *stack)
 {
-    thread_stack_suspend(stack);
+    thread_stack_suspend(stack, stack_pointer_move(stack).from);
     forget_oldest(stack);
 }
 
@@ -104,9 +104,9 @@ bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *eve
 
 bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (is_stack_pointer_move(stack) || !is_suspended_at(stack, event->to))
+    if (stack_pointer_moved(stack) || !is_suspended_at(stack, event->to))
         return false;
-    thread_stack_suspend(stack);
+    thread_stack_suspend(stack, stack_pointer_move(stack).from);
     go_on_in_suspended(stack, event);
     forget_oldest(stack); /* only now: the oldest may have been the one that continues */
     return true;

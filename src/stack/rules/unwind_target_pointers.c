@@ -1,5 +1,7 @@
 #include "stack/rules/unwind_target_pointers.h"
 
+#include "stack/rules/stack_pointer.h"
+
 /* Programs have few unwind targets; without a limit, damaged data would fill the memory. */
 enum { REPORTED_LIMIT = 4096 };
 
@@ -16,7 +18,7 @@ static struct unwind_place place_of(const struct array *reported, frame_id frame
 void unwind_target_pointers_note(struct thread_stack *stack, uint64_t address)
 {
     struct array *reported = &stack->rules.unwind_target_pointers->reported;
-    if (stack->move.to == 0 || stack->leaf == FRAME_NONE)
+    if (stack_pointer_move(stack).to == 0 || stack->leaf == FRAME_NONE)
         return;
     if (reported->count == REPORTED_LIMIT)
         reported->count = 0;
@@ -24,7 +26,8 @@ void unwind_target_pointers_note(struct thread_stack *stack, uint64_t address)
     bool known = place_of(reported, stack->leaf).pointer != 0;
     struct unwind_target_pointer *unwind_target =
         known ? array_at(reported, index) : array_insert(reported, index);
-    *unwind_target = (struct unwind_target_pointer){stack->leaf, {address, stack->move.to}};
+    *unwind_target =
+        (struct unwind_target_pointer){stack->leaf, {address, stack_pointer_move(stack).to}};
 }
 
 struct unwind_range unwind_target_pointers_range(const struct thread_stack *stack, frame_id leaf,

@@ -3,6 +3,7 @@
 #include "stack/rules/context_rewrites.h"
 #include "stack/rules/forced_unwinding.h"
 #include "stack/rules/setjmp_calls.h"
+#include "stack/rules/stack_pointer.h"
 #include "stack/rules/unwind_target_pointers.h"
 #include "stack/rules/unwind_targets.h"
 #include "stack/stitching.h"
@@ -125,7 +126,7 @@ static struct activations find_in_range(struct thread_stack *stack, const struct
 static struct activations find_activations(struct thread_stack *stack,
                                            const struct flow_event *event)
 {
-    struct unwind_place landed = {event->to, stack->move.to};
+    struct unwind_place landed = {event->to, stack_pointer_move(stack).to};
     struct unwind_range range = unwind_target_pointers_range(stack, stack->leaf, landed);
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     if (landed.pointer == 0)
@@ -154,13 +155,15 @@ static void land_in_active_function(struct thread_stack *stack, const struct flo
     frame_id fallback = activations.innermost != FRAME_NONE
                             ? thread_stack_parent(stack, activations.innermost)
                             : thread_stack_placeholder(stack);
-    thread_stack_land(stack, event, fallback, activations.called_from_there);
+    thread_stack_land(stack, event, stack_pointer_move(stack).to, fallback,
+                      activations.called_from_there);
 }
 
 /* The leaf's caller is known, but not what runs in the leaf's place. */
 static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
 {
-    thread_stack_land(stack, event, thread_stack_parent(stack, stack->leaf), false);
+    thread_stack_land(stack, event, stack_pointer_move(stack).to,
+                      thread_stack_parent(stack, stack->leaf), false);
 }
 
 static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)

@@ -4,6 +4,7 @@
 #include "scene.h"
 
 #include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/stack_pointer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -253,7 +254,7 @@ static void a_pointer_reported_once_is_no_move(void **state)
     stack_pointer(s, MAIN);
     call(s, at('a', 0x10), 'b');
     assert_int_equal(s->stack.rules.calls_on_other_stack->calls.count, 0);
-    assert_int_equal(s->stack.pointer, MAIN);
+    assert_int_equal(s->stack.rules.stack_pointer->last, MAIN);
 }
 
 static void two_stacks_alternate(void **state)
