@@ -8,6 +8,7 @@
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/tracing_pause.h"
 #include "stack/rules/transactions.h"
+#include "stack/stitching.h"
 
 static void apply_rule(struct thread_stack *stack, const struct flow_event *event)
 {
@@ -108,5 +109,6 @@ void follow_end(struct thread_stack *stack, const struct follow_ending *ending)
     if (ending->death && stack->started)
         thread_stack_die(stack, ending->death);
     thread_stack_end(stack, HISTORY_END_TRACE);
-    thread_stack_finish(stack);
+    stitching_join_segments(stack);
+    stitching_add_spans(stack);
 }

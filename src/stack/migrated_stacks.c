@@ -140,7 +140,7 @@ static void migrate(const struct end *arrival, const struct end *departure)
 static void recount(struct thread_stack *const *stacks, size_t count, bool before)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t spans = spans_open_at_beginnings(stacks[i]);
+        uint64_t spans = stitching_count_open(stacks[i]);
         stacks[i]->statistics.spans += before ? -spans : spans;
     }
 }

@@ -1,9 +1,6 @@
 #include "stack/thread_stack.h"
 
 #include "stack/stack_moves.h"
-#include "stack/stitching.h"
-
-#include <string.h>
 
 static uint64_t function_start(const struct thread_stack *stack, uint64_t address)
 {
@@ -60,8 +57,6 @@ static void end_segment(struct thread_stack *stack, enum history_kind reason,
     stack->next = (struct segment){.start = (uint8_t)start};
     if (start != SEGMENT_FIRST)
         stack->next.before = leaf;
-    if (segment->start == SEGMENT_SWITCH)
-        stitch_switch(stack, segment);
     for (size_t i = 0; i < STACK_RULE_COUNT; i++)
         if (stack_rules[i]->segment_ended != NULL)
             stack_rules[i]->segment_ended(stack, segment);
@@ -89,29 +84,15 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
     thread_stack_begin_at(stack, event, false);
 }
 
-void thread_stack_suspend(struct thread_stack *stack, uint64_t pointer)
-{
-    *(struct suspended_stack *)array_add(&stack->suspended) =
-        (struct suspended_stack){stack->leaf, pointer, stack->top};
-    ++*suspended_addresses_slot(&stack->suspended_addresses,
-                                thread_stack_leaf(stack)->return_address);
-    thread_stack_leave(stack);
-}
-
 void thread_stack_leave(struct thread_stack *stack)
 {
-    stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }
 
-void thread_stack_forget_suspended(struct thread_stack *stack, size_t index)
+void thread_stack_begin_in_one_of(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct suspended_stack *suspended = stack->suspended.elements;
-    uint64_t address = thread_stack_frame(stack, suspended[index].leaf)->return_address;
-    --*suspended_addresses_slot(&stack->suspended_addresses, address);
-    stack->suspended.count--;
-    memmove(suspended + index, suspended + index + 1,
-            (stack->suspended.count - index) * sizeof(*suspended));
+    stack->next.start = SEGMENT_SWITCH;
+    thread_stack_begin_at(stack, event, false);
 }
 
 /* Counts `frame` and its callers as active. */
@@ -248,10 +229,4 @@ frame_id thread_stack_learn_caller(struct thread_stack *stack, frame_id frame, f
     discover(stack, caller, function, address,
              function_start(stack, interrupted ? address : address - 1));
     return caller;
-}
-
-void thread_stack_finish(struct thread_stack *stack)
-{
-    stitch_segments(stack);
-    count_spans_of_segments(stack);
 }

@@ -29,7 +29,6 @@
 #include "stack/go_runtime.h"
 #include "stack/history.h"
 #include "stack/rules/rules.h"
-#include "stack/suspended_addresses.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,17 +81,9 @@ struct segment {
     /* Found by stitching: this frame of the stack before is still active in the segment, where its
      * id is `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
-    struct unwind_place landed;                /* of UNWIND */
-    uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
-    uint8_t start;                             /* enum segment_start */
+    struct unwind_place landed; /* of UNWIND */
+    uint8_t start;              /* enum segment_start */
     bool called; /* of UNWIND: only in a frame that has made a call that returns there */
-};
-
-/* A stack that is not running, and may continue later. */
-struct suspended_stack {
-    frame_id leaf;
-    uint64_t pointer; /* the stack pointer when it was left; 0: not recorded */
-    uint64_t top;     /* the stack pointer when it began; 0: not recorded */
 };
 
 struct thread_stack_statistics {
@@ -109,18 +100,14 @@ struct thread_stack {
     struct history history;
     struct array gaps;              /* struct gap, in time order */
     struct array segments;          /* struct segment, in time order */
-    struct array candidates;        /* frame_id: leaves of stacks; see struct segment */
-    struct array suspended;         /* struct suspended_stack (stack_switch.h), the oldest first */
     struct array resumed;           /* frame_id: where each suspended stack continued */
     struct segment next;            /* what is known of the next segment */
     struct stack_rule_states rules; /* each for its rule alone */
-    struct suspended_addresses suspended_addresses;
     struct code_view code;
     struct thread_stack_statistics statistics;
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
 
     frame_id leaf;                /* FRAME_NONE between segments */
-    uint64_t top;                 /* of the running stack, as in struct suspended_stack */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0: unknown */
     struct active_functions open; /* of the current stack */
     struct ticks now;             /* of the newest event */
@@ -131,9 +118,6 @@ struct thread_stack {
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code);
 void thread_stack_free(struct thread_stack *stack);
-
-/* Called after the last event: stitches the segments. */
-void thread_stack_finish(struct thread_stack *stack);
 
 /* All moves happen at stack->now. Those of the second group need a segment (leaf is not
  * FRAME_NONE). */
@@ -155,13 +139,10 @@ void thread_stack_end(struct thread_stack *stack, enum history_kind reason);
  * call that returns there. */
 void thread_stack_land(struct thread_stack *stack, const struct flow_event *event, uint64_t pointer,
                        frame_id fallback, bool called);
-/* The segment ends and the stack is suspended, at this stack pointer (0: not recorded); another one
- * continues next. */
-void thread_stack_suspend(struct thread_stack *stack, uint64_t pointer);
-/* As thread_stack_suspend, but the stack never continues. */
+/* The segment ends because another stack continues; that begins or is resumed next. */
 void thread_stack_leave(struct thread_stack *stack);
-/* Removes the suspended stack with this index. */
-void thread_stack_forget_suspended(struct thread_stack *stack, size_t index);
+/* As thread_stack_begin_at, not seen, in one of several stacks, unknown in which. */
+void thread_stack_begin_in_one_of(struct thread_stack *stack, const struct flow_event *event);
 /* A suspended stack continues in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; there must be no segment. */
 void thread_stack_resume(struct thread_stack *stack, frame_id leaf, function_id function,
@@ -210,6 +191,17 @@ frame_id thread_stack_placeholder(const struct thread_stack *stack);
 frame_id thread_stack_find(const struct thread_stack *stack, function_id function);
 /* True if `frame` is the outermost known frame of its segment. */
 bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame);
+/* True if `function` may be active further out than the current stack is known: the segment began
+ * after a gap or unwinding, and it was active before. */
+bool thread_stack_was_open_before(const struct thread_stack *stack, function_id function);
+/* False if that is so for no function: the segment knows all its callers. */
+static inline bool thread_stack_may_be_open_before(const struct thread_stack *stack)
+{
+    const struct segment *segments = stack->segments.elements;
+    size_t count = stack->segments.count;
+    return count > 0 && (segments[count - 1].start == SEGMENT_GAP ||
+                         segments[count - 1].start == SEGMENT_UNWIND);
+}
 /* True if `address` is the first instruction of its function. */
 bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address);
 

@@ -6,8 +6,6 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
     *stack = (struct thread_stack){
         .gaps = array_of(sizeof(struct gap)),
         .segments = array_of(sizeof(struct segment)),
-        .candidates = array_of(sizeof(frame_id)),
-        .suspended = array_of(sizeof(struct suspended_stack)),
         .resumed = array_of(sizeof(frame_id)),
         .code = *code,
     };
@@ -25,7 +23,5 @@ void thread_stack_free(struct thread_stack *stack)
     active_functions_free(&stack->open);
     array_free(&stack->gaps);
     array_free(&stack->segments);
-    array_free(&stack->candidates);
-    array_free(&stack->suspended);
     array_free(&stack->resumed);
 }

@@ -167,7 +167,7 @@ static void begin_or_replace(struct thread_stack *stack, const struct flow_event
     else if (thread_stack_is_root(stack, stack->leaf))
         take_over(stack, event->function, event->to);
     else
-        switch_to_new(stack, event);
+        switch_to_new(stack, event, 0);
 }
 
 void rule_return(struct thread_stack *stack, const struct flow_event *event)

@@ -5,11 +5,11 @@
 #include "stack/rules/ocaml_traps.h"
 #include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
+#include "stack/rules/stack_switch.h"
 #include "stack/rules/tracing_pause.h"
 #include "stack/rules/transactions.h"
 #include "stack/rules/unwinding.h"
 #include "stack/stack_moves.h"
-#include "stack/stitching.h"
 
 /* True if the stack is in no state that a rule checks before it makes a plain move. */
 static bool is_at_ease(const struct thread_stack *stack)
@@ -137,8 +137,7 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
 
 static inline bool may_go_on_elsewhere(const struct thread_stack *stack, uint64_t address)
 {
-    return ocaml_traps_are_set(stack) ||
-           suspended_addresses_may_hold(&stack->suspended_addresses, address);
+    return ocaml_traps_are_set(stack) || stack_switch_may_continue_at(stack, address);
 }
 
 /* Only to the caller of the leaf. */
@@ -237,13 +236,13 @@ size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *
     if (!is_at_ease(stack))
         return 0;
     struct caller callers[CALLERS_MAX];
-    bool is_alone = stack->suspended.count == 0 && !ocaml_traps_are_set(stack);
+    bool is_alone = stack_switch_none_is_suspended(stack) && !ocaml_traps_are_set(stack);
     struct walk walk = {
         .stack = stack,
         .leaf = thread_stack_leaf(stack),
         .callers = callers,
         .is_alone = is_alone,
-        .knows_open = is_alone && !may_be_open_before(stack),
+        .knows_open = is_alone && !thread_stack_may_be_open_before(stack),
     };
     count = count_with_room(stack, count);
     while (done < count && move_plainly(&walk, &events[done]))

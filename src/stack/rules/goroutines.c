@@ -47,8 +47,8 @@ enum { RETURN_ADDRESS_SIZE = 8 };
  * was suspended last: the others have continued in other threads. */
 static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    for (size_t i = stack->suspended.count; i-- > 0;) {
-        const struct suspended_stack *suspended = array_at(&stack->suspended, i);
+    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;) {
+        const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), i);
         if (suspended->pointer + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to &&
             leaf_returns_to(stack, suspended->leaf, event->to)) {
             resume_suspended(stack, i, thread_stack_parent(stack, suspended->leaf), event);
@@ -84,7 +84,7 @@ static void begin_goroutine(struct thread_stack *stack, const struct flow_event 
 static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct flow_event *event)
 {
     if (ended)
-        thread_stack_leave(stack);
+        stack_switch_leave(stack);
     else
         suspend_running(stack);
     bool found = stack_pointer_moved(stack) ? go_on_at_pointer(stack, event)

@@ -18,6 +18,7 @@ struct segment;
     RULE(ocaml_traps)            /* OCaml exceptions */                                            \
     RULE(goroutines)             /* Go's scheduler chooses who continues */                        \
     RULE(stack_pointer)          /* the stack pointer, where it is recorded */                     \
+    RULE(stack_switch)           /* another stack continues: fibers, coroutines */                 \
     RULE(context_rewrites)       /* sigreturn continues elsewhere than in the interrupted code */  \
     RULE(calls_on_other_stack)   /* functions that call others on another stack, and return */     \
     RULE(tracing_pause)          /* tracing stops and starts; exec */                              \

@@ -29,18 +29,19 @@ static uint64_t distance(uint64_t from, uint64_t top, uint64_t to)
 
 static uint64_t distance_of_running(const struct thread_stack *stack)
 {
-    return distance(stack_pointer_move(stack).from, stack->top, stack_pointer_move(stack).to);
+    return distance(stack_pointer_move(stack).from, stack_switch_top(stack),
+                    stack_pointer_move(stack).to);
 }
 
 static uint64_t distance_of_suspended(const struct thread_stack *stack, size_t index)
 {
-    const struct suspended_stack *suspended = array_at(&stack->suspended, index);
+    const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), index);
     return distance(suspended->pointer, suspended->top, stack_pointer_move(stack).to);
 }
 
 static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)
 {
-    return ((const struct suspended_stack *)array_at(&stack->suspended, index))->leaf;
+    return ((const struct suspended_stack *)array_at(stack_switch_suspended(stack), index))->leaf;
 }
 
 /* The best stack found so far. */
@@ -66,7 +67,7 @@ static struct nearest_stack find_nearest(const struct thread_stack *stack, uint6
     struct nearest_stack nearest = {UINT64_MAX, NONE};
     if (address == 0 || leaf_returns_to(stack, stack->leaf, address))
         consider(&nearest, distance_of_running(stack), RUNNING, address != 0);
-    for (size_t i = stack->suspended.count; i-- > 0;)
+    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;)
         if (address == 0 || leaf_returns_to(stack, suspended_leaf(stack, i), address))
             consider(&nearest, distance_of_suspended(stack, i), i, address != 0);
     return nearest;
@@ -91,16 +92,6 @@ static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event
     thread_stack_begin_at(stack, event, false);
 }
 
-/* A new stack begins at `pointer`: stacks that were suspended in the same memory have ended. */
-static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
-{
-    for (size_t i = stack->suspended.count; i-- > 0;) {
-        const struct suspended_stack *suspended = array_at(&stack->suspended, i);
-        if (suspended->pointer != 0 && suspended->pointer <= pointer && pointer <= suspended->top)
-            thread_stack_forget_suspended(stack, i);
-    }
-}
-
 /* A signal handler that had switched stacks returns to its restorer. */
 static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event *event)
 {
@@ -123,10 +114,7 @@ static bool go_to_function_start(struct thread_stack *stack, const struct flow_e
     }
     if (go_on_in_handler(stack, event))
         return false;
-    uint64_t top = stack_pointer_move(stack).to;
-    switch_to_new(stack, event);
-    forget_stacks_at(stack, top);
-    stack->top = top;
+    switch_to_new(stack, event, stack_pointer_move(stack).to);
     return true;
 }
 

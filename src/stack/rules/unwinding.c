@@ -4,9 +4,9 @@
 #include "stack/rules/forced_unwinding.h"
 #include "stack/rules/setjmp_calls.h"
 #include "stack/rules/stack_pointer.h"
+#include "stack/rules/stack_switch.h"
 #include "stack/rules/unwind_target_pointers.h"
 #include "stack/rules/unwind_targets.h"
-#include "stack/stitching.h"
 
 void take_over(struct thread_stack *stack, function_id function, uint64_t address)
 {
@@ -29,8 +29,9 @@ bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *ev
         return false;
     if (leaf->function == event->function || returns_from_cold_part(stack, event))
         return true;
-    if (active_functions_count(&stack->open, event->function) == 0 && stack->suspended.count == 0 &&
-        !was_open_before(stack, event->function))
+    if (active_functions_count(&stack->open, event->function) == 0 &&
+        stack_switch_none_is_suspended(stack) &&
+        !thread_stack_was_open_before(stack, event->function))
         return true;
     return thread_stack_is_start(stack, event->to);
 }
@@ -136,7 +137,8 @@ static struct activations find_activations(struct thread_stack *stack,
     if (activations.innermost == FRAME_NONE && limited)
         activations = find_in_range(stack, event, (struct unwind_range){0, SIZE_MAX, SIZE_MAX});
     else if (!activations.called_from_there && !limited)
-        activations.several = activations.several || was_open_before(stack, event->function);
+        activations.several =
+            activations.several || thread_stack_was_open_before(stack, event->function);
     return activations;
 }
 
@@ -178,7 +180,8 @@ static void land_in_other_frame(struct thread_stack *stack, const struct flow_ev
 void land(struct thread_stack *stack, const struct flow_event *event)
 {
     bool open = active_functions_count(&stack->open, event->function) > 0;
-    bool jumps = event->flags & FLOW_LOADS_STACK || was_open_before(stack, event->function);
+    bool jumps =
+        event->flags & FLOW_LOADS_STACK || thread_stack_was_open_before(stack, event->function);
     if (stays_in_leaf(stack, event) || (!open && !jumps))
         take_over(stack, event->function, event->to);
     else if (!land_on_pad(stack, event) && !land_in_cleanup(stack, event))
