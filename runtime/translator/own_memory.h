@@ -1,12 +1,14 @@
 /* Memory that belongs to the runtime inside the traced address space: its image, the arena, the code cache, threads'
  * memory. The program's system calls must not change it, and code in it is never reported.
  *
- * Any thread, at any time, without a lock; fork copies them. A range that is removed leaves its place unused: few are.
+ * Any thread, at any time, without a lock; fork copies them. The entry of a removed range is not used again: few are
+ * removed.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_OWN_MEMORY_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_OWN_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct tr_own_range {
@@ -15,6 +17,9 @@ struct tr_own_range {
 
 /* Whole pages. False when there is no memory to remember it in. */
 bool tr_own_add(uint64_t start, uint64_t size);
+
+/* New private anonymous memory, never given back; NULL when there is none. */
+void *tr_own_map(size_t size);
 
 /* The range that begins at `start` is about to be unmapped. */
 void tr_own_remove(uint64_t start);

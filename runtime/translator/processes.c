@@ -2,13 +2,13 @@
 #include "engine/packets/sideband_layout.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/fragment.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
-#include "runtime/translator/translation.h"
 
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -79,7 +79,7 @@ static void log_untraced(struct tr_thread *thread, enum untraced_reason reason)
     tr_sideband_untraced(thread, tr_time(thread), thread->pid, reason, thread->process->name, "");
 }
 
-/* A process that is not to be traced goes on natively before it has run anything. */
+/* A process that is not traced goes on natively before it has run anything. */
 static _Noreturn void go_natively(struct tr_thread *thread, enum tr_slot_end reason)
 {
     thread->slot = NULL;
@@ -94,6 +94,13 @@ static void identify(struct tr_thread *thread)
 {
     thread->pid = (int32_t)tr_syscall(__NR_getpid, 0, 0, 0);
     thread->tid = (int32_t)tr_syscall(__NR_gettid, 0, 0, 0);
+}
+
+/* It goes on where its parent is, and has its callers. */
+static void log_forked(struct tr_thread *thread)
+{
+    log_time(thread, TR_FORKED);
+    tr_log_calls(thread);
 }
 
 static _Noreturn void enter(struct tr_thread *thread)
@@ -119,12 +126,14 @@ void tr_child_begin(struct tr_thread *thread)
         log_untraced(thread, UNTRACED_THREAD);
     else
         tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
+    if (is_process)
+        log_forked(thread);
     enter(thread);
 }
 
 /* ---- clone that shares memory ---- */
 
-/* What clone, fork, vfork and clone3 say. */
+/* The arguments of clone, fork, vfork and clone3. */
 struct clone_call {
     uint64_t flags;
     uint64_t stack; /* that the child begins with; 0: its parent's */
@@ -184,7 +193,7 @@ static int64_t clone_thread(struct tr_thread *parent, struct clone_call *call)
 
 /* ---- fork ---- */
 
-/* Only the calling thread exists in the child; nobody holds a lock. */
+/* Only the calling thread exists in the child, and no lock is held. */
 static void forget_others(struct tr_thread *thread)
 {
     struct tr_process *process = thread->process;
@@ -215,7 +224,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     tr_fragments_forked(process, table);
     tr_log_begin(thread, reserve_slot(process->control), false);
     tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
-    log_time(thread, TR_FORKED);
+    log_forked(thread);
     enter(thread);
 }
 
@@ -245,7 +254,7 @@ static int64_t fork(struct tr_thread *thread, struct clone_call *call)
 
 /* ---- the calls ---- */
 
-/* False: `*result` is what the kernel says of it. */
+/* False: `*result` is the kernel's error. */
 static bool read_clone3(const struct tr_thread *thread, struct clone_call *call, int64_t *result)
 {
     uint64_t address = thread->app.r[TR_RDI], size = thread->app.r[TR_RSI];

@@ -16,7 +16,7 @@ static bool is_backed(uint64_t start, uint64_t size)
     return true;
 }
 
-/* Space for a record of `size` bytes behind its header; NULL when there is none. */
+/* Space for a record of `size` bytes after its header; NULL when there is none. */
 static struct logged_record *reserve(struct tr_process *process, size_t size)
 {
     struct tr_control *control = process->control;

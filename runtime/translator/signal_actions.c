@@ -36,8 +36,7 @@ int64_t tr_get_kernel_action(int signal, struct tr_action *action)
     return tr_syscall6(__NR_rt_sigaction, (uint64_t)signal, 0, (uint64_t)action, SET_SIZE, 0, 0);
 }
 
-/* A synchronous signal that the program leaves to the kernel does not interrupt system calls, as
- * far as SA_RESTART can see to that. */
+/* SA_RESTART: a synchronous signal that the program leaves to the kernel interrupts as few system calls as possible. */
 int64_t tr_install_action(int signal, const struct tr_action *action)
 {
     if (action->handler <= TR_IGNORE && !is_synchronous(signal))

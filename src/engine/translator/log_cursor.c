@@ -2,7 +2,7 @@
 
 enum { WORD = sizeof(uint32_t) };
 
-/* No log comes that far: what is beyond was not written by the runtime. */
+/* Longer than any log: a position beyond it was not written by the runtime. */
 static const uint64_t last_position = UINT64_C(1) << 60;
 
 void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *arena,
@@ -26,6 +26,12 @@ void log_cursor_extend(struct log_cursor *cursor)
         cursor->end = cursor->position;
     if (cursor->end - cursor->position > cursor->size)
         cursor->end = cursor->position + cursor->size;
+}
+
+void log_cursor_limit(struct log_cursor *cursor, uint64_t bytes)
+{
+    if (cursor->end - cursor->position > bytes)
+        cursor->end = cursor->position + bytes;
 }
 
 void log_cursor_extend_to_last_word(struct log_cursor *cursor)

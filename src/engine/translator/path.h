@@ -1,8 +1,8 @@
 /* Which blocks ran: the log's fragment entries -> steps.
  *
- * An entry says where a fragment began, and the next record how it was left: the path keeps the
- * fragment entered last until that is known, and then adds the blocks that ran to its steps. Whoever
- * reads the log (transcoder.c) adds events between them, and takes the steps when it knows the time.
+ * An entry says where a fragment began, and the next record how it was left: the path keeps the fragment entered last
+ * until that is known, and then adds the blocks that ran to its steps. transcoder.c, which reads the log, adds events
+ * between them, and takes the steps when it knows the time.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_PATH_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_PATH_H
@@ -76,6 +76,12 @@ bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *erro
 
 /* Nothing is known of how it went on. Its first block is taken as begun. */
 void path_abandon(struct path *path);
+
+/* The fragment entered last has come as far as `block`, which runs. */
+void path_reach(struct path *path, unsigned block);
+
+/* The path begins with `block` of the fragment entered last, whatever ran before. */
+void path_begin(struct path *path, unsigned block);
 
 /* Something else happens after all steps so far. */
 void path_event(struct path *path, const struct log_record *record);
