@@ -5,6 +5,7 @@
 #include "runtime/translator/dispatch.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/fragment.h"
 #include "runtime/translator/hot_path.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/signal.h"
@@ -18,9 +19,11 @@
 _Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
                    OFFSET(rcx) == 0x28 && OFFSET(rdx) == 0x30 && OFFSET(rax) == 0x38 &&
                    OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 && OFFSET(stolen) == 0x90 &&
-                   OFFSET(cleared) == 0x98 && OFFSET(stamp_interval) == 0xb8,
+                   OFFSET(check_at) == 0x58 && OFFSET(cleared) == 0x98 &&
+                   OFFSET(stamp_interval) == 0xb8 && OFFSET(stamp_ticks) == 0xd0 &&
+                   OFFSET(stamped) == 0xd8 && OFFSET(early) == 0xe0,
                "enter.S knows these offsets");
-_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xd0,
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xe8,
                "enter.S knows where the registers are kept");
 _Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 &&
                    __builtin_offsetof(struct tr_state, pc) == 17 * 8,
@@ -85,6 +88,9 @@ static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment
         tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
     if (thread->let_go ||
         atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    /* A loop around a system call may have no other place where the limit is compared. */
+    if (tr_log_is_due(thread) && !tr_log_check(thread, false))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return go_on(thread);
 }

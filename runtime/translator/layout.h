@@ -56,10 +56,10 @@ struct tr_options {
     uint32_t follow;       /* bool: processes that the program starts are traced, too */
     /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
     uint64_t ring_size;
-    uint64_t tsc_hz;         /* TSC ticks per second */
-    uint32_t bus_ratio;      /* for CBR packets: TSC MHz / 100 */
-    uint32_t stamp_interval; /* bytes of log between time stamps, about */
-    uint32_t lossless;       /* bool: with full_execution: wait for the reader; else leave gaps */
+    uint64_t tsc_hz;      /* TSC ticks per second */
+    uint64_t stamp_ticks; /* TSC ticks between time stamps, about */
+    uint32_t bus_ratio;   /* for CBR packets: TSC MHz / 100 */
+    uint32_t lossless;    /* bool: with full_execution: wait for the reader; else leave gaps */
     /* The same instant in three clocks, taken before the program started. */
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
 
@@ -257,7 +257,7 @@ struct tr_slot {
     struct tr_chunk chunks[TR_CHUNKS];
 };
 
-enum { TR_CLEARED = 16 << 10 };
+enum { TR_CLEARED = 8 << 10 };
 
 /* Ticks between what ran before new code and the records of it: some nanoseconds. */
 enum { TR_MOMENT = 16 };

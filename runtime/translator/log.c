@@ -2,6 +2,7 @@
 
 #include "runtime/translator/clock.h"
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/recorder.h"
 #include "runtime/translator/system.h"
 
@@ -15,8 +16,12 @@ enum {
     /* The most that is written between two comparisons of the log pointer with the limit; more than that hits the
      * guard page. */
     SLACK = 4 << 10,
-    CLEAR_STEP = 32 << 10,
+    CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
+    FIRST_INTERVAL = 256,  /* bytes of log between time stamps, at the beginning */
+    LINE = 64,
 };
+
+_Static_assert(CHECK_STEP + TR_CLEARED + LINE < PRIVATE_RING - SLACK, "enter.S stays in the ring");
 
 static uint64_t position(const struct tr_thread *thread)
 {
@@ -34,8 +39,10 @@ static void put(struct tr_thread *thread, const void *bytes, size_t size)
     thread->hot.log += size;
 }
 
+/* Whole cache lines: enter.S goes on in such steps. */
 static void clear(struct tr_thread *thread, uint64_t up_to)
 {
+    up_to = (up_to + LINE - 1) & ~(uint64_t)(LINE - 1);
     if (up_to > (uint64_t)thread->ring_end)
         up_to = (uint64_t)thread->ring_end;
     /* A loop that logs without looking at the limit may have written further than was cleared. */
@@ -63,7 +70,16 @@ static void begin_chunk(struct tr_thread *thread, uint64_t at)
     atomic_store_explicit(&slot->chunks[chunk].position, at, memory_order_release);
 }
 
-/* The log goes on at the beginning of the ring. */
+/* A signal that came since the limit was looked at has set it to 0. */
+static void keep_asked(struct tr_thread *thread)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (thread->signals.pending || thread->let_go)
+        thread->hot.limit = thread->hot.run = 0;
+}
+
+/* The log goes on at the beginning of the ring. The next comparison with the limit begins a chunk there: the old limit is
+ * far from here, and readers begin at chunks. */
 static void wrap(struct tr_thread *thread)
 {
     uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
@@ -73,6 +89,8 @@ static void wrap(struct tr_thread *thread)
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
+    thread->hot.limit = thread->hot.check_at = thread->hot.log;
+    keep_asked(thread);
 }
 
 static void make_room(struct tr_thread *thread, uint64_t size)
@@ -107,7 +125,7 @@ uint32_t tr_log_last(const struct tr_thread *thread)
 static bool use_private_ring(struct tr_thread *thread)
 {
     if (!thread->private_ring)
-        thread->private_ring = tr_memory_map(PRIVATE_RING);
+        thread->private_ring = tr_own_map(PRIVATE_RING);
     if (!thread->private_ring)
         return false;
     thread->slot = NULL;
@@ -145,13 +163,22 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     return true;
 }
 
+/* enter.S stamps the time and clears ahead by itself up to here: it must not come to the ring's end, which may be nearer
+ * than CHECK_STEP after a copy of the stack. */
+static uint64_t next_check(const struct tr_thread *thread)
+{
+    uint64_t ahead = TR_CLEARED + 2 * LINE, step = thread->hot.log + CHECK_STEP;
+    uint64_t end = (uint64_t)thread->ring_end;
+    return (step < end ? step : end) - ahead;
+}
+
 static void set_limit(struct tr_thread *thread)
 {
     thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
+    thread->hot.check_at = next_check(thread);
+    thread->hot.stamped = tr_rdtsc();
     thread->hot.run = 1;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (thread->signals.pending || thread->let_go)
-        thread->hot.limit = thread->hot.run = 0;
+    keep_asked(thread);
 }
 
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
@@ -163,8 +190,9 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     thread->wraps = 0;
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
-    thread->hot.stamp_interval = control->options.stamp_interval;
-    clear(thread, thread->hot.log + CLEAR_STEP);
+    thread->hot.stamp_interval = FIRST_INTERVAL;
+    thread->hot.stamp_ticks = control->options.stamp_ticks;
+    clear(thread, thread->hot.log + TR_CLEARED);
     thread->boundary = thread->hot.log;
     begin_chunk(thread, 0);
     set_limit(thread);
@@ -240,6 +268,11 @@ static bool streams(const struct tr_control *control)
     return control->options.full_execution || control->options.multi_snapshot;
 }
 
+bool tr_log_is_due(const struct tr_thread *thread)
+{
+    return thread->hot.log > thread->hot.check_at;
+}
+
 bool tr_log_check(struct tr_thread *thread, bool in_fragment)
 {
     struct tr_control *control = thread->process->control;
@@ -250,7 +283,9 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     if (in_fragment)
         thread->hot.log -= sizeof entry;
     uint64_t before = position(thread);
-    make_room(thread, CLEAR_STEP);
+    if (thread->hot.log + CHECK_STEP + SLACK > (uint64_t)thread->ring_end)
+        wrap(thread);
+    clear(thread, thread->hot.log + TR_CLEARED);
     uint64_t now = position(thread);
     if (thread->slot) {
         uint64_t chunk_size = thread->slot->size / TR_CHUNKS;

@@ -177,7 +177,7 @@ bool path_enter(struct path *path, const struct fragment *fragment, uint32_t ent
 
 /* ---- ways ---- */
 
-/* A way that was not gone before. */
+/* A way that was not taken before. */
 static const struct pt_block_run *discover(struct fragments *fragments, struct way_table *ways,
                                            uint32_t table, struct way_words words)
 {

@@ -1,8 +1,8 @@
-/* Ways from one fragment to the next that were gone before: what they add to the packets.
+/* Edges from one fragment to the next that were taken before: what each adds to the packets.
  *
- * Nearly all of a log says that a fragment was left for another one as it had been before. What a word of the log means
- * follows from the words before it, so words can be looked up without waiting for what the ones before them lead to: in
- * a hash table for each address space, which has what most of them add to the packets at the place itself.
+ * In nearly all of a log a fragment is left for another one by an edge (`way`) that was taken before. What a word of the
+ * log means follows from the words before it, so words are looked up without waiting for what the ones before them lead
+ * to: in a hash table for each address space, whose places have what most edges add to the packets.
  *
  * For one thread of ours.
  */
@@ -66,7 +66,7 @@ static inline uint64_t ways_hash(struct way_words words)
     return key * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The run of `words`; NULL: not gone before. It lives until ways_settle. */
+/* The run of `words`; NULL: not taken before. It lives until ways_settle. */
 static inline const struct pt_block_run *ways_find(const struct way_table *table,
                                                    struct way_words words)
 {
