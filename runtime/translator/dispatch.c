@@ -89,6 +89,9 @@ static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment
     if (thread->let_go ||
         atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
         tr_let_go(thread, TR_SLOT_LET_GO);
+    /* A loop around a system call may have no other place where the limit is compared. */
+    if (tr_log_is_due(thread) && !tr_log_check(thread, false))
+        tr_let_go(thread, TR_SLOT_LET_GO);
     return go_on(thread);
 }
 

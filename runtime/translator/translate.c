@@ -170,11 +170,9 @@ static void give_back_for(struct translating *t, const struct tr_item *item, boo
     }
 }
 
-/* After it. */
+/* After it; LOOP writes rcx, too. */
 static void forget_written(struct translating *t, const struct tr_item *item)
 {
-    if (item->decoded.kind != TR_PLAIN)
-        return;
     t->now.borrowed &= (uint16_t)~item->decoded.writes;
     t->kept &= (uint16_t)~item->decoded.writes;
 }
