@@ -398,7 +398,7 @@ static bool deliver_one(struct delivery *delivery, struct occurrence *occurrence
         die(thread, occurrence);
     if (action.handler == TR_IGNORE)
         return true;
-    if (action.handler == TR_DEFAULT && is_synchronous(signal))
+    if (action.handler == TR_DEFAULT && dies_in_runtime(signal))
         die(thread, occurrence);
     if (action.handler == TR_DEFAULT) { /* the program has changed its mind since it was caught */
         tr_queue_again(signal, occurrence->info);

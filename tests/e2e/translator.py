@@ -85,6 +85,17 @@ class Translator(counts.Counts):
         self.assertGreater(passed, session["instructions"] // 2)
         self.assertLess(passed, session["instructions"] + 1000 * 1000)
 
+    def test_deaths_by_system_calls(self):
+        """signals with a core dump that a system call raises: the trace ends with the death, the status is the native one"""
+        program = harness.compile_program("faults")
+        for how, name in (("limit", "SIGXFSZ"), ("aborting", "SIGABRT"), ("raise", "SIGQUIT")):
+            with self.subTest(how):
+                traced = self.trace([program, how], *self.OPTIONS)
+                self.assert_same_as_untraced(traced, [program, how])
+                self.assertEqual(traced.session()["deaths"][0]["signal"], getattr(signal, name))
+                tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode().splitlines()
+                self.assertIn(f"-- killed by {name} at ", tree[-1])
+
     def test_recorder_killed(self):
         """kill -9 of magic-trace: the program ends as it would, and decode finishes the recording"""
         marker = self.folder / "marker"
