@@ -118,7 +118,8 @@ static void use_table(struct tr_process *process, uint32_t serial, uint32_t pare
         (void *)(process->arena + control->table_offset + (uint64_t)serial * control->table_size);
     process->table = NULL;
     if (all.table_count == MOST_TABLES || serial >= control->table_count ||
-        tr_syscall(__NR_mprotect, (uint64_t)table, TABLE_STEP, PROT_READ | PROT_WRITE) != 0)
+        tr_syscall(__NR_mprotect, (uint64_t)table, TABLE_STEP, PROT_READ | PROT_WRITE) != 0 ||
+        !tr_is_backed((uint64_t)table, TR_PAGE))
         return;
     all.next = TR_PAGE;
     all.ready = TABLE_STEP;
@@ -167,6 +168,13 @@ static void describe_lengths(uint8_t *lengths, const struct tr_superblock *super
     }
 }
 
+/* Whether the disk has space for a description at that offset. */
+static bool has_space(uint64_t offset, uint64_t size)
+{
+    bool begins_page = (offset - 1) / TR_PAGE != (offset + size - 1) / TR_PAGE;
+    return !begins_page || tr_is_backed((uint64_t)tr_process.table + offset, size);
+}
+
 bool tr_fragment_describe(struct tr_translation *translation,
                           const struct tr_superblock *superblock)
 {
@@ -183,6 +191,8 @@ bool tr_fragment_describe(struct tr_translation *translation,
         all.ready += TABLE_STEP;
     }
     struct tr_fragment *fragment = (void *)((uint8_t *)process->table + all.next);
+    if (!has_space(all.next, size))
+        return false;
     fragment->pc = superblock->pc;
     fragment->block_count = (uint16_t)superblock->block_count;
     fragment->size = (uint16_t)size;

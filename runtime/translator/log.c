@@ -16,7 +16,11 @@ enum {
      * hits the guard page. */
     SLACK = 4 << 10,
     CLEAR_STEP = 32 << 10,
+    LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
 };
+
+_Static_assert(LEAST_ROOM >= CLEAR_STEP + SLACK && LEAST_ROOM >= 2 * LARGEST_STACK_COPY + SLACK,
+               "all that is written at once fits into the smallest ring");
 
 static uint64_t position(const struct tr_thread *thread)
 {
@@ -34,10 +38,31 @@ static void put(struct tr_thread *thread, const void *bytes, size_t size)
     thread->hot.log += size;
 }
 
+/* The disk is full: what lies from there on is not used. */
+static void shrink(struct tr_thread *thread, uint64_t room_end)
+{
+    thread->room_end = room_end;
+    if (thread->slot)
+        atomic_store(&thread->slot->room, room_end - (uint64_t)thread->ring);
+}
+
+/* Sees to it that what lies before `up_to` can be written. */
+static void back(struct tr_thread *thread, uint64_t up_to)
+{
+    while (thread->backed < up_to) {
+        if (!tr_is_backed(thread->backed, 1)) {
+            shrink(thread, thread->backed);
+            return;
+        }
+        thread->backed += TR_PAGE;
+    }
+}
+
 static void clear(struct tr_thread *thread, uint64_t up_to)
 {
-    if (up_to > (uint64_t)thread->ring_end)
-        up_to = (uint64_t)thread->ring_end;
+    back(thread, up_to < thread->room_end ? up_to : thread->room_end);
+    if (up_to > thread->room_end)
+        up_to = thread->room_end;
     /* A loop that logs without looking at the limit may have written further than was cleared. */
     if (thread->hot.cleared < thread->hot.log)
         thread->hot.cleared = thread->hot.log;
@@ -63,22 +88,66 @@ static void begin_chunk(struct tr_thread *thread, uint64_t at)
     atomic_store_explicit(&slot->chunks[chunk].position, at, memory_order_release);
 }
 
-/* The log goes on at the beginning of the ring. */
-static void wrap(struct tr_thread *thread)
+static void begin_round(struct tr_thread *thread)
 {
-    uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
-    if (thread->hot.log < (uint64_t)thread->ring_end)
-        memcpy((void *)thread->hot.log, &pad, sizeof pad);
-    thread->wraps += ring_size(thread);
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
 }
 
+/* The log goes on at the beginning of the ring. */
+static void wrap(struct tr_thread *thread)
+{
+    uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
+    if (thread->hot.log < thread->room_end)
+        memcpy((void *)thread->hot.log, &pad, sizeof pad);
+    thread->wraps += ring_size(thread);
+    begin_round(thread);
+}
+
+static bool use_private_ring(struct tr_thread *thread)
+{
+    if (!thread->private_ring)
+        thread->private_ring = tr_guarded_map(PRIVATE_RING);
+    if (!thread->private_ring)
+        return false;
+    thread->slot = NULL;
+    thread->serial = UINT32_MAX;
+    thread->ring = thread->private_ring;
+    thread->ring_end = thread->ring + PRIVATE_RING;
+    thread->room_end = thread->backed = (uint64_t)thread->ring_end;
+    return true;
+}
+
+/* The log ends here; what the thread logs until it leaves the cache is not kept. */
+static void lose_ring(struct tr_thread *thread)
+{
+    publish(thread);
+    if (thread->slot)
+        atomic_store(&thread->slot->ended, TR_SLOT_NO_SPACE);
+    thread->stops = thread->let_go = true;
+    thread->hot.limit = thread->hot.run = 0;
+    use_private_ring(thread);
+    begin_round(thread);
+}
+
+/* To the ring's beginning; when the disk is full, and there is too little of the ring, it is given up. */
+static void leave_end(struct tr_thread *thread)
+{
+    if (thread->room_end - (uint64_t)thread->ring < LEAST_ROOM)
+        lose_ring(thread);
+    else
+        wrap(thread);
+}
+
 static void make_room(struct tr_thread *thread, uint64_t size)
 {
-    if (thread->hot.log + size + SLACK > (uint64_t)thread->ring_end)
+    if (thread->hot.log + size + SLACK > thread->room_end)
         wrap(thread);
+    clear(thread, thread->hot.log + size + TR_CLEARED);
+    if (thread->hot.log + size + SLACK <= thread->room_end)
+        return;
+    leave_end(thread);
     clear(thread, thread->hot.log + size + TR_CLEARED);
 }
 
@@ -104,17 +173,9 @@ uint32_t tr_log_last(const struct tr_thread *thread)
 
 /* ---- beginning ---- */
 
-static bool use_private_ring(struct tr_thread *thread)
+static bool has_least_room(uint64_t slot)
 {
-    if (!thread->private_ring)
-        thread->private_ring = tr_memory_map(PRIVATE_RING);
-    if (!thread->private_ring)
-        return false;
-    thread->slot = NULL;
-    thread->serial = UINT32_MAX;
-    thread->ring = thread->private_ring;
-    thread->ring_end = thread->ring + PRIVATE_RING;
-    return true;
+    return tr_is_backed(slot, TR_SLOT_RING + LEAST_ROOM);
 }
 
 static bool use_slot(struct tr_thread *thread, uint32_t serial)
@@ -125,13 +186,19 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     uint8_t *at =
         thread->process->arena + control->slot_offset + (uint64_t)serial * control->slot_size;
     uint64_t size = control->options.ring_size;
-    if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0)
+    if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0 ||
+        !has_least_room((uint64_t)at)) {
+        atomic_fetch_add(&control->lost_slots, 1);
         return false;
+    }
     struct tr_slot *slot = (void *)at;
     thread->slot = slot;
     thread->serial = serial;
     thread->ring = at + TR_SLOT_RING;
     thread->ring_end = thread->ring + size;
+    thread->room_end = (uint64_t)thread->ring_end;
+    thread->backed = (uint64_t)thread->ring + LEAST_ROOM;
+    slot->room = size;
     slot->serial = serial;
     slot->pid = (uint32_t)thread->pid;
     slot->tid = (uint32_t)thread->tid;
@@ -161,11 +228,9 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     if (thread->stops && !use_private_ring(thread))
         thread->let_go = true;
     thread->wraps = 0;
-    thread->hot.log = (uint64_t)thread->ring;
-    thread->hot.cleared = (uint64_t)thread->ring;
+    begin_round(thread);
     thread->hot.stamp_interval = control->options.stamp_interval;
     clear(thread, thread->hot.log + CLEAR_STEP);
-    thread->boundary = thread->hot.log;
     begin_chunk(thread, 0);
     set_limit(thread);
 }
@@ -220,6 +285,7 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
     const struct tr_control *control = thread->process->control;
     uint32_t heartbeat = atomic_load(&control->heartbeat);
     unsigned still = 0;
+    publish(thread); /* the reader follows up to here: the ring's end may be far behind it */
     while (next > atomic_load(&slot->read_to) + slot->size) {
         struct {
             int64_t seconds, nanoseconds;
@@ -285,9 +351,12 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
 
 bool tr_log_is_guard(struct tr_thread *thread, uint64_t address)
 {
-    if (address - (uint64_t)thread->ring_end >= TR_PAGE)
+    uint64_t page = address / TR_PAGE * TR_PAGE;
+    if (page < (uint64_t)thread->ring || page > (uint64_t)thread->ring_end)
         return false;
-    wrap(thread);
+    if (page < thread->room_end)
+        shrink(thread, page);
+    leave_end(thread);
     clear(thread, thread->hot.log + TR_CLEARED);
     return true;
 }

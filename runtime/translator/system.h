@@ -40,8 +40,14 @@ static inline uint64_t tr_rdtsc(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* Private anonymous memory, never given back; NULL when there is none. */
+/* Private anonymous memory, never given back; NULL when there is none. The other one is followed by a page that cannot
+ * be touched. */
 void *tr_memory_map(size_t size);
+void *tr_guarded_map(size_t size);
+
+/* Whether all pages of [start, start + size) can be written. Of the arena, a sparse file, those that were never written
+ * cannot when the disk is full: whoever writes there is killed by SIGBUS. Their content stays as it is. */
+bool tr_is_backed(uint64_t start, uint64_t size);
 
 /* A lock for short work; waits by futex. Signals are blocked by the caller where a handler could want it, too. */
 void tr_lock(uint32_t *lock);
