@@ -84,8 +84,8 @@ struct recording {
     struct session session;
     struct signals signals;
     struct exec_requests requests;
-    char *path;      /* of the program, as execve gets it */
-    char *real_path; /* the same, absolute and without symbolic links; NULL: it is not there */
+    char *path;            /* of the program, as execve gets it */
+    const char *real_path; /* of the ELF file that this comes to, without symbolic links */
 };
 
 static void set_trigger(struct tr_options *options, const struct recording_clock *clock,
@@ -395,18 +395,20 @@ static bool record(const struct record_options *wanted, struct record_result *re
         error = &unheard;
     *result = (struct record_result){.exit_status = -1};
     struct recording recording = {.wanted = wanted};
-    bool ok = runtime_image_embedded(&recording.image, error);
-    if (ok)
+    struct program program = {0};
+    char *directory = NULL;
+    if (runtime_image_embedded(&recording.image, error) &&
+        program_resolve(&program, wanted->command, error) &&
+        exec_stop_allowed(program.path, error)) {
         recording.path = program_find(wanted->command[0], error);
-    char *directory = recording.path && exec_stop_allowed(recording.path, error)
-                          ? recording_directory_absolute(wanted->directory, error)
-                          : NULL;
+        recording.real_path = program.real_path;
+        directory = recording_directory_absolute(wanted->directory, error);
+    }
     recording.directory = directory;
-    recording.real_path = recording.path ? realpath(recording.path, NULL) : NULL;
-    ok = directory && record_into(&recording, result, error);
+    bool ok = recording.path && directory && record_into(&recording, result, error);
     free(directory);
     free(recording.path);
-    free(recording.real_path);
+    program_free(&program);
     runtime_image_free(&recording.image);
     return ok;
 }
