@@ -34,7 +34,7 @@ bench:
 	@$(MAKE) --no-print-directory build
 	@bench/run $(BUILD)
 
-# DESTDIR, from the environment or behind `make install`, reaches Meson by itself.
+# DESTDIR, from the environment or after `make install`, reaches Meson by itself.
 install: $(BUILD)/build.ninja
 	@$(if $(PREFIX),meson configure $(BUILD) --prefix=$(PREFIX))
 	@$(MAKE) --no-print-directory build

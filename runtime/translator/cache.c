@@ -49,7 +49,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Places below the code are tried first: above a program lies its heap, which is to grow. */
+/* Places below the code are tried first: above a program is its heap, which needs room to grow. */
 static uint8_t *map_near(uint64_t pc)
 {
     enum { SIZE = 2 << TR_REGION_SHIFT };

@@ -23,8 +23,8 @@ enum {
 
 struct tr_region {
     struct tr_area hot, cold;
-    struct tr_area
-        fragments; /* uint32_t: which fragments lie in `hot`, in the order of their addresses */
+    /* uint32_t: which fragments lie in `hot`, in the order of their addresses */
+    struct tr_area fragments;
 };
 
 struct tr_cache {

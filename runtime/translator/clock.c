@@ -32,7 +32,7 @@ void tr_clock_begin_work(struct tr_thread *thread)
 static void note(uint64_t tsc, uint64_t stolen)
 {
     uint64_t at = atomic_fetch_add(&history.count, 1) % TR_CLOCK_HISTORY;
-    /* A reader may meet an entry that is half new: without its time it is passed over. */
+    /* A reader may find an entry that is being written: its time is 0 then, and it is skipped. */
     atomic_store(&history.entries[at].tsc, 0);
     atomic_store(&history.entries[at].stolen, stolen);
     atomic_store(&history.entries[at].tsc, tsc);
@@ -68,7 +68,7 @@ uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc)
         stolen = atomic_load(&history.entries[entry].stolen);
         if (at <= tsc)
             break;
-        /* The work was over later: what is left of the time before it is all there was. */
+        /* This work ended after `tsc`. The clock showed `limit` then, so it cannot have shown more before. */
         limit = at - stolen;
     }
     uint64_t time = tsc - stolen;

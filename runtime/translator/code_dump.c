@@ -36,7 +36,7 @@ static uint64_t hash_of(const uint8_t code[SIZE])
     return hash;
 }
 
-/* The area is mapped without any rights. What this process has made accessible last: */
+/* The area is mapped PROT_NONE. The part that this process made accessible last: */
 static uint64_t window_start, window_end;
 
 static bool is_accessible(uint64_t start, uint64_t end)

@@ -8,7 +8,7 @@
 #include "runtime/translator/page_table.h"
 #include "runtime/translator/thread.h"
 
-/* Dumps the page and the CODE_IMAGE_TAIL bytes behind it, with a mapping record, unless the newest dump is the
+/* Dumps the page and the CODE_IMAGE_TAIL bytes after it, with a mapping record, unless the newest dump is the
  * same. Without space the page is counted in lost_dumps, and dumped the next time. */
 void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection);
 

@@ -118,7 +118,7 @@ static void put_alias(struct tr_code_map *map, const struct tr_alias *alias)
     if (map->alias_count == map->alias_capacity) {
         uint32_t capacity = map->alias_capacity ? 2 * map->alias_capacity : LEAST;
         struct tr_alias *aliases = tr_memory_map(capacity * sizeof *aliases);
-        if (!aliases) { /* too many to be told apart */
+        if (!aliases) { /* too many to distinguish */
             map->aliases[map->alias_count - 1].inode = UINT64_MAX;
             return;
         }
@@ -141,7 +141,7 @@ void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias
     }
 }
 
-/* One that lies in the range only in part stays as it is: code is compared once too often then. */
+/* One that lies in the range only in part stays: the cost is that code is compared although it no longer needs to be. */
 static void remove_aliases(struct tr_code_map *map, uint64_t start, uint64_t end)
 {
     uint32_t kept = 0;
@@ -276,8 +276,7 @@ static void copy_knowledge(struct tr_region *to, const struct tr_region *from)
     to->checked = from->checked;
 }
 
-/* What was known of the old region goes to those that are in its place. Where others are, or none, it is
- * lost. */
+/* What was known of the old region goes to those that show the same bytes in its place; code anywhere else is lost. */
 static void hand_over(const struct tr_region *old, struct tr_code_map *map, tr_code_lost *lost,
                       void *context)
 {
@@ -316,7 +315,7 @@ static bool is_known(const struct tr_alias *aliases, uint32_t count, const struc
     return false;
 }
 
-/* New ones are put behind the `known` first ones, which then go. */
+/* New ones are appended to the `known` first ones, which are then removed. */
 static void find_aliases(struct tr_code_map *map, tr_code_lost *lost, void *context)
 {
     uint32_t known = map->alias_count;

@@ -41,14 +41,14 @@ struct tr_code_map {
     struct tr_region *spare; /* memory for the next reading */
     uint32_t spare_capacity;
     struct tr_maps_text text; /* that their paths are in */
-    bool stale;               /* something changed, it is not known what */
+    bool stale;               /* something changed since the last reading */
     bool sealed;      /* the program has given up opening files: /proc is not read any more */
     bool shared_code; /* there is a shared region: aliases are kept */
     struct tr_alias *aliases;
     uint32_t alias_count, alias_capacity;
 };
 
-/* Called for code that was translated and is not there as it was, or can be written to by an alias now. */
+/* Called for translated code that has changed or gone, or that an alias can write to now. */
 typedef void tr_code_lost(void *context, uint64_t start, uint64_t end);
 
 /* The region at `address`; NULL: none that is known. Valid until the map changes. */
@@ -69,7 +69,7 @@ void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias
 bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_region *region,
                             uint64_t start, uint64_t end);
 
-/* Nothing is known of [start, end) any more. Returns whether code there was translated. */
+/* Forgets what is known of [start, end). Returns whether code there was translated. */
 bool tr_code_map_forget(struct tr_code_map *map, uint64_t start, uint64_t end);
 
 /* What is known of [start, end) has this protection now. */

@@ -43,7 +43,7 @@ static uint64_t minimum(uint64_t a, uint64_t b)
 
 /* --- Looking up --- */
 
-/* What was there is not there any more, nor any protection of ours. */
+/* What was mapped there has gone, and our write protection with it. */
 static void lose(void *context, uint64_t start, uint64_t end)
 {
     struct tr_thread *thread = context;
@@ -51,8 +51,8 @@ static void lose(void *context, uint64_t start, uint64_t end)
     tr_page_forget(&pages, start, end);
 }
 
-/* The region of the address, after looking again when it is not known as executable. `*known` is false
- * when nobody can say whether there is one. */
+/* The region of the address, after looking again when it is not known as executable. `*known` is false when it cannot
+ * be found out whether there is one. */
 static struct tr_region *look_up(struct tr_thread *thread, uint64_t address, bool *known)
 {
     struct tr_region *region = map.stale ? NULL : tr_code_map_find(&map, address);
@@ -172,7 +172,7 @@ static bool is_stack(const struct tr_thread *thread, const struct tr_region *reg
     return page + NEAR_STACK > pointer && page < pointer + NEAR_STACK;
 }
 
-/* Where the program may write, and the code with it. */
+/* Where the program may write to the page. */
 static enum tr_code protect_writable(const struct tr_thread *thread, const struct tr_region *region,
                                      uint64_t address)
 {
@@ -189,7 +189,7 @@ static enum tr_code protect_writable(const struct tr_thread *thread, const struc
     return TR_CODE_PROTECTED;
 }
 
-/* By the program's will: /proc/self/maps shows what was protected when it was read as not writable. */
+/* As the program wants it: /proc/self/maps shows what was protected when it was read as not writable. */
 static bool is_writable(const struct tr_region *region, uint64_t address)
 {
     const struct tr_page *page = tr_page_find(&pages, address);
@@ -308,7 +308,7 @@ static void note_page(struct tr_thread *thread, uint64_t address)
         return;
     if (!region || !is_of_file(region, address)) {
         tr_code_dump(thread, page, region ? region->protection : PROT_READ | PROT_EXEC);
-    } else if (page->flags & TR_PAGE_DUMPED) { /* the dump must not go on to hide the file */
+    } else if (page->flags & TR_PAGE_DUMPED) { /* else the dump would go on hiding the file */
         log_region(thread, region, address, address + TR_PAGE);
         page->flags &= (uint8_t)~TR_PAGE_DUMPED;
     }

@@ -1,4 +1,4 @@
-/* What is mapped where, as far as code is concerned: which file, which rights; telling the recorder; and noticing when
+/* What is mapped where, as far as code is concerned: which file, which rights; reporting it to the recorder; and noticing when
  * code changes under its translation.
  *
  * Called by translate.c before it reads code at an address it does not know yet, by syscall.c after calls that change
@@ -13,7 +13,7 @@
 enum tr_code {
     TR_CODE_NONE, /* not mapped, or not executable, or ours: executing there raises SIGSEGV */
     TR_CODE_FILE, /* of a file, not writable: does not change without a system call */
-    TR_CODE_PROTECTED, /* writable by the program's will; write-protected now, a fault tells when it changes */
+    TR_CODE_PROTECTED, /* writable as the program wants it; write-protected now, a fault shows when it changes */
     TR_CODE_CHANGING, /* is written so often that protecting it does not pay: fragments check their own bytes */
 };
 
@@ -59,7 +59,7 @@ void tr_code_mapped_shared(struct tr_thread *thread, uint64_t start, uint64_t en
 /* A mapping was moved to the range. */
 void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end);
 
-/* Something was mapped or unmapped, it is not known where: everything is looked up again. */
+/* Something was mapped or unmapped at an unknown place: everything is looked up again. */
 void tr_code_unknown(struct tr_thread *thread);
 
 /* mprotect or pkey_mprotect (`number`), with what the program passes. Code that it makes writable is kept under its

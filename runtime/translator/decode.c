@@ -4,8 +4,8 @@
 
 enum {
     LONGEST = 15, /* bytes of an instruction */
-    /* so many bytes after the legacy prefixes may be looked at before the length is known: REX and an opcode of three
-     * bytes, or EVEX and an opcode, ModRM, SIB. */
+    /* bytes after the legacy prefixes that may be read before the length is known: REX and an opcode of three bytes,
+     * or EVEX and an opcode, ModRM, SIB. */
     LOOKED_AT = 7,
 
     STACK_POINTER = 4,
@@ -14,7 +14,7 @@ enum {
 /* The bits of REX, as they are in its low half. */
 enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
 
-/* What prefixes, escapes and the opcode say of the instruction. */
+/* What the prefixes, escapes and opcode mean for the instruction. */
 struct encoding {
     const uint8_t *bytes;
     uint64_t word;     /* the opcode's */
@@ -259,7 +259,7 @@ static const uint8_t shapes[] = {
     [24 ... 31] = REGISTER_SHAPE,
 };
 
-/* What is gathered of the explicit operands. */
+/* The explicit operands, as far as they are known. */
 struct operands {
     unsigned sets; /* of registers that are read and, from bit OPCODE_WRITTEN on, written */
     unsigned properties;
@@ -329,7 +329,7 @@ static unsigned low_bits(uint64_t word, const struct encoding *encoding)
 
 /* ---- immediates ---- */
 
-/* What a prefix makes of the size that `word` says. */
+/* The size that `word` gives, changed by prefixes. */
 static unsigned immediate_size(uint64_t word, const struct encoding *encoding, unsigned size)
 {
     bool is_narrow = (encoding->prefixes & OPCODE_PREFIX_66) && !(encoding->extension & REX_W);
@@ -493,7 +493,7 @@ static uint64_t displacement(const struct tr_instruction *instruction, const uin
 
 /* ---- the instruction ---- */
 
-/* Bytes that are no instruction, which is known after `looked_at` of them. */
+/* Bytes that are no instruction; the first `looked_at` of them show that. */
 static bool undefined(struct tr_instruction *instruction, const uint8_t *bytes, size_t size,
                       unsigned looked_at)
 {

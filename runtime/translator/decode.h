@@ -45,24 +45,23 @@ enum {
     TR_HAS_MODRM = 1 << 0,
     TR_RIP_RELATIVE = 1 << 1, /* a memory operand relative to the next instruction */
     TR_MEMORY = 1 << 2, /* has an explicit memory operand (not only an address, as LEA and NOP) */
-    TR_EXTENDED_BASE =
-        1 << 3, /* the ModRM.rm field's fourth bit (REX.B, inverted in VEX and EVEX) is set */
+    /* the ModRM.rm field's fourth bit (REX.B, inverted in VEX and EVEX) is set */
+    TR_EXTENDED_BASE = 1 << 3,
     TR_GS_OPERAND = 1 << 4, /* a gs prefix that counts, RDGSBASE */
     TR_FS_OPERAND = 1 << 5,
     TR_REPEAT = 1 << 6, /* string instruction with a REP prefix */
-    TR_LOADS_STACK =
-        1
-        << 7, /* gives RSP a value that is not RSP plus or minus a constant: MOV RSP, XCHG with RSP, LEA
-                                 RSP from another register, POP RSP, LEAVE is not one, AND RSP, imm is not one */
-    TR_PUSH_POP =
-        1 << 8, /* PUSH or POP, of 64 bits, of the general register `reg`: opcodes 50 to 5f */
+    /* gives RSP a value that is not RSP plus or minus a constant: MOV RSP, XCHG with RSP, LEA RSP from another register,
+     * POP RSP; LEAVE and AND RSP, imm do not count */
+    TR_LOADS_STACK = 1 << 7,
+    /* PUSH or POP, of 64 bits, of the general register `reg`: opcodes 50 to 5f */
+    TR_PUSH_POP = 1 << 8,
     TR_LEA = 1 << 9,
     TR_VECTOR = 1 << 10,        /* VEX, EVEX or XOP encoded */
     TR_WRITES_MEMORY = 1 << 11, /* may write memory other than by PUSH; superset */
     TR_SYNCHRONISES = 1 << 12,  /* LOCK prefix, XCHG with memory, MFENCE */
     TR_TIME_STAMP = 1 << 13,    /* RDTSC, RDTSCP */
-    TR_ADDRESS_32 =
-        1 << 14, /* a 67 prefix that counts: for an address, or the counter of TR_LOOP */
+    /* a 67 prefix that counts: for an address, or the counter of TR_LOOP */
+    TR_ADDRESS_32 = 1 << 14,
 };
 
 /* Bits of sets of flags. */
@@ -80,12 +79,12 @@ struct tr_instruction {
     uint8_t modrm_at;  /* its offset in the instruction; valid with TR_HAS_MODRM */
     /* Of a memory operand (also the address of MOV with an absolute one) or a direct branch; size 0: none. */
     uint8_t displacement_at, displacement_size;
-    uint8_t immediate_at,
-        immediate_size; /* of both together, if there are two: ENTER, EXTRQ, INSERTQ */
-    uint8_t reg;        /* with TR_PUSH_POP: the register */
-    uint8_t rex;        /* the REX byte, or 0 */
-    uint8_t
-        prefix_size; /* bytes before REX, VEX, EVEX, XOP or the opcode: legacy prefixes, and REX that do not count */
+    /* of both together, if there are two: ENTER, EXTRQ, INSERTQ */
+    uint8_t immediate_at, immediate_size;
+    uint8_t reg; /* with TR_PUSH_POP: the register */
+    uint8_t rex; /* the REX byte, or 0 */
+    /* bytes before REX, VEX, EVEX, XOP or the opcode: legacy prefixes, and REX that do not count */
+    uint8_t prefix_size;
     uint8_t flags_read, flags_written;
     uint16_t pop_bytes;
     uint16_t reads, writes; /* general registers, implicit ones and address registers included */

@@ -18,9 +18,11 @@
 _Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
                    OFFSET(rcx) == 0x28 && OFFSET(rdx) == 0x30 && OFFSET(rax) == 0x38 &&
                    OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 && OFFSET(stolen) == 0x90 &&
-                   OFFSET(cleared) == 0x98 && OFFSET(stamp_interval) == 0xb8,
+                   OFFSET(check_at) == 0x58 && OFFSET(cleared) == 0x98 &&
+                   OFFSET(stamp_interval) == 0xb8 && OFFSET(stamp_ticks) == 0xd0 &&
+                   OFFSET(stamped) == 0xd8 && OFFSET(early) == 0xe0,
                "enter.S knows these offsets");
-_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xd0,
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xe8,
                "enter.S knows where the registers are kept");
 _Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 &&
                    __builtin_offsetof(struct tr_state, pc) == 17 * 8,
@@ -47,7 +49,7 @@ static _Noreturn void go_without(struct tr_thread *thread, enum tr_slot_end reas
     tr_let_go(thread, reason);
 }
 
-/* Sideband records of this moment tell of code that runs next. */
+/* Sideband records of this moment describe code that runs next. */
 static void separate_from_new_code(struct tr_thread *thread)
 {
     if (!thread->new_code)

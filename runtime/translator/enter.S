@@ -2,7 +2,7 @@
  *
  * Every way out of the cache saves all of the program's general registers and flags in tr_thread.app, changes to the
  * runtime's stack and calls a function of dispatch.c, which returns where to go on in the cache. Vector registers are
- * not touched by anybody. Offsets are those of thread.h, checked in dispatch.c. All labels are hidden.
+ * never touched. Offsets are those of thread.h, checked in dispatch.c. All labels are hidden.
  */
 #define SELF 0x00
 #define LIMIT 0x08
@@ -15,14 +15,19 @@
 #define TARGET 0x48
 #define STACK 0x88
 #define STOLEN 0x90
+#define CHECK_AT 0x58
 #define CLEARED 0x98
 #define STAMP_INTERVAL 0xb8
-#define APP 0xd0 /* struct tr_state */
+#define STAMP_TICKS 0xd0
+#define STAMPED 0xd8
+#define EARLY 0xe0
+#define APP 0xe8 /* struct tr_state */
 #define APP_FLAGS (APP + 16 * 8)
 #define FLAG_AC 0x40000
 #define FLAGS_USUAL 0x202
 #define STAMP_WORD 0xf0200000 /* TR_EVENT_WORD(TR_STAMP, 0) */
-#define CLEARED_AHEAD 0x1000
+#define CLEARED_AHEAD 0x2000 /* TR_CLEARED */
+#define LARGEST_INTERVAL 2048 /* bytes of log between stamps */
 
 .macro ENTRY name
     .globl \name
@@ -148,18 +153,25 @@ ENTRY tr_leave_trigger
     call tr_dispatch_trigger
     jmp tr_restore
 
-/* A head found the log pointer above the limit; flags are dead. Nearly always a time stamp is all that is due. */
+/* A head found the log pointer above the limit; flags are dead. Nearly always a time stamp is all that is due. The
+ * interval to the next one grows when this one came early, and shrinks when it came late. What comes after it in the
+ * ring is cleared a little at a time, in whole cache lines. */
 ENTRY tr_leave_check
     mov %rax, %gs:TARGET
     cmpq $0, %gs:LIMIT
     je 1f
-    lea CLEARED_AHEAD(%r11), %rax
-    cmp %gs:CLEARED, %rax
+    cmp %gs:CHECK_AT, %r11
     ja 1f
     mov %rdx, %gs:RDX
     rdtsc
     shl $32, %rdx
     or %rdx, %rax
+    mov %rax, %rdx
+    sub %gs:STAMPED, %rdx
+    mov %rax, %gs:STAMPED
+    cmp %gs:STAMP_TICKS, %rdx
+    sbb %rdx, %rdx
+    mov %rdx, %gs:EARLY
     mov %gs:STOLEN, %rdx
     sub (%rdx), %rax
     mov %eax, 4(%r11) /* in halves: the program may have unaligned accesses checked */
@@ -168,9 +180,35 @@ ENTRY tr_leave_check
     movl $STAMP_WORD, (%r11)
     add $12, %r11
     mov %gs:STAMP_INTERVAL, %rax
+    mov %rax, %rdx
+    shr $2, %rdx
+    sub %rdx, %rax
+    mov %gs:STAMP_INTERVAL, %rdx
+    add $32, %rdx
+    cmpq $0, %gs:EARLY
+    cmovne %rdx, %rax
+    mov $LARGEST_INTERVAL, %edx
+    cmp %rdx, %rax
+    cmova %rdx, %rax
+    mov %rax, %gs:STAMP_INTERVAL
     add %r11, %rax
-    mov %gs:RDX, %rdx
     mov %rax, %gs:LIMIT
+    lea CLEARED_AHEAD(%r11), %rax
+    mov %gs:CLEARED, %rdx
+    jmp 4f
+3:  movq $0, (%rdx)
+    movq $0, 8(%rdx)
+    movq $0, 16(%rdx)
+    movq $0, 24(%rdx)
+    movq $0, 32(%rdx)
+    movq $0, 40(%rdx)
+    movq $0, 48(%rdx)
+    movq $0, 56(%rdx)
+    add $64, %rdx
+4:  cmp %rax, %rdx
+    jb 3b
+    mov %rdx, %gs:CLEARED
+    mov %gs:RDX, %rdx
     /* A signal may have set the limit to 0 since it was looked at. */
     cmpq $0, %gs:RUN
     jne 2f

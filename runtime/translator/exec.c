@@ -45,7 +45,7 @@ static struct exec_call read_call(const struct tr_thread *thread)
     return (struct exec_call){number, (uint64_t)AT_FDCWD, r[TR_RDI], 0};
 }
 
-/* Whether its content is found by the descriptor alone. */
+/* Whether the descriptor alone names the file. */
 static bool has_empty_path(const struct exec_call *call)
 {
     char first;
@@ -86,7 +86,7 @@ static enum file_kind kind_of(const struct exec_call *call)
             0 ||
         (status.st_mode & S_IFMT) != S_IFREG || !(status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
         return FILE_MISSING;
-    /* Root has nothing to gain; its tracer is root, too, or it would not be traced. */
+    /* Root gains nothing; its tracer is root, too, or it would not be traced. */
     bool privileged = tr_syscall(__NR_geteuid, 0, 0, 0) != 0 &&
                       ((status.st_mode & (S_ISUID | S_ISGID)) || has_capabilities(call));
     return privileged ? FILE_PRIVILEGED : FILE_USUAL;
@@ -162,13 +162,13 @@ static struct tr_request *take_request(struct tr_control *control)
     return NULL;
 }
 
-/* Gives back a request that came to nothing. The recorder may have done so before. */
+/* Frees a request that was not granted, unless the recorder has freed it before. */
 static void drop_request(struct tr_request *request, uint32_t state)
 {
     atomic_compare_exchange_strong(&request->state, &state, TR_REQUEST_FREE);
 }
 
-/* Asks the recorder to be there when the new program begins. NULL: it will not be. */
+/* Asks the recorder to trace the process when the new program begins. NULL: it will not. */
 static struct tr_request *ask(struct tr_thread *thread)
 {
     struct tr_control *control = thread->process->control;
@@ -191,7 +191,7 @@ static struct tr_request *ask(struct tr_thread *thread)
     return NULL;
 }
 
-/* The recorder stops the thread for a moment, and lets go. */
+/* The recorder stops the thread for a moment, and detaches. */
 static void take_back(struct tr_thread *thread, struct tr_request *request)
 {
     struct tr_control *control = thread->process->control;
@@ -202,7 +202,7 @@ static void take_back(struct tr_thread *thread, struct tr_request *request)
 
 /* --- The call --- */
 
-/* With its log ended: of a successful call nobody comes back. */
+/* The log ends before the call: a successful one does not return. */
 static int64_t execute(struct tr_thread *thread, const struct exec_call *call)
 {
     const uint64_t *r = thread->app.r;

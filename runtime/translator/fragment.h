@@ -6,8 +6,8 @@
 
 #include "runtime/translator/thread.h"
 
-/* All fragments that were made from bytes in [start, end) are not to be run again: whoever comes to them later goes
- * to the runtime. A thread that is inside one goes on to its exit. */
+/* Takes back all fragments that were made from bytes in [start, end): a thread that reaches one of them later enters
+ * the runtime instead. A thread that is inside one goes on to its exit. */
 void tr_invalidate(struct tr_thread *thread, uint64_t start, uint64_t end);
 
 /* The program's state at a cache address, at which the processor has the registers in `state` (state->pc is the cache

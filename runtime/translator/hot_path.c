@@ -36,7 +36,7 @@ static unsigned event_words(uint32_t word)
     return tr_event_words[kind] + (kind == TR_CALLS ? 2 * TR_EVENT_PAYLOAD(word) : 0);
 }
 
-/* Time stamps and exits are part of the way; whatever else happened ends it. */
+/* Time stamps and exits are part of the path; every other record ends it. */
 static void read_log(struct recent *recent, const uint32_t *at, const uint32_t *end)
 {
     recent->count = 0;
@@ -117,28 +117,44 @@ static bool is_head(const struct recent *recent, unsigned i)
            tr_fragment_pc(entry->identifier) <= tr_fragment_pc(recent->entries[i - 1].identifier);
 }
 
-/* The way from entry `first` on. Returns the entry after the last one that lies on it whole. */
+/* Adds the blocks that `entry` ran, the first one's start apart. False: no room. */
+static bool add_entry_blocks(struct tr_route *route, uint64_t from, const struct entry *entry,
+                             int exit, unsigned *instructions)
+{
+    const struct tr_fragment *fragment = tr_fragment_description(entry->identifier);
+    for (int block = 0; block <= exit; block++) {
+        *instructions += fragment->blocks[block].instructions;
+        if (block > 0 && !add_start(route, from, block_start(fragment, (unsigned)block)))
+            return false;
+    }
+    return *instructions <= HOT_PATH_INSTRUCTIONS;
+}
+
+/* The path from entry `first` on, as far as it has room: a loop is part of it as many times as it ran. It ends where
+ * an entry does; where it has come back to its beginning, there. Returns the entry after the last one on it. */
 static unsigned find_route(const struct recent *recent, unsigned first, struct tr_route *route)
 {
     uint64_t from = tr_fragment_pc(recent->entries[first].identifier);
-    unsigned i = first, instructions = 0;
+    unsigned i = first, instructions = 0, back = 0;
+    uint32_t count = 0,
+             count_back = 0; /* of the route up to entry i, and up to where it was back */
     route->count = 0;
     for (; i + 1 < recent->count && recent->entries[i + 1].identifier; i++) {
         const struct entry *entry = &recent->entries[i];
-        const struct tr_fragment *fragment = tr_fragment_description(entry->identifier);
         int exit = exit_block(entry, entry + 1);
-        if (exit == NOT_KNOWN)
-            break;
-        for (int block = 0; block <= exit; block++) {
-            instructions += fragment->blocks[block].instructions;
-            if (block > 0 && !add_start(route, from, block_start(fragment, (unsigned)block)))
-                return i;
-        }
         uint64_t next = tr_fragment_pc(entry[1].identifier);
-        if (instructions >= HOT_PATH_INSTRUCTIONS || !add_start(route, from, next) || next == from)
-            return i + 1;
+        if (exit == NOT_KNOWN || !add_entry_blocks(route, from, entry, exit, &instructions))
+            break;
+        count = route->count;
+        if (next == from) {
+            back = i + 1;
+            count_back = count;
+        }
+        if (!add_start(route, from, next))
+            break;
     }
-    return i;
+    route->count = back ? count_back : count;
+    return back ? back : i;
 }
 
 /* ---- making them ---- */

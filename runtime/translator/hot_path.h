@@ -1,10 +1,11 @@
-/* Hot paths: superblocks that are formed again, along the way that the program really takes.
+/* Hot paths: superblocks that are formed again, along the path that the program really takes.
  *
- * The log tells which way that is, so nothing has to be counted (next-executing-tail selection, Duesterwald and Bala,
- * ASPLOS 2000). Whenever a thread stops by to have its ring cleared, it looks at what it ran since the last time: from a
- * fragment that a loop or an indirect branch leads to it follows the log and makes one fragment of those that ran one
- * after the other, past indirect branches too, whose targets are then compared inline. That fragment takes the place
- * of the first one. Fewer fragments run, so fewer words are logged and fewer branches go through the table.
+ * The log shows which path that is, so nothing has to be counted (next-executing-tail selection, Duesterwald and
+ * Bala, ASPLOS 2000). Whenever a thread enters the runtime to have its ring cleared, hot_path.c looks at what it ran
+ * since the last time: from a fragment that a loop or an indirect branch leads to it follows the log and makes one
+ * fragment of those that ran one after the other, past indirect branches too, whose targets are then compared inline.
+ * That fragment takes the place of the first one. Fewer fragments run, so fewer words are logged and fewer branches
+ * go through the table.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_HOT_PATH_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_HOT_PATH_H

@@ -11,7 +11,7 @@
  * The recorder makes the file and maps all of it; each traced process maps all of it, once, when the runtime is
  * injected at its exec, and opens nothing afterwards (a program may chroot, change its user, or forbid itself system
  * calls). Processes made by fork inherit the mapping. Regions are mapped PROT_NONE until they are used, so that
- * mlockall locks little. The file outlives everybody: what a killed program had logged is there, and
+ * mlockall locks little. The file outlives all processes: what a killed program had logged is there, and
  * `magic-trace decode DIR` can finish the recording after magic-trace itself was killed.
  *
  * All fields are little-endian native; both sides are built together and check `version`. Data is written before the
@@ -35,8 +35,8 @@ enum {
     TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger.h */
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
     TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
-    TR_IMAGE_OFFSET =
-        64 << 10, /* in the arena: of the runtime's image; struct tr_control lies before it */
+    /* in the arena: of the runtime's image; struct tr_control lies before it */
+    TR_IMAGE_OFFSET = 64 << 10,
     TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
     TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */
 };
@@ -50,16 +50,16 @@ struct tr_trigger_place {
 
 struct tr_options {
     uint32_t clock; /* enum record_clock (engine/engine.h) */
-    uint32_t
-        full_execution; /* bool: rings are drained while the program runs, and writers wait for the reader */
+    /* bool: rings are drained while the program runs, and writers wait for the reader */
+    uint32_t full_execution;
     uint32_t multi_thread; /* bool */
     uint32_t follow;       /* bool: processes that the program starts are traced, too */
-    uint64_t
-        ring_size; /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
-    uint64_t tsc_hz;         /* TSC ticks per second */
-    uint32_t bus_ratio;      /* for CBR packets: TSC MHz / 100 */
-    uint32_t stamp_interval; /* bytes of log between time stamps, about */
-    uint32_t lossless;       /* bool: with full_execution: wait for the reader; else leave gaps */
+    /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
+    uint64_t ring_size;
+    uint64_t tsc_hz;      /* TSC ticks per second */
+    uint64_t stamp_ticks; /* TSC ticks between time stamps, about */
+    uint32_t bus_ratio;   /* for CBR packets: TSC MHz / 100 */
+    uint32_t lossless;    /* bool: with full_execution: wait for the reader; else leave gaps */
     /* The same instant in three clocks, taken before the program started. */
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
 
@@ -67,8 +67,8 @@ struct tr_options {
     uint32_t place_count;                                 /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop; /* bool */
     uint64_t duration_threshold, delay_threshold;         /* 0: none */
-    uint64_t
-        longer_than; /* a hit counts when the call it began lasts longer than this; 0: at its entry */
+    /* a hit counts when the call it began lasts longer than this; 0: at its entry */
+    uint64_t longer_than;
     struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
 };
 
@@ -93,9 +93,9 @@ enum tr_request_state {
 
 struct tr_request {
     _Atomic uint32_t state; /* also the futex word that the process waits on */
-    uint32_t pid,
-        tid; /* of the thread that calls execve, as getpid and gettid tell it: perhaps numbers of
-                                another pid namespace than the recorder's */
+    /* of the thread that calls execve, as getpid and gettid return them: perhaps numbers of another pid namespace
+     * than the recorder's */
+    uint32_t pid, tid;
     uint32_t reserved;
     uint64_t time; /* TSC */
     /* Two places in the process by which the recorder knows that a process is the one that asks. */
@@ -113,9 +113,8 @@ struct tr_control {
     uint64_t arena_size;
     uint64_t log_offset, log_size;     /* the sideband log */
     uint64_t table_offset, table_size; /* the first fragment table, and the size of each */
-    uint64_t slot_offset,
-        slot_size; /* the first slot, and the size of each: TR_SLOT_RING + ring_size +
-                                                  TR_SLOT_GUARD */
+    /* the first slot, and the size of each: TR_SLOT_RING + ring_size + TR_SLOT_GUARD */
+    uint64_t slot_offset, slot_size;
     uint64_t dump_offset, dump_size;  /* code dumps */
     uint32_t table_count, slot_count; /* as many as there is room for */
 
@@ -128,23 +127,21 @@ struct tr_control {
     /* A robust futex that a thread of the recorder holds: when it dies, the kernel sets
      * TR_RECORDER_DIED. 0: it did not register. */
     _Atomic uint32_t recorder;
-    /* Heartbeat + 1 when somebody waited for an answer to a request without success: nobody asks
+    /* Heartbeat + 1 when a process waited without success for an answer to a request: no process asks
      * again before it has moved. */
     _Atomic uint32_t unanswered;
     /* Counts requests made and failed: the futex word on which the recorder waits. */
     _Atomic uint32_t requested;
 
-    _Atomic uint32_t next_slot,
-        next_table; /* handed out by atomic add; slots of ended threads are not used again
-                                               unless `reusable` of the slot says so */
+    /* handed out by atomic add, each only once */
+    _Atomic uint32_t next_slot, next_table;
     _Atomic uint64_t log_tail;  /* bytes of the sideband log handed out */
     _Atomic uint64_t dump_tail; /* bytes of code dumps handed out */
     _Atomic uint64_t lost_records, lost_slots, lost_tables, lost_dumps; /* for want of room */
 
     _Atomic uint64_t stolen; /* TSC ticks that the runtime used up */
-    _Atomic uint64_t
-        stolen_until; /* TSC up to which that has been counted: two threads translating at the same
-                                      time steal it once */
+    /* TSC up to which that has been counted: two threads translating at the same time steal it once */
+    _Atomic uint64_t stolen_until;
 
     /* The trigger's state; times in ticks. */
     _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;
@@ -165,10 +162,10 @@ struct tr_table {
     uint32_t serial; /* of this table */
     uint32_t parent; /* serial of the parent's table, or UINT32_MAX */
     uint32_t first;  /* identifiers below are the parent's */
-    _Atomic uint64_t
-        tail; /* offset behind the last complete description, from the table's beginning plus
-                              8 * first (a child's descriptions begin at offset TR_PAGE and are named from `first` on:
-                              offset = TR_PAGE + 8 * (identifier - first)) */
+    /* offset of the end of the last complete description, from the table's beginning plus 8 * first (a child's
+     * descriptions begin at offset TR_PAGE and are named from `first` on: offset = TR_PAGE + 8 * (identifier -
+     * first)) */
+    _Atomic uint64_t tail;
     uint32_t pid;
 };
 
@@ -184,7 +181,7 @@ enum tr_block_end {
     TR_END_FAR, /* syscall, int n, int3: leaves user mode, goes on after it */
 };
 
-/* One basic block of a fragment's way. `start` and `target` are relative to the fragment's address. */
+/* One basic block of a fragment's path. `start` and `target` are relative to the fragment's address. */
 struct tr_block {
     int32_t start;
     int32_t target;       /* of direct branches, else 0 */
@@ -195,18 +192,18 @@ struct tr_block {
 
 enum {
     TR_BLOCK_END = 0x0f, /* mask of enum tr_block_end */
-    TR_BLOCK_LOADS_STACK =
-        0x10, /* its last instruction loads the stack pointer, perhaps with another place in the
-                                    stack or another stack (x86/stack_load.h): a TR_STACK record follows when it ran */
+    /* its last instruction loads the stack pointer, perhaps with another place in the stack or another stack
+     * (x86/stack_load.h): a TR_STACK record follows when it ran */
+    TR_BLOCK_LOADS_STACK = 0x10,
 };
 
 /* A fragment (superblock): one entry, several exits, its blocks in the order in which they run when no side exit is
- * taken. Within a fragment no two blocks begin at the same address. The way from block i to block i + 1 is the branch
+ * taken. Within a fragment no two blocks begin at the same address. The edge from block i to block i + 1 is the branch
  * of block i that leads to where block i + 1 begins (the fall-through of a conditional, the target of a jump or call;
  * the return address when an inlined call returns as expected). A fragment is left
  *   - by the other side of a conditional block's branch,
  *   - by its last block's end, or
- *   - by an indirect branch in its middle that goes elsewhere than expected (TR_EXIT tells).
+ *   - by an indirect branch in its middle that goes elsewhere than expected (TR_EXIT says which).
  * `instruction_lengths`: one nibble each, low nibble first, of all blocks' instructions, in order. */
 struct tr_fragment {
     uint64_t pc; /* where it begins */
@@ -225,8 +222,8 @@ enum { TR_SLOT_RING = TR_PAGE, TR_SLOT_GUARD = TR_PAGE };
 
 /* A chunk of the ring that the writer has begun: where the first record that begins in it lies. */
 struct tr_chunk {
-    _Atomic uint64_t
-        position; /* stream position, bytes; UINT64_MAX: nothing begins there (being changed) */
+    /* stream position, bytes; UINT64_MAX: nothing begins there (being changed) */
+    _Atomic uint64_t position;
 };
 
 enum tr_slot_end {
@@ -248,20 +245,20 @@ struct tr_slot {
     _Atomic uint64_t room;  /* of these, used: fewer where the disk was full. From there the log goes on as after TR_PAD */
     uint64_t first_time;    /* ticks */
     /* Stream positions, in bytes since the thread began: position P lies at P % size. Valid log: from the oldest
-     * chunk that is still there up to the first word that is 0 at or behind `head`; the writer keeps at least
-     * TR_CLEARED bytes behind what it has written cleared. */
+     * chunk that is still there up to the first word that is 0 at or after `head`; the writer keeps at least
+     * TR_CLEARED bytes after what it has written cleared. */
     _Atomic uint64_t head; /* known to be written up to there; lags */
-    _Atomic uint64_t
-        read_to; /* full execution: the reader has taken everything before; set by the recorder */
-    _Atomic uint32_t
-        waiting; /* full execution: the writer waits for read_to to move (futex word) */
-    _Atomic uint64_t
-        lost; /* bytes of log that were given up because the reader was late (not lossless) */
-    struct tr_chunk
-        chunks[TR_CHUNKS]; /* chunk i: positions P with P % size / (size / TR_CHUNKS) == i */
+    /* full execution: the reader has taken everything before; set by the recorder */
+    _Atomic uint64_t read_to;
+    /* full execution: the writer waits for read_to to move (futex word) */
+    _Atomic uint32_t waiting;
+    /* bytes of log that were given up because the reader was late (not lossless) */
+    _Atomic uint64_t lost;
+    /* chunk i: positions P with P % size / (size / TR_CHUNKS) == i */
+    struct tr_chunk chunks[TR_CHUNKS];
 };
 
-enum { TR_CLEARED = 16 << 10 };
+enum { TR_CLEARED = 8 << 10 };
 
 /* Ticks between what ran before new code and the records of it: some nanoseconds. */
 enum { TR_MOMENT = 16 };
@@ -273,9 +270,10 @@ enum { TR_MOMENT = 16 };
  * else            an event record: TR_EVENT | kind << 20 | payload, followed by `tr_event_words[kind]` words;
  *                 64-bit values are two words, low word first
  *
- * The way from one fragment entry to the next: see struct tr_fragment. An entry without TR_INDIRECT was reached by the
+ * The path from one fragment entry to the next: see struct tr_fragment. An entry without TR_INDIRECT was reached by the
  * direct branch of the fragment before whose target it is, or a TR_EXIT record stands between. Where several exits lead
- * there and no TR_EXIT tells which, it was the last block's, else that of the first conditional block in order. With TR_INDIRECT it was reached by its last block's indirect branch, or by that of TR_EXIT.
+ * there and no TR_EXIT says which, it was the last block's, else that of the first conditional block in order. With
+ * TR_INDIRECT it was reached by its last block's indirect branch, or by that of TR_EXIT.
  */
 #define TR_INDIRECT UINT32_C(1)
 #define TR_EVENT UINT32_C(0xf0000000)
@@ -292,7 +290,7 @@ enum tr_event {
                      start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
                      the fragment's exits leads. After TR_EXIT: where that exit leads */
     TR_SYSCALL, /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
-    TR_RESUME,  /* u64 time: tracing begins again; the next entry tells where */
+    TR_RESUME,  /* u64 time: tracing begins again, where the next entry says */
     TR_HANDLER, /* payload: signal; u64 time, u64 interrupted pc, u64 interrupted stack pointer, u64 stack pointer
                      at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
     TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
@@ -300,7 +298,7 @@ enum tr_event {
     TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, then a copy of the
                      program's stack: n 8-byte words (2 words each) from rsp on. pc is in the first block of the fragment
                      whose entry comes next (so that a reader who begins here learns it), or of the one entered last. The
-                     first record of every chunk but the first; also the first one behind TR_FORKED and TR_LOST */
+                     first record of every chunk but the first; also the first one after TR_FORKED and TR_LOST */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP, /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
     TR_LOST, /* u64 time: log was given up here; nothing is known of what ran before this */
@@ -311,7 +309,7 @@ enum tr_event {
 enum tr_stamp {
     TR_STAMP_ENTRY, /* when the fragment entered last began */
     TR_STAMP_NEXT,  /* when what runs next begins: the fragment entered last has been left */
-    TR_STAMP_NEW_CODE, /* likewise, and sideband records of this time tell of code that is new: packets must separate
+    TR_STAMP_NEW_CODE, /* likewise, and sideband records of this time describe code that is new: packets must separate
                           what ran before from what runs next */
 };
 
@@ -341,12 +339,12 @@ static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
 struct tr_start {
     uint64_t pc; /* of the program's first instruction (its interpreter's, if it has one) */
     uint64_t image, image_size; /* where the runtime's image was mapped */
-    uint64_t
-        arena; /* where the arena was mapped: PROT_NONE but for control, image and sideband log */
-    uint32_t
-        table; /* fragment table for this address space, reserved by the recorder (next_table) */
-    uint32_t
-        slot; /* for the first thread, reserved by the recorder (next_slot); UINT32_MAX: there was none */
+    /* where the arena was mapped: PROT_NONE but for control, image and sideband log */
+    uint64_t arena;
+    /* fragment table for this address space, reserved by the recorder (next_table) */
+    uint32_t table;
+    /* for the first thread, reserved by the recorder (next_slot); UINT32_MAX: there was none */
+    uint32_t slot;
     uint32_t pid;
     uint32_t execed;    /* bool: this program replaced a traced one */
     uint64_t exec_time; /* ticks: when that one ended */

@@ -5,8 +5,8 @@
 #include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
 
-/* Whether other threads of the process stay in the cache, and need our signal handlers and the protection of code.
- * Whoever only shares the memory with its parent has handlers of its own. */
+/* Whether other threads of the process stay in the cache, and need our signal handlers and the protection of code. A
+ * process that only shares its parent's memory (vfork) has handlers of its own. */
 static bool others_stay(struct tr_thread *thread)
 {
     return !thread->vforked &&

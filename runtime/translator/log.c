@@ -12,14 +12,17 @@
 enum {
     PRIVATE_RING = 64 << 10, /* bytes, of a thread that is not recorded */
     LARGEST_STACK_COPY = 16 << 10,
-    /* Between the places where the log pointer is compared with the limit at most so much is written; what is beyond
-     * hits the guard page. */
+    /* The most that is written between two comparisons of the log pointer with the limit; more than that hits the
+     * guard page. */
     SLACK = 4 << 10,
-    CLEAR_STEP = 32 << 10,
+    CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
     LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
+    FIRST_INTERVAL = 256,  /* bytes of log between time stamps, at the beginning */
+    LINE = 64,
 };
 
-_Static_assert(LEAST_ROOM >= CLEAR_STEP + SLACK && LEAST_ROOM >= 2 * LARGEST_STACK_COPY + SLACK,
+_Static_assert(CHECK_STEP + TR_CLEARED + LINE < PRIVATE_RING - SLACK, "enter.S stays in the ring");
+_Static_assert(LEAST_ROOM >= CHECK_STEP + SLACK && LEAST_ROOM >= 2 * LARGEST_STACK_COPY + SLACK,
                "all that is written at once fits into the smallest ring");
 
 static uint64_t position(const struct tr_thread *thread)
@@ -46,9 +49,11 @@ static void shrink(struct tr_thread *thread, uint64_t room_end)
         atomic_store(&thread->slot->room, room_end - (uint64_t)thread->ring);
 }
 
-/* Sees to it that what lies before `up_to` can be written. */
+/* Ensures that what lies before `up_to` can be written. */
 static void back(struct tr_thread *thread, uint64_t up_to)
 {
+    if (up_to > thread->room_end)
+        up_to = thread->room_end;
     while (thread->backed < up_to) {
         if (!tr_is_backed(thread->backed, 1)) {
             shrink(thread, thread->backed);
@@ -58,9 +63,11 @@ static void back(struct tr_thread *thread, uint64_t up_to)
     }
 }
 
+/* Whole cache lines: enter.S goes on in such steps. */
 static void clear(struct tr_thread *thread, uint64_t up_to)
 {
-    back(thread, up_to < thread->room_end ? up_to : thread->room_end);
+    up_to = (up_to + LINE - 1) & ~(uint64_t)(LINE - 1);
+    back(thread, up_to);
     if (up_to > thread->room_end)
         up_to = thread->room_end;
     /* A loop that logs without looking at the limit may have written further than was cleared. */
@@ -140,14 +147,19 @@ static void leave_end(struct tr_thread *thread)
         wrap(thread);
 }
 
-static void make_room(struct tr_thread *thread, uint64_t size)
+/* `size` bytes, at most LEAST_ROOM - SLACK, can be written. */
+static void reserve(struct tr_thread *thread, uint64_t size)
 {
     if (thread->hot.log + size + SLACK > thread->room_end)
         wrap(thread);
-    clear(thread, thread->hot.log + size + TR_CLEARED);
-    if (thread->hot.log + size + SLACK <= thread->room_end)
-        return;
-    leave_end(thread);
+    back(thread, thread->hot.log + size + SLACK);
+    if (thread->hot.log + size + SLACK > thread->room_end)
+        leave_end(thread);
+}
+
+static void make_room(struct tr_thread *thread, uint64_t size)
+{
+    reserve(thread, size);
     clear(thread, thread->hot.log + size + TR_CLEARED);
 }
 
@@ -160,7 +172,7 @@ void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload
     make_room(thread, 4 + 8 * (uint64_t)count);
     if (count)
         memcpy((void *)(thread->hot.log + 4), values, 8 * (size_t)count);
-    /* Whoever reads the log of a killed thread finds either all of the record or none of it. */
+    /* A reader of a killed thread's log finds either all of the record or none of it. */
     atomic_signal_fence(memory_order_release);
     put(thread, &word, sizeof word);
     thread->hot.log += 8 * (uint64_t)count;
@@ -212,9 +224,19 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     return true;
 }
 
+/* Up to there enter.S may write without asking. */
+static uint64_t end_of_step(struct tr_thread *thread)
+{
+    uint64_t end = thread->hot.log + CHECK_STEP;
+    back(thread, end);
+    return end < thread->room_end - SLACK ? end : thread->room_end - SLACK;
+}
+
 static void set_limit(struct tr_thread *thread)
 {
     thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
+    thread->hot.check_at = end_of_step(thread) - TR_CLEARED - 2 * LINE;
+    thread->hot.stamped = tr_rdtsc();
     thread->hot.run = 1;
     atomic_signal_fence(memory_order_seq_cst);
     if (thread->signals.pending || thread->let_go)
@@ -229,15 +251,16 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
         thread->let_go = true;
     thread->wraps = 0;
     begin_round(thread);
-    thread->hot.stamp_interval = control->options.stamp_interval;
-    clear(thread, thread->hot.log + CLEAR_STEP);
+    thread->hot.stamp_interval = FIRST_INTERVAL;
+    thread->hot.stamp_ticks = control->options.stamp_ticks;
+    clear(thread, thread->hot.log + TR_CLEARED);
     begin_chunk(thread, 0);
     set_limit(thread);
 }
 
 /* ---- going on ---- */
 
-/* As much as is mapped there. Returns how many bytes. */
+/* Copies as much as is mapped there. Returns how many bytes. */
 static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
 {
     uint64_t copied = 0;
@@ -278,7 +301,7 @@ static bool recorder_lives(const struct tr_thread *thread, uint32_t *heartbeat, 
     return *still < PATIENCE && tr_recorder_lives(control);
 }
 
-/* Full execution: what the next chunk would overwrite has been read, or is waited for. False: nobody reads. */
+/* Full execution: waits until what the next chunk would overwrite has been read. False: there is no reader. */
 static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
 {
     struct tr_slot *slot = thread->slot;
@@ -316,7 +339,8 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     if (in_fragment)
         thread->hot.log -= sizeof entry;
     uint64_t before = position(thread);
-    make_room(thread, CLEAR_STEP);
+    reserve(thread, CHECK_STEP);
+    clear(thread, thread->hot.log + TR_CLEARED);
     uint64_t now = position(thread);
     if (thread->slot) {
         uint64_t chunk_size = thread->slot->size / TR_CHUNKS;

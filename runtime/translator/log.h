@@ -12,10 +12,11 @@
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
                   const uint64_t *values, unsigned count);
 
-/* The word of the newest fragment entry, and whether it is the newest record: then it can be taken back. */
+/* The word of the newest fragment entry, which has to be the newest record. */
 uint32_t tr_log_last(const struct tr_thread *thread);
 
-/* Gives the thread a slot and a ring, or a small private ring nobody reads when there is none (or `untraced`). */
+/* Gives the thread a slot and a ring, or, when there is none or with `untraced`, a small private ring that is never
+ * read. */
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced);
 
 /* The head of a fragment found the log pointer above hot.limit: makes room, clears ahead, begins chunks (stack copy),
@@ -23,7 +24,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced);
  * end. */
 bool tr_log_check(struct tr_thread *thread, bool in_fragment);
 
-/* A fault at `address`: true when it is the guard behind the ring, or a page of the ring for which the disk has no
+/* A fault at `address`: true when it is the guard page after the ring, or a page of the ring for which the disk has no
  * space; the log pointer to go on with is in hot.log. */
 bool tr_log_is_guard(struct tr_thread *thread, uint64_t address);
 

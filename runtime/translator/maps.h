@@ -37,12 +37,12 @@ struct tr_maps_text {
 /* False when it cannot be opened, or there is no memory. */
 bool tr_maps_read(struct tr_maps_text *maps);
 
-/* The first page in [start, end), which lies in a private mapping of a file, that was written to and has a memory of
- * its own; `end` when there is none, or when nobody can say. */
+/* The first page in [start, end), which lies in a private mapping of a file, that was written to and so has memory of
+ * its own; `end` when there is none, or the kernel does not say. */
 uint64_t tr_maps_written(uint64_t start, uint64_t end);
 
-/* Whether the page at `address` is what lies at `offset` of the file. False also when the file cannot
- * be read. Bytes behind the file's end are nobody's code. */
+/* Whether the page at `address` is what lies at `offset` of the file. False also when the file cannot be read. Bytes
+ * after the file's end are not compared. */
 bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t offset);
 
 #endif

@@ -10,7 +10,7 @@
 #include <linux/mman.h>
 #include <linux/shm.h>
 
-/* Under process->lock, so that nobody translates code from a mapping that goes. */
+/* Under process->lock, so that no thread translates code from a mapping that is being removed. */
 
 static uint64_t end_of(uint64_t start, uint64_t size)
 {
@@ -39,7 +39,7 @@ static void note_mapping(struct tr_thread *thread, uint64_t start)
         tr_code_mapped(thread, start, end);
 }
 
-/* At an address that the kernel finds nobody executes anything before the call has returned. The call itself may wait,
+/* At an address that the kernel chooses, nothing is executed before the call has returned. The call itself may wait,
  * with MAP_POPULATE for what another thread of the program does (userfaultfd, FUSE). */
 static int64_t map_anywhere(struct tr_thread *thread)
 {
@@ -65,7 +65,7 @@ static int64_t map_fixed(struct tr_thread *thread)
     return start;
 }
 
-/* What is ours in the range stays. */
+/* The runtime's own memory in the range stays. */
 static int64_t unmap(struct tr_thread *thread)
 {
     const uint64_t *r = thread->app.r;
@@ -128,7 +128,7 @@ static int64_t advise(struct tr_thread *thread)
     return result;
 }
 
-/* The end of the heap comes back, whether or not it moved. */
+/* Returns the end of the heap, whether or not it moved. */
 static int64_t set_break(struct tr_thread *thread)
 {
     uint64_t before = (uint64_t)tr_syscall(__NR_brk, 0, 0, 0);

@@ -1,5 +1,5 @@
-/* System calls that change the program's mappings. The runtime's own memory is not theirs to change; what is known of
- * code is kept up to date.
+/* System calls that change the program's mappings. They cannot change the runtime's own memory, and keep what is
+ * known of code up to date.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_MEMORY_CALLS_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_MEMORY_CALLS_H

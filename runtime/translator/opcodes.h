@@ -1,4 +1,4 @@
-/* What each opcode is followed by and what it does, as words of bits for decode.c.
+/* What follows each opcode and what the instruction does, as words of bits for decode.c.
  *
  * Source: SDM volume 2, appendices A and B; AMD APM volume 3 (XOP, 3DNow!, SSE4a, TBM).
  */
@@ -26,7 +26,7 @@
 #define OPCODE_NARROWS OPCODE_BIT(14)      /* the immediate has 2 bytes if operands have 16 bits */
 #define OPCODE_DISPLACEMENT OPCODE_BIT(15) /* the immediate is none but a displacement ... */
 #define OPCODE_RELATIVE OPCODE_BIT(30)     /* ... from the next instruction: a branch */
-#define OPCODE_PLAIN OPCODE_BIT(31)        /* nothing else is to be said */
+#define OPCODE_PLAIN OPCODE_BIT(31)        /* no further action */
 #define OPCODE_MODRM OPCODE_BIT(44)
 #define OPCODE_BYTE_REG OPCODE_BIT(45)  /* ModRM.reg or the opcode numbers a byte register */
 #define OPCODE_BYTE_RM OPCODE_BIT(46)   /* ModRM.rm does */
@@ -43,7 +43,7 @@
 #define OPCODE_SELECTOR_AT 32
 #define OPCODE_ROW 0xff
 
-/* What the bits cannot say. */
+/* What the bits cannot express. */
 enum opcode_action {
     OPCODE_NO_ACTION,
     OPCODE_SHIFT,           /* by an immediate, which decides on the flags */

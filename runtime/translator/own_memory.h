@@ -1,7 +1,8 @@
 /* Memory that belongs to the runtime inside the traced address space: its image, the arena, the code cache, threads'
  * memory. The program's system calls must not change it, and code in it is never reported.
  *
- * Any thread, at any time, without a lock; fork copies them. A range that is removed leaves its place unused: few are.
+ * Any thread, at any time, without a lock; fork copies them. The entry of a removed range is not used again: few are
+ * removed.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_OWN_MEMORY_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_OWN_MEMORY_H

@@ -11,10 +11,10 @@
 
 enum {
     TR_PAGE_NOTED = 1,     /* there are translations */
-    TR_PAGE_PROTECTED = 2, /* the runtime took the right to write away, which the program gave */
+    TR_PAGE_PROTECTED = 2, /* the runtime write-protects it; the program made it writable */
     TR_PAGE_DUMPED = 4, /* the newest mapping record of the page names a dump; `hash` is of that */
-    TR_PAGE_CLEAN =
-        8, /* its content is what the newest mapping record says, and cannot change unnoticed */
+    /* its content is what the newest mapping record says, and cannot change unnoticed */
+    TR_PAGE_CLEAN = 8,
 };
 
 struct tr_page {

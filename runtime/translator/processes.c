@@ -79,7 +79,7 @@ static void log_untraced(struct tr_thread *thread, enum untraced_reason reason)
     tr_sideband_untraced(thread, tr_time(thread), thread->pid, reason, thread->process->name, "");
 }
 
-/* A process that is not to be traced goes on natively before it has run anything. */
+/* A process that is not traced goes on natively before it has run anything. */
 static _Noreturn void go_natively(struct tr_thread *thread, enum tr_slot_end reason)
 {
     thread->slot = NULL;
@@ -124,7 +124,7 @@ void tr_child_begin(struct tr_thread *thread)
 
 /* ---- clone that shares memory ---- */
 
-/* What clone, fork, vfork and clone3 say. */
+/* The arguments of clone, fork, vfork and clone3. */
 struct clone_call {
     uint64_t flags;
     uint64_t stack; /* that the child begins with; 0: its parent's */
@@ -185,7 +185,7 @@ static int64_t clone_thread(struct tr_thread *parent, struct clone_call *call)
 
 /* ---- fork ---- */
 
-/* Only the calling thread exists in the child; nobody holds a lock. */
+/* Only the calling thread exists in the child, and no lock is held. */
 static void forget_others(struct tr_thread *thread)
 {
     struct tr_process *process = thread->process;
@@ -246,7 +246,7 @@ static int64_t fork(struct tr_thread *thread, struct clone_call *call)
 
 /* ---- the calls ---- */
 
-/* False: `*result` is what the kernel says of it. */
+/* False: `*result` is the kernel's error. */
 static bool read_clone3(const struct tr_thread *thread, struct clone_call *call, int64_t *result)
 {
     uint64_t address = thread->app.r[TR_RDI], size = thread->app.r[TR_RSI];

@@ -1,4 +1,4 @@
-/* Whether there is anybody to record for.
+/* Whether the recorder is still there.
  *
  * Asked before the runtime waits for the recorder, and while it does.
  */

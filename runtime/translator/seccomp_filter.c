@@ -102,7 +102,7 @@ static void store(struct machine *m, uint32_t place, uint32_t value)
         m->memory[place] = value;
 }
 
-/* What is not a return. Returns how many instructions are left out. */
+/* Any instruction but a return. Returns how many instructions are skipped. */
 static uint32_t step(struct machine *m, const struct sock_filter *instruction)
 {
     uint16_t code = instruction->code;
@@ -139,7 +139,7 @@ static uint32_t step(struct machine *m, const struct sock_filter *instruction)
     }
 }
 
-/* The filter's verdict; SECCOMP_RET_ALLOW when it is none that the kernel would take. */
+/* The filter's result; SECCOMP_RET_ALLOW for a filter that the kernel would refuse. */
 static uint32_t run(const struct sock_fprog *program, const struct seccomp_data *data)
 {
     struct machine m = {.data = data};

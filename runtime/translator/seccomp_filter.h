@@ -1,9 +1,9 @@
-/* What a seccomp filter that the program is about to install says to system calls of the runtime's own (seccomp(2);
+/* What a seccomp filter that the program is about to install decides on the runtime's own system calls (seccomp(2);
  * Documentation/userspace-api/seccomp_filter.rst; kernel/seccomp.c): the program would be killed for a call that it
  * never made.
  *
- * Called by syscall.c. The filter is the program's memory, which may change while it is read: then it is the program
- * that deceives its own filter.
+ * Called by syscall.c. The filter is in the program's memory and may change while it is read; only the program itself
+ * can do that.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SECCOMP_FILTER_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_SECCOMP_FILTER_H

@@ -45,7 +45,7 @@ static bool is_at_program_code(uint64_t pc)
     return !is_in_runtime(pc) && !tr_in_cache(pc);
 }
 
-/* Signals that were sent by a system call of the thread itself arrive right behind it. */
+/* Signals that were sent by a system call of the thread itself arrive right after it. */
 static bool is_after_syscall(uint64_t pc)
 {
     const uint8_t *before = (const uint8_t *)pc - SYSCALL_SIZE;
@@ -61,9 +61,8 @@ static bool is_fault(const siginfo_t *info, uint64_t pc)
            !(info->si_signo == SIGTRAP && info->si_code == TRAP_PERF);
 }
 
-/* A signal is pending: a system call that has not been made yet is not made. A call that was
- * stopped (SIGSTOP) and would be continued by restart_syscall ends with EINTR, as sigreturn would
- * have it. */
+/* A signal is pending: a system call that has not been made yet is not made. A call that was stopped (SIGSTOP) and
+ * would be continued by restart_syscall ends with EINTR, as after sigreturn. */
 static void refuse_syscall(struct sigcontext *context)
 {
     uint64_t instruction = (uint64_t)tr_syscall_instruction;
@@ -77,8 +76,8 @@ static void refuse_syscall(struct sigcontext *context)
     context->rip = (uint64_t)tr_syscall_refused;
 }
 
-/* Synchronous signals that were sent have a place each: a second one is lost while the first is
- * pending, as in the kernel. */
+/* There is room for one of each synchronous signal that was sent: a second one is lost while the first is pending, as
+ * in the kernel. */
 static void hold(struct tr_thread *thread, const siginfo_t *info)
 {
     struct tr_signals_of_thread *signals = &thread->signals;
@@ -165,7 +164,7 @@ static bool is_code_write(struct tr_thread *thread, const siginfo_t *info,
            tr_code_written(thread, context->cr2, writer);
 }
 
-/* A fault that cannot be anybody's: by default it ends the process where it stands. */
+/* A fault that is neither the program's nor expected of the runtime: its default action ends the process at once. */
 static void give_up(int signal)
 {
     static const struct tr_action by_default = {.handler = TR_DEFAULT};
@@ -215,7 +214,7 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
 }
 
 /* When a sent signal is pending already, thread->app still is the state before the instruction, which will run again: it
- * may be a trap, behind which the processor is now. */
+ * may be a trap, and the processor is past it now. */
 static void handle_fault_at_program_code(struct tr_thread *thread, siginfo_t *info,
                                          struct ucontext *context)
 {
@@ -314,7 +313,8 @@ struct occurrence {
  * kernel/signal.c). */
 static bool take_pending(struct tr_signals_of_thread *signals, struct occurrence *occurrence)
 {
-    tr_forget_held_pending(signals); /* before the look: one that comes after it is pending again */
+    tr_forget_held_pending(
+        signals); /* cleared before it is read: a signal that comes later sets it again */
     uint64_t held = tr_deliverable(signals);
     int signal = signals->pending;
     occurrence->is_fault = signal && signals->pending_is_fault;
@@ -403,7 +403,8 @@ static bool deliver_one(struct delivery *delivery, struct occurrence *occurrence
         return true;
     if (action.handler == TR_DEFAULT && dies_in_runtime(signal))
         die(thread, occurrence);
-    if (action.handler == TR_DEFAULT) { /* the program has changed its mind since it was caught */
+    if (action.handler ==
+        TR_DEFAULT) { /* the program changed the disposition after it was caught */
         tr_queue_again(signal, occurrence->info);
         return true;
     }

@@ -26,8 +26,8 @@
  * program's stack or its sigaltstack, with the vector state saved by XSAVE as it is then, and sets app.pc to the
  * handler. rt_sigreturn is emulated.
  *
- * hot.limit and hot.run belong to the caller, who sets them again after tr_signal_deliver and when a thread begins; and
- * who, having set them, looks at thread->signals.pending once more: a signal may have come between.
+ * hot.limit and hot.run belong to the caller. It sets them again after tr_signal_deliver and when a thread begins,
+ * and then checks thread->signals.pending once more: a signal may have come in between.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SIGNAL_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_SIGNAL_H
@@ -87,15 +87,15 @@ bool tr_safe_syscall(struct tr_thread *thread, int64_t number, const uint64_t ar
 bool tr_signals_block(struct tr_thread *thread);
 void tr_signals_unblock(struct tr_thread *thread);
 
-/* execve keeps the mask and ignored signals, which are the kernel's to know: right before the call with signals
- * unblocked, which is to be made by tr_safe_syscall, and after it when it failed. */
+/* execve keeps the signal mask and ignored signals, so the kernel has to know them: call the first right before
+ * execve, which tr_safe_syscall makes with signals unblocked, and the second after it has failed. */
 void tr_signal_before_exec(struct tr_thread *thread);
 void tr_signal_after_failed_exec(struct tr_thread *thread);
 
-/* For going on natively. The first gives the kernel what the program believes to have: dispositions (unless
- * `keep_actions`: another thread still needs ours), sigaltstack, what is pending; all signals stay blocked. The second
- * lets the thread go on at thread->app, with vector state as it is, the program's signal mask, and gs base 0: by a
- * frame on the runtime's stack and the kernel's sigreturn, all at once. */
+/* For going on natively. The first gives the kernel what the program set: dispositions (unless `keep_actions`:
+ * another thread still needs ours), sigaltstack, what is pending; all signals stay blocked. The second lets the
+ * thread go on at thread->app, with vector state as it is, the program's signal mask, and gs base 0: by a frame on
+ * the runtime's stack and the kernel's sigreturn, all at once. */
 void tr_signal_let_go(struct tr_thread *thread, bool keep_actions);
 _Noreturn void tr_signal_return_natively(struct tr_thread *thread);
 

@@ -42,8 +42,7 @@ static bool is_kernels(int signal, const struct tr_action *action)
            (action->handler == TR_DEFAULT && !dies_in_runtime(signal));
 }
 
-/* A synchronous signal that the program leaves to the kernel does not interrupt system calls, as
- * far as SA_RESTART can see to that. */
+/* SA_RESTART: a synchronous signal that the program leaves to the kernel interrupts as few system calls as possible. */
 int64_t tr_install_action(int signal, const struct tr_action *action)
 {
     if (is_kernels(signal, action))

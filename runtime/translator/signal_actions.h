@@ -28,7 +28,7 @@ int64_t tr_install_action(int signal, const struct tr_action *action);
 int64_t tr_set_kernel_action(int signal, const struct tr_action *action);
 int64_t tr_get_kernel_action(int signal, struct tr_action *action);
 
-/* The action for a signal that is about to be handled, which SA_RESETHAND resets. */
+/* The action for a signal that is about to be handled; resets it with SA_RESETHAND. */
 struct tr_action tr_take_action(struct tr_action *actions, int signal);
 
 /* Sends the calling thread a signal with that siginfo; blocked ones stay in the kernel's queue. */

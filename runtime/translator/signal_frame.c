@@ -342,8 +342,8 @@ bool tr_frame_read(const struct tr_thread *thread, struct ucontext *context)
     return tr_read_safely(context, at, sizeof *context);
 }
 
-/* sys_rt_sigreturn of arch/x86/kernel/signal_64.c, Linux 6.12 and later: the sigaltstack is set while
- * the handler's stack is the current one, and what is wrong with it does not count. */
+/* sys_rt_sigreturn of arch/x86/kernel/signal_64.c, Linux 6.12 and later: the sigaltstack is set while the handler's
+ * stack is the current one, and errors in it are ignored. */
 bool tr_frame_restore(struct tr_thread *thread, const struct ucontext *context)
 {
     struct tr_signals_of_thread *signals = &thread->signals;
@@ -354,7 +354,7 @@ bool tr_frame_restore(struct tr_thread *thread, const struct ucontext *context)
     return restore_extended_state(signals, (uint64_t)context->uc_mcontext.fpstate);
 }
 
-/* A sigaltstack that was never set has no flags: the kernel would refuse that, and keep ours. */
+/* A sigaltstack that was never set has no flags, which the kernel would refuse; ours would stay. */
 void tr_frame_for_kernel(struct tr_thread *thread, struct tr_signal_frame *frame, void *area)
 {
     save_extended_state(&thread->signals, (uint64_t)area);

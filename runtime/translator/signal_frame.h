@@ -1,7 +1,7 @@
-/* What the kernel puts on the stack when a signal handler begins, and reads when it returns: struct
- * rt_sigframe of arch/x86/include/asm/sigframe.h, and above it, aligned by 64, the extended state
- * as XSAVE writes it (arch/x86/kernel/fpu/signal.c). Made and read here for the program, and made
- * once more for the kernel's own sigreturn when a thread goes on natively.
+/* What the kernel puts on the stack when a signal handler begins, and reads when it returns: struct rt_sigframe of
+ * arch/x86/include/asm/sigframe.h, and above it, aligned by 64, the extended state as XSAVE writes it
+ * (arch/x86/kernel/fpu/signal.c). Made and read here for the program, and made once more for the kernel's own
+ * sigreturn when a thread goes on natively.
  *
  * Called by signal.c and signal_actions.c, not under process->lock. */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SIGNAL_FRAME_H
@@ -33,7 +33,7 @@ void tr_frame_learn(struct tr_signals_of_thread *signals, const struct sigcontex
 bool tr_frame_push(struct tr_thread *thread, int signal, const void *info,
                    const struct tr_action *action, uint64_t saved_mask);
 
-/* Reads the frame that the program's stack pointer stands behind. False: it cannot be read. */
+/* Reads the frame that ends at the program's stack pointer, as rt_sigreturn(2) does. False: it cannot be read. */
 bool tr_frame_read(const struct tr_thread *thread, struct ucontext *context);
 
 /* Sets thread->app, the vector state and the program's sigaltstack from it, but not its mask. False: the kernel would

@@ -1,4 +1,4 @@
-/* The runtime's first moments in a process: enter.S calls tr_begin on a small stack of its own, with everything else as
+/* The start of the runtime in a process: enter.S calls tr_begin on a small stack of its own, with everything else as
  * the kernel left it at the program's exec. */
 #include "engine/packets/sideband_layout.h"
 #include "runtime/translator/clock.h"
@@ -17,7 +17,7 @@ struct tr_process tr_process;
 
 enum { CLOCK_DEFAULT = 0, HWCAP2_FSGSBASE = 1 << 1 };
 
-/* What the kernel says of itself, behind the arguments and the environment on the first stack. */
+/* An entry of the auxiliary vector, which the kernel puts after the arguments and the environment on the first stack. */
 static uint64_t auxiliary_value(const uint64_t *stack, uint64_t kind)
 {
     const uint64_t *at = stack + 1 + stack[0] + 1;
@@ -40,7 +40,7 @@ static void log_no_memory(struct tr_process *process)
                          "it has no memory for the translator (see ulimit -v)");
 }
 
-/* Without memory for us the program runs as if we were not there. All registers are 0 at exec. */
+/* Without memory for the runtime the program runs natively. All registers are 0 at exec. */
 static _Noreturn void begin_natively(uint64_t pc, const uint64_t *stack)
 {
     __asm__ volatile("mov %0, %%rsp\n\tjmp *%1"
@@ -50,7 +50,8 @@ static _Noreturn void begin_natively(uint64_t pc, const uint64_t *stack)
     __builtin_unreachable();
 }
 
-/* What lies around a page that is written first is holes: the kernel is not to read them ahead, megabytes of them. */
+/* The pages around one that is written first are holes of the sparse file: the kernel must not read megabytes of them
+ * ahead. */
 static void expect_holes(uint64_t arena, uint64_t size)
 {
     tr_syscall(__NR_madvise, arena, size, MADV_RANDOM);

@@ -4,7 +4,7 @@
 
 enum { LONGEST = 15 };
 
-/* What is being formed, and where the reading is. */
+/* The superblock that is being formed, and how far the code has been read. */
 struct forming {
     struct tr_superblock *superblock;
     struct tr_thread *thread;
@@ -66,7 +66,7 @@ static bool is_inside(const struct tr_superblock *superblock, uint64_t pc)
     return false;
 }
 
-/* Code that can change is taken back page by page: superblocks in it do not reach far. */
+/* Code that can change is taken back page by page: superblocks in it stay short. */
 static bool may_follow(const struct forming *forming, uint64_t target)
 {
     enum { NEAR = 4096, NEAR_ON_ROUTE = 1 << 16, FAR = 1 << 30 };
@@ -74,7 +74,8 @@ static bool may_follow(const struct forming *forming, uint64_t target)
     uint64_t reach = forming->range.kind == TR_CODE_FILE ? FAR
                      : forming->route                    ? NEAR_ON_ROUTE
                                                          : NEAR;
-    return magnitude(target, superblock->pc) < reach && !is_inside(superblock, target);
+    return magnitude(target, superblock->pc) < reach &&
+           (forming->route || !is_inside(superblock, target));
 }
 
 static struct tr_way *open_block(struct tr_superblock *superblock, uint64_t pc)
@@ -114,7 +115,7 @@ static void take(struct forming *forming, const struct tr_instruction *decoded,
         superblock->high = forming->cursor;
 }
 
-/* The way goes on at `target`. */
+/* The path goes on at `target`. */
 static bool go_to(struct forming *forming, uint64_t target)
 {
     if (!may_follow(forming, target))
@@ -286,9 +287,9 @@ static bool flags_are_dead(const struct tr_superblock *superblock, unsigned firs
     return false;
 }
 
-/* Every loop has to come by a place where the log pointer is compared with its limit, which writes the flags. A loop
- * with an instruction that writes all flags has one, in the superblock with that instruction. Others are made of
- * LOOP, JRCXZ, indirect branches, or of nothing but jumps. */
+/* Every loop needs a place where the log pointer is compared with its limit, which writes the flags. A loop with an
+ * instruction that writes all flags has one, in the superblock with that instruction. Other loops are made of LOOP,
+ * JRCXZ, indirect branches, or of nothing but jumps. */
 static void find_check(struct tr_superblock *superblock)
 {
     unsigned at = 0;
@@ -322,9 +323,9 @@ static void form(struct forming *forming)
         struct tr_instruction decoded;
         bool first = superblock->item_count == 0;
         reach_next_on_route(forming);
-        if (!first &&
-            (superblock->item_count == most || !find_range(forming) ||
-             is_trigger(forming, forming->cursor) || is_inside(superblock, forming->cursor)))
+        if (!first && (superblock->item_count == most || !find_range(forming) ||
+                       is_trigger(forming, forming->cursor) ||
+                       (!forming->route && is_inside(superblock, forming->cursor))))
             break;
         unsigned size = fetch(forming, bytes);
         if (!tr_decode(&decoded, bytes, size, forming->cursor))
@@ -350,7 +351,7 @@ static void form(struct forming *forming)
     }
     if (!at_block_start)
         close_block(forming, TR_END_FALL, 0);
-    else /* the way does not go on there after all */
+    else /* the path does not go on there after all */
         superblock->blocks[superblock->block_count - 1].expected =
             superblock->blocks[superblock->block_count - 1].taken = 0;
 }
@@ -373,13 +374,13 @@ static bool ends_at(const struct tr_superblock *superblock, uint64_t pc)
     }
 }
 
-/* Where the side of a conditional branch leads that the way does not take. */
+/* Where the side of a conditional branch leads that the path does not take. */
 static uint64_t side_exit(const struct tr_way *block)
 {
     return block->taken ? block->end : block->target;
 }
 
-/* Side exits of which the log has to say that they were taken: TR_EXIT in layout.h. */
+/* Marks the side exits that have to be logged when they are taken: TR_EXIT in layout.h. */
 static void mark_ambiguous(struct tr_superblock *superblock)
 {
     for (unsigned i = 0; i < superblock->block_count; i++) {

@@ -1,10 +1,11 @@
 /* A superblock before it is translated: which of the program's instructions a fragment is made of, and where it is
  * left.
  *
- * Without a route the way is chosen without running it: forward conditional jumps are expected to fall through (compilers lay code out
- * so), direct jumps are followed, calls too while there is room, and returns from calls that were followed. It ends at
- * backward conditional jumps, indirect branches, system calls, loads of the stack pointer, triggers, code already in
- * it, and after SUPERBLOCK_INSTRUCTIONS. With a route, it goes where the route goes, past indirect branches too.
+ * Without a route the path is chosen statically: forward conditional jumps are expected to fall through (compilers
+ * lay code out so), direct jumps are followed, calls too while there is room, and returns from calls that were
+ * followed. It ends at backward conditional jumps, indirect branches, system calls, loads of the stack pointer,
+ * triggers, code already in it, and after SUPERBLOCK_INSTRUCTIONS. With a route, it follows the route, past indirect
+ * branches too.
  *
  * The same bytes always give the same superblock: translate.c relies on it to find the state inside a fragment.
  */
@@ -24,7 +25,7 @@ enum {
     HOT_PATH_CALLS = 8,
 };
 
-/* A way that was taken often (hot_path.h): the addresses at which its blocks began, relative to that of the first. */
+/* A path that was taken often (hot_path.h): the addresses at which its blocks began, relative to that of the first. */
 struct tr_route {
     uint32_t count;
     int32_t starts[HOT_PATH_BLOCKS];
@@ -39,13 +40,13 @@ struct tr_item {
 };
 
 struct tr_way {
-    uint64_t start, end;        /* addresses of the block: first byte, behind the last */
-    uint64_t target;            /* of its direct branch */
+    uint64_t start, end; /* addresses of the block: of its first byte; of the byte after its last */
+    uint64_t target;     /* of its direct branch */
     uint8_t instructions, kind; /* enum tr_block_end */
     bool loads_stack;
-    bool taken;        /* the way goes on at the target of its conditional branch */
+    bool taken;        /* the path goes on at the target of its conditional branch */
     bool ambiguous;    /* its side exit leads where another exit does, too */
-    uint64_t expected; /* after a branch that is followed: where the way goes on; else 0 */
+    uint64_t expected; /* after a branch that is followed: where the path goes on; else 0 */
 };
 
 struct tr_superblock {

@@ -37,7 +37,7 @@ static void log_time(struct tr_thread *thread, enum tr_event kind, uint32_t payl
 
 /* ---- calls that are made as they are ---- */
 
-/* Calls that write to memory which their arguments do not point to themselves. */
+/* Calls that write to memory to which their arguments point only indirectly. */
 static bool writes_anywhere(int32_t number)
 {
     switch (number) {
@@ -54,7 +54,7 @@ static bool writes_anywhere(int32_t number)
     }
 }
 
-/* The kernel does not write to a page that is protected for us. Whether one was, where the call may have wanted to
+/* The kernel cannot write to a page that the runtime has protected. Returns whether there was one where the call may
  * write. */
 static bool unprotect_code(struct tr_thread *thread, int32_t number, const uint64_t arguments[6])
 {
@@ -90,7 +90,7 @@ static int64_t call_kernel(struct tr_thread *thread)
 
 /* ---- what the translator does not support ---- */
 
-/* The program does, as the call is made, what it cannot do while it is traced: it goes on natively, from the call on. */
+/* The call is one that the program cannot make while it is traced: it goes on natively, beginning with the call. */
 static _Noreturn void give_up(struct tr_thread *thread, const char *cause)
 {
     tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN,
@@ -130,7 +130,7 @@ static void log_name(struct tr_thread *thread)
         memcpy(thread->process->name, name, sizeof name);
 }
 
-/* The filter decides of the runtime's own calls, too. */
+/* The filter applies to the runtime's own calls, too. */
 static int64_t install_filter(struct tr_thread *thread, uint64_t filter)
 {
     if (!tr_filter_allows_translator(filter))
@@ -293,7 +293,7 @@ static void make_again(struct tr_thread *thread)
 void tr_syscall_run(struct tr_thread *thread)
 {
     uint64_t *r = thread->app.r;
-    int32_t number = (int32_t)r[TR_RAX]; /* the kernel looks at no more, either */
+    int32_t number = (int32_t)r[TR_RAX]; /* the kernel reads no more, either */
     log_time(thread, TR_SYSCALL, (uint32_t)number & PAYLOAD);
     if (number == __NR_rt_sigreturn) {
         tr_sys_rt_sigreturn(thread);

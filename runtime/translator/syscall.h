@@ -1,12 +1,11 @@
-/* System calls of the traced program: nearly all are made as they are, the rest is what the runtime has to know of or
- * to emulate.
+/* System calls of the traced program: nearly all are made as they are; the runtime follows or emulates the rest.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SYSCALL_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_SYSCALL_H
 
 #include "runtime/translator/thread.h"
 
-/* The program's SYSCALL instruction at app.pc - 2 is to be executed: app.pc is behind it already. Logs TR_SYSCALL and
+/* The program's SYSCALL instruction at app.pc - 2 is to be executed: app.pc is past it already. Logs TR_SYSCALL and
  * TR_RESUME, makes or emulates the call, sets rax, rcx, r11. Returns normally in the calling thread, with app.pc where
  * the program goes on; signals that came meanwhile are pending (tr_signal_deliver follows). */
 void tr_syscall_run(struct tr_thread *thread);
@@ -49,8 +48,8 @@ struct tr_thread *tr_thread_here(void);
 /* enter.S: runs the program from thread->app on, in the cache; never returns. From any stack. */
 _Noreturn void tr_enter(struct tr_thread *thread);
 
-/* let_go.c: the calling thread goes on natively at thread->app, with everything of the kernel's as the program believes
- * it to be. */
+/* let_go.c: the calling thread goes on natively at thread->app, with the kernel's state (dispositions, masks, stacks)
+ * as the program set it. */
 _Noreturn void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason);
 
 #endif

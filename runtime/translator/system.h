@@ -1,5 +1,5 @@
-/* Raw system calls, memory functions and small things that a freestanding program lacks. Nothing here fails silently:
- * results are the kernel's, negative errno on failure. */
+/* Raw system calls, memory functions and other functions that a freestanding program lacks. Results are the kernel's,
+ * negative errno on failure. */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SYSTEM_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_SYSTEM_H
 
@@ -49,7 +49,7 @@ void *tr_guarded_map(size_t size);
  * cannot when the disk is full: whoever writes there is killed by SIGBUS. Their content stays as it is. */
 bool tr_is_backed(uint64_t start, uint64_t size);
 
-/* A lock for short work; waits by futex. Signals are blocked by the caller where a handler could want it, too. */
+/* A lock that is held briefly; waits by futex. The caller blocks signals where a handler could take it, too. */
 void tr_lock(uint32_t *lock);
 void tr_unlock(uint32_t *lock);
 

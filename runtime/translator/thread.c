@@ -18,7 +18,7 @@ enum {
     RESERVED_AT_ONCE = 16, /* threads */
 };
 
-_Static_assert(sizeof(struct tr_thread) <= TR_TABLE_OFFSET, "the table begins behind it");
+_Static_assert(sizeof(struct tr_thread) <= TR_TABLE_OFFSET, "the table begins after it");
 _Static_assert(offsetof(struct tr_hot, self) == 0x00, "tr_current");
 
 /* enter.S */
@@ -77,7 +77,7 @@ static struct tr_thread *find_free(struct tr_process *process)
     return NULL;
 }
 
-/* What generated code needs, and a table that knows no target. */
+/* What generated code needs, and an empty table of indirect targets. */
 static void begin_hot(struct tr_thread *thread)
 {
     struct tr_hot *hot = &thread->hot;

@@ -48,8 +48,8 @@ struct tr_state {
 /* What generated code and runtime/translator/enter.S use; offsets are checked in thread.c. */
 struct tr_hot {
     struct tr_thread *self; /* 0x00 */
-    uint64_t
-        limit; /* 0x08 log address: a fragment's head leaves the cache when the log pointer is above; 0: at once */
+    /* 0x08 log address: a fragment's head leaves the cache when the log pointer is above; 0: at once */
+    uint64_t limit;
     uint64_t run;     /* 0x10 0: heads that cannot compare (flags are live) leave the cache, too */
     uint64_t r11;     /* 0x18 the program's r11 */
     uint64_t log;     /* 0x20 the log pointer while it is not in r11 */
@@ -59,7 +59,8 @@ struct tr_hot {
     uint64_t scratch; /* 0x40 one more, for far RIP-relative operands */
     uint64_t target;  /* 0x48 cache address that enter.S continues at */
     uint64_t exit;    /* 0x50 which exit was taken (fragment.h) */
-    uint64_t next_stamp; /* 0x58 log address at which a time stamp is due */
+    uint64_t
+        check_at; /* 0x58 log address from which on the limit leads to tr_log_check, not to a stamp alone */
     /* Addresses in enter.S, for jumps from anywhere. */
     uint64_t leave_direct;   /* 0x60 */
     uint64_t leave_indirect; /* 0x68 rdx is the target, rcx and rdx are in memory */
@@ -72,18 +73,22 @@ struct tr_hot {
     uint64_t entered;        /* 0xa0 TSC when the runtime was entered, for `stolen` */
     uint64_t leave_run;      /* 0xa8 gs:[run] was 0, or the code has changed: hot.exit says which */
     uint64_t leave_trigger;  /* 0xb0 rax is where to go on, hot.rax the program's */
-    uint64_t stamp_interval; /* 0xb8 bytes of log */
-    uint64_t stack_before;   /* 0xc0 the stack pointer before it is loaded */
-    uint64_t
-        leave_run_at; /* 0xc8 as leave_run; rax is the program's address, hot.rax the program's rax */
+    /* 0xb8 bytes of log: follows the thread's pace, so that stamps are stamp_ticks apart */
+    uint64_t stamp_interval;
+    uint64_t stack_before; /* 0xc0 the stack pointer before it is loaded */
+    /* 0xc8 as leave_run; rax is the program's address, hot.rax the program's rax */
+    uint64_t leave_run_at;
+    uint64_t stamp_ticks; /* 0xd0 TSC ticks between stamps, about */
+    uint64_t stamped;     /* 0xd8 TSC at the newest stamp */
+    uint64_t early;       /* 0xe0 not 0: less than stamp_ticks had passed at the newest stamp */
 };
 
 enum {
     TR_TABLE_OFFSET = 0x10000, /* of the table for indirect branches, from the gs base */
     TR_TABLE_ENTRIES = 1 << 16,
     TR_STACK_SIZE = 64 << 10, /* of the runtime, per thread */
-    TR_SIGNAL_STACK_SIZE =
-        64 << 10, /* for the master handler; frames with AVX-512 and AMX state fit */
+    /* for the master handler; frames with AVX-512 and AMX state fit */
+    TR_SIGNAL_STACK_SIZE = 64 << 10,
 };
 
 /* What the program set for a signal: the kernel's struct sigaction. */
@@ -101,23 +106,23 @@ enum {
 /* See signal.h. Sets of signals have bit N - 1 for signal N, as the kernel's. */
 struct tr_signals_of_thread {
     uint64_t mask; /* the program's signal mask */
-    uint64_t
-        saved_mask; /* with `restores_mask`: the program is in sigsuspend, ppoll ..., which set `mask` for as long
-                            as it waits; this is what it returns to (the kernel's saved_sigmask) */
+    /* with `restores_mask`: the program is in sigsuspend, ppoll ..., which set `mask` for as long as it waits;
+     * this is what it returns to (the kernel's saved_sigmask) */
+    uint64_t saved_mask;
     bool restores_mask;
     bool pending_is_fault; /* it was raised by the program's own instruction at app.pc */
-    bool
-        ignored; /* a synchronous signal was sent that does not interrupt the program's system call */
+    /* a synchronous signal was sent that does not interrupt the program's system call */
+    bool ignored;
     bool forks; /* between tr_signal_before_clone and tr_signal_after_clone, without CLONE_VM */
     bool clears_actions; /* of the child: CLONE_CLEAR_SIGHAND */
     uint32_t alt_flags;  /* the program's sigaltstack */
     uint64_t alt_start, alt_size;
-    volatile int
-        pending; /* not 0: tr_signal_deliver has something to do. The number of the signal in `info`, or
-                              TR_PENDING_HELD: only some of `held` */
+    /* not 0: tr_signal_deliver has something to do. The number of the signal in `info`, or TR_PENDING_HELD: only
+     * some of `held` */
+    volatile int pending;
     uint8_t info[TR_SIGNAL_INFO] __attribute__((aligned(8)));
-    uint64_t trap_number, error_code,
-        fault_address; /* of the program's last fault: all later frames show them */
+    /* of the program's last fault: all later frames show them */
+    uint64_t trap_number, error_code, fault_address;
     /* How large the extended state is, from the kernel's last frame: struct _fpx_sw_bytes, magic1 0 without XSAVE. */
     uint8_t extended_state[48] __attribute__((aligned(8)));
     bool extended_state_known;
@@ -125,13 +130,13 @@ struct tr_signals_of_thread {
     uint32_t protection_keys; /* PKRU that handlers begin with */
     /* Synchronous signals that were sent, not raised: the kernel always hands them over, the program may block them. */
     volatile uint64_t held;
-    uint64_t
-        forced; /* those of `held` that cannot be blocked or ignored: the end comes instead (force_sig) */
+    /* those of `held` that cannot be blocked or ignored: the end comes instead (force_sig) */
+    uint64_t forced;
     uint64_t awaited; /* sigtimedwait waits for these */
     uint8_t held_info[TR_SYNCHRONOUS_SIGNALS][TR_SIGNAL_INFO] __attribute__((aligned(8)));
-    struct tr_action *
-        actions; /* by signal number - 1: tr_process.actions, or `own_actions` of a thread that shares
-                                  memory but not dispositions (a vforked child) */
+    /* by signal number - 1: tr_process.actions, or `own_actions` of a thread that shares memory but not
+     * dispositions (a vforked child) */
+    struct tr_action *actions;
     struct tr_action own_actions[TR_SIGNALS];
 };
 
@@ -145,11 +150,11 @@ struct tr_thread {
     uint64_t backed;   /* log address: pages before it are known to have their disk space */
     uint8_t *private_ring; /* of a thread that is not recorded; NULL before */
     uint64_t checked;      /* stream position at the last tr_log_check */
-    uint64_t
-        boundary; /* log address: a record begins there, and from there on none has been overwritten */
+    /* log address: a record begins there, and from there on none has been overwritten */
+    uint64_t boundary;
     uint64_t look_at; /* TSC at which hot_path.c may look again */
-    uint64_t
-        wraps; /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
+    /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
+    uint64_t wraps;
     uint32_t serial; /* of the slot, or UINT32_MAX */
     int32_t pid, tid;
     bool in_syscall; /* in tr_safe_syscall: see signal.h */
@@ -157,11 +162,11 @@ struct tr_thread {
     bool works;      /* between tr_clock_begin_work and tr_clock_end_work */
     bool new_code;   /* mapping records were written since the last stamp of a new moment */
     bool let_go;     /* go on natively at the next safe point */
-    bool
-        escaped; /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
-    bool
-        vforked; /* a process that shares its parent's memory, until it calls exec or exits, but has signal
-                         dispositions of its own */
+    /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
+    bool escaped;
+    /* a process that shares its parent's memory, until it calls exec or exits, but has signal dispositions of its
+     * own */
+    bool vforked;
     bool parent_waits;  /* until it calls exec or exits; then the parent releases this structure */
     uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
     uint64_t exec_cookie; /* struct tr_request */
@@ -185,8 +190,8 @@ struct tr_process {
     uint32_t thread_lock;
     bool steals_time; /* what the runtime uses up is taken off the clock */
     uint32_t running; /* atomic: threads that run in the cache, vforked ones not counted */
-    uint32_t
-        action_lock; /* of `actions`, and of changing the kernel's dispositions together with them */
+    /* of `actions`, and of changing the kernel's dispositions together with them */
+    uint32_t action_lock;
     struct tr_action actions[TR_SIGNALS]; /* what the program set, by signal number - 1 */
     uint64_t fsgsbase;                    /* bool: the kernel allows WRGSBASE */
     bool files_forbidden; /* the program's seccomp filter may kill it for looking at files */

@@ -8,18 +8,22 @@
 
 enum {
     R11 = 1 << TR_R11,
+    RCX = 1 << TR_RCX,
+    RDX = 1 << TR_RDX,
+    BORROWED =
+        RCX | RDX, /* by guards and tables: their program's values are in hot.rcx and hot.rdx */
     SCRATCH_SIZE = 8192, /* of either part of a fragment that is translated again */
     REX_W = 0x48,
     CODE_IS_CHECKED_MOST = 256, /* bytes of code that changes that one fragment checks */
 };
 
-/* What has to be undone so that the processor's registers are the program's, at some place of the code. */
+/* What has to be undone at some place of the code so that the processor's registers are the program's. */
 struct disguise {
     uint64_t pc;
-    bool
-        r11; /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
-    bool borrowed; /* rcx and rdx are in hot.rcx and hot.rdx */
-    int scratch;   /* the register that is in hot.scratch, or -1 */
+    /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
+    bool r11;
+    uint16_t borrowed; /* those of BORROWED whose values are in memory alone */
+    int scratch;       /* the register that is in hot.scratch, or -1 */
 };
 
 struct translating {
@@ -30,7 +34,9 @@ struct translating {
     uint32_t identifier;
     uint64_t body; /* address of the fragment */
     struct disguise now;
-    /* When a state is looked for: the cache address, and what was found. */
+    /* those of BORROWED whose values are in memory, whether in their registers or not */
+    uint16_t kept;
+    /* For tr_translate_state: the cache address, and what was found. */
     uint64_t wanted;
     struct disguise found;
     bool is_found;
@@ -74,6 +80,101 @@ static void hide_r11(struct translating *t)
         return;
     emit_hide_r11(&t->hot);
     t->now.r11 = false;
+}
+
+/* ---- rcx and rdx ---- */
+
+/* Both may be used from here on. What is in memory already, because nothing has written the register since, is not
+ * stored again. */
+static void emit_borrow(struct translating *t)
+{
+    uint16_t in_memory = t->now.borrowed | t->kept;
+    if (!(in_memory & RCX))
+        tr_emit_save(&t->hot, TR_RCX, HOT(rcx));
+    if (!(in_memory & RDX))
+        tr_emit_save(&t->hot, TR_RDX, HOT(rdx));
+    t->now.borrowed = t->kept = BORROWED;
+}
+
+static void emit_give_back(struct tr_emitter *emitter)
+{
+    tr_emit_load(emitter, TR_RDX, HOT(rdx));
+    tr_emit_load(emitter, TR_RCX, HOT(rcx));
+}
+
+/* Those of `registers` that are borrowed hold the program's values again. */
+static void give_back(struct translating *t, uint16_t registers)
+{
+    registers &= t->now.borrowed;
+    if (registers & RDX)
+        tr_emit_load(&t->hot, TR_RDX, HOT(rdx));
+    if (registers & RCX)
+        tr_emit_load(&t->hot, TR_RCX, HOT(rcx));
+    t->now.borrowed &= (uint16_t)~registers;
+}
+
+/* Of BORROWED: what the instruction gives a new value, all 64 bits, whatever it held. */
+static uint16_t overwritten(const struct tr_instruction *decoded)
+{
+    uint16_t writes_only = decoded->writes & (uint16_t)~decoded->reads & BORROWED;
+    if (decoded->prefix_size || decoded->properties & TR_VECTOR)
+        return 0;
+    if (decoded->map == 1) /* movzx, movsx */
+        return (decoded->opcode & 0xf6) == 0xb6 ? writes_only : 0;
+    if (decoded->map != 0)
+        return 0;
+    switch (decoded->opcode) {
+    case 0x31: /* xor of a register with itself */
+    case 0x33:
+        return decoded->modrm >= 0xc0 && (decoded->modrm >> 3 & 7) == (decoded->modrm & 7) &&
+                       !(decoded->rex & 5)
+                   ? decoded->writes & BORROWED
+                   : 0;
+    case 0x58 | TR_RCX: /* pop */
+    case 0x58 | TR_RDX:
+    case 0x63: /* movsxd */
+    case 0x8b: /* mov */
+    case 0x8d: /* lea */
+    case 0xb8 | TR_RCX:
+    case 0xb8 | TR_RDX:
+        return writes_only;
+    default:
+        return 0;
+    }
+}
+
+/* Before `item` is emitted: it finds what it needs in its registers. */
+static void give_back_for(struct translating *t, const struct tr_item *item, bool last)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    switch ((enum tr_kind)decoded->kind) {
+    case TR_PLAIN:
+        give_back(t, (decoded->reads | decoded->writes) & (uint16_t)~overwritten(decoded));
+        break;
+    case TR_RETURN:
+        break;
+    case TR_INDIRECT_JUMP:
+    case TR_INDIRECT_CALL:
+        give_back(t, decoded->reads);
+        break;
+    case TR_JUMP:
+    case TR_CALL:
+        if (last)
+            give_back(t, BORROWED);
+        break;
+    default:
+        give_back(t, BORROWED);
+        break;
+    }
+}
+
+/* After it. */
+static void forget_written(struct translating *t, const struct tr_item *item)
+{
+    if (item->decoded.kind != TR_PLAIN)
+        return;
+    t->now.borrowed &= (uint16_t)~item->decoded.writes;
+    t->kept &= (uint16_t)~item->decoded.writes;
 }
 
 /* ---- cold places ---- */
@@ -122,7 +223,7 @@ static void put_link(struct translating *t, struct tr_emitter *emitter, uint64_t
         tr_emit_relative(emitter, body);
         return;
     }
-    /* An exit in the cold part is written behind what is being written there. */
+    /* An exit in the cold part is written after what is being written there. */
     if (emitter == &t->cold) {
         tr_emit_relative(emitter, place + 4);
         put_exit(t, target, place);
@@ -186,7 +287,7 @@ static void emit_trigger(struct translating *t)
     tr_emit_gs_jump(&t->hot, HOT(leave_trigger));
 }
 
-/* 8 bytes of the program's code are what they were, or the fragment is left. rcx and rdx are borrowed. */
+/* Leaves the fragment unless 8 bytes of the program's code are still what they were. rcx and rdx are borrowed. */
 static void emit_code_check_8(struct translating *t, uint64_t address, uint64_t value,
                               uint64_t fail)
 {
@@ -209,15 +310,12 @@ static void emit_code_check(struct translating *t)
 {
     const struct tr_superblock *superblock = &t->superblock;
     uint64_t fail = tr_emit_address(&t->cold);
-    tr_emit_load(&t->cold, TR_RDX, HOT(rdx));
-    tr_emit_load(&t->cold, TR_RCX, HOT(rcx));
+    emit_give_back(&t->cold);
     tr_emit_gs_store_32(&t->cold, HOT(exit), TR_RUN_CODE_CHANGED);
     tr_emit_gs_jump(&t->cold, HOT(leave_run));
-    tr_emit_save(&t->hot, TR_RCX, HOT(rcx));
-    tr_emit_save(&t->hot, TR_RDX, HOT(rdx));
-    t->now.borrowed = true;
+    emit_borrow(t);
     uint64_t end = superblock->high;
-    /* Of a short one in one page with it: what follows, or at the page's end what lies before. */
+    /* For a short superblock the 8 bytes include what follows in its page, or at the page's end what precedes it. */
     if (end - superblock->low < 8 && superblock->low % TR_PAGE <= TR_PAGE - 8)
         end = superblock->low + 8;
     for (uint64_t at = superblock->low; at < superblock->high; at += 8) {
@@ -227,9 +325,7 @@ static void emit_code_check(struct translating *t)
             break;
         emit_code_check_8(t, from, value, fail);
     }
-    tr_emit_load(&t->hot, TR_RDX, HOT(rdx));
-    tr_emit_load(&t->hot, TR_RCX, HOT(rcx));
-    t->now.borrowed = false;
+    give_back(t, BORROWED);
 }
 
 static void emit_head(struct translating *t)
@@ -393,13 +489,13 @@ static void emit_stack_load(struct translating *t, const struct tr_item *item)
 /* ---- branches ---- */
 
 /* Logs which block's branch is taken, and goes to `target`. */
-static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int told_block,
+static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int logged_block,
                       uint64_t target)
 {
     if (r11)
         emit_hide_r11(emitter);
-    if (told_block >= 0) {
-        tr_emit_log_word(emitter, TR_EVENT_WORD(TR_EXIT, told_block));
+    if (logged_block >= 0) {
+        tr_emit_log_word(emitter, TR_EVENT_WORD(TR_EXIT, logged_block));
         tr_emit_log_advance(emitter, 4);
     }
     tr_emit_keep_together(emitter, 1);
@@ -452,19 +548,6 @@ static void emit_push_return_address(struct translating *t, const struct tr_item
     tr_emit_8(&t->hot, 0xff); /* push [rip + ...] */
     tr_emit_8(&t->hot, 0x35);
     tr_emit_relative(&t->hot, constant);
-}
-
-static void emit_borrow(struct translating *t)
-{
-    tr_emit_save(&t->hot, TR_RCX, HOT(rcx));
-    tr_emit_save(&t->hot, TR_RDX, HOT(rdx));
-    t->now.borrowed = true;
-}
-
-static void emit_give_back(struct tr_emitter *emitter)
-{
-    tr_emit_load(emitter, TR_RDX, HOT(rdx));
-    tr_emit_load(emitter, TR_RCX, HOT(rcx));
 }
 
 /* rdx = the operand of an indirect jump or call: MOV with the same ModRM operand. */
@@ -568,7 +651,7 @@ static void emit_guarded_exit(struct translating *t)
     tr_emit_jump(&jump, first);
 }
 
-/* In a fragment's middle: goes on when the target, in rdx, is the expected one. */
+/* In a fragment's middle: goes on when the target, in rdx, is the expected one. rcx and rdx stay borrowed. */
 static void emit_expected_target(struct translating *t, const struct tr_item *item,
                                  uint64_t expected)
 {
@@ -579,8 +662,6 @@ static void emit_expected_target(struct translating *t, const struct tr_item *it
     emit_guard_test(t, put_constant(t, -expected));
     tr_emit_8(&t->hot, 5);
     tr_emit_jump(&t->hot, miss);
-    emit_give_back(&t->hot);
-    t->now.borrowed = false;
 }
 
 static void emit_return(struct translating *t, const struct tr_item *item)
@@ -681,11 +762,14 @@ static void emit_item(struct translating *t, const struct tr_item *item, bool la
         emit_copy(t, item);
         break;
     }
-    if (last)
+    if (last) {
+        forget_written(t, item);
+        give_back(t, BORROWED);
         emit_end(t, item->pc + decoded->length);
+    }
 }
 
-/* What is not translated runs where it is: only the runtime can see to that. */
+/* What is not translated runs at its own address: only the runtime can go there. */
 static void emit_leave(struct translating *t)
 {
     bool traps = t->superblock.items[0].decoded.kind == TR_TRAP;
@@ -699,6 +783,7 @@ static void emit(struct translating *t)
 {
     const struct tr_superblock *superblock = &t->superblock;
     t->now = (struct disguise){.pc = superblock->pc, .scratch = -1};
+    t->kept = 0;
     t->body = tr_emit_address(&t->hot);
     emit_head(t);
     if (superblock->leaves) {
@@ -706,11 +791,17 @@ static void emit(struct translating *t)
         return;
     }
     for (unsigned i = 0; i < superblock->item_count; i++) {
+        const struct tr_item *item = &superblock->items[i];
+        bool last = i + 1 == superblock->item_count;
         if (i == superblock->check_at && !superblock->trigger) {
             hide_r11(t);
-            emit_compare(t, superblock->items[i].pc);
+            give_back(t, BORROWED);
+            t->kept = 0;
+            emit_compare(t, item->pc);
         }
-        emit_item(t, &superblock->items[i], i + 1 == superblock->item_count);
+        give_back_for(t, item, last);
+        emit_item(t, item, last);
+        forget_written(t, item);
     }
 }
 
@@ -772,12 +863,12 @@ static void uncover(const struct disguise *disguise, const struct tr_hot *hot,
     state->pc = disguise->pc;
     if (!disguise->r11)
         state->r[TR_R11] = hot->r11;
-    if (disguise->borrowed) {
-        state->r[TR_RCX] = hot->rcx;
-        state->r[TR_RDX] = hot->rdx;
-    }
     if (disguise->scratch >= 0)
         state->r[disguise->scratch] = hot->scratch;
+    if (disguise->borrowed & RCX)
+        state->r[TR_RCX] = hot->rcx;
+    if (disguise->borrowed & RDX)
+        state->r[TR_RDX] = hot->rdx;
 }
 
 bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,

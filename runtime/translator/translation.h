@@ -11,7 +11,7 @@
 /* A fragment in the cache. Its code begins (at an address that is a multiple of 8) with the log entry:
  *
  *     mov dword [r11], identifier << 1
- *     lea r11, [r11 + 4]                  TR_ENTRY_SIZE behind its beginning
+ *     lea r11, [r11 + 4]                  TR_ENTRY_SIZE bytes from its beginning
  *     ... the program's instructions
  *     cmp r11, gs:[limit] ; ja ...        between them, where the flags are dead (superblock.c: find_check)
  *
@@ -19,7 +19,7 @@
  *
  *     movabs rcx, -pc ; lea rcx, [rcx + rdx] ; jrcxz hit ; jmp gs:[leave_indirect]
  *     hit: rdx and rcx get their values back
- *     mov dword [r11], identifier << 1 | TR_INDIRECT ; jmp to behind the log entry
+ *     mov dword [r11], identifier << 1 | TR_INDIRECT ; jmp to what follows the log entry
  */
 struct tr_translation {
     uint64_t pc;
@@ -27,8 +27,8 @@ struct tr_translation {
     uint32_t code;     /* offset in the region's hot part */
     uint32_t indirect; /* offset in its cold part of the entry for indirect branches; 0: none yet */
     uint32_t low, high; /* the bytes that it was made from lie in [pc - low, pc + high) */
-    uint32_t
-        route; /* offset in the cold part of its struct tr_route; 0: it was formed without one */
+    /* offset in the cold part of its struct tr_route; 0: it was formed without one */
+    uint32_t route;
     uint16_t code_size;
     uint8_t region;
     uint8_t valid : 1;
@@ -37,16 +37,16 @@ struct tr_translation {
 
 enum {
     TR_ENTRY_SIZE = 7,
-    TR_INDIRECT_BODY =
-        48, /* of the entry for indirect branches: where its log entry is, behind its beginning */
+    /* of the entry for indirect branches: offset of its log entry from its beginning */
+    TR_INDIRECT_BODY = 48,
 };
 
 /* An exit that is not linked: what follows the jump to the runtime in the cold part. */
 struct tr_exit {
     uint64_t target; /* address of the program */
-    uint32_t
-        patch; /* name of the 4-byte displacement to change (tr_cold_name's region, offset from its hot part's
-                        beginning, which may lie in the cold part); 0: none */
+    /* name of the 4-byte displacement to change (tr_cold_name's region, offset from its hot part's beginning,
+     * which may lie in the cold part); 0: none */
+    uint32_t patch;
     uint32_t kind; /* enum tr_exit_kind */
 };
 
@@ -66,8 +66,8 @@ struct tr_guard {
     uint64_t constant;
     uint64_t enable; /* the 8 bytes of code that replace the jump at `site` */
     uint64_t site;   /* address of those 8 bytes */
-    uint64_t
-        patch; /* address of the displacement of the jump that is taken when the guard matches */
+    /* address of the displacement of the jump that is taken when the guard matches */
+    uint64_t patch;
     uint64_t target_expected; /* the address that it was set to; 0: not yet */
 };
 
@@ -93,7 +93,7 @@ uint64_t tr_fragment_pc(uint32_t identifier);
 /* Its description, and the translation that it belongs to. */
 const struct tr_fragment *tr_fragment_description(uint32_t identifier);
 struct tr_translation *tr_fragment_translation(uint32_t identifier);
-/* `newer` was made for the same address and published: whoever enters `older` comes to it. */
+/* `newer` was made for the same address and published: entries into `older` lead to it from now on. */
 void tr_fragment_replace(struct tr_translation *older, struct tr_translation *newer);
 /* Writes the description into the table. False: no room. */
 bool tr_fragment_describe(struct tr_translation *translation,

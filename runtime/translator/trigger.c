@@ -5,7 +5,7 @@
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/system.h"
 
-/* What follows a snapshot that is not to stop at once. */
+/* What follows a snapshot that does not stop at once. */
 enum { MICROSECONDS_AFTER = 10 };
 
 /* ---- conditions ---- */

@@ -15,7 +15,7 @@
 struct option_group; /* cli/options/options.h */
 struct option_row;
 
-/* Exit statuses besides 0 (DESIGN.md section 7, the original's too). */
+/* Exit statuses besides 0, the same as those of Jane Street's magic-trace. */
 enum {
     EXIT_STATUS_ERROR = 1,
     EXIT_STATUS_USAGE = 2, /* the command line makes no sense */

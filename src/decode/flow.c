@@ -28,9 +28,8 @@ struct flow {
     struct trace_streams streams;
     struct decoder_shared *shared;
     struct flow_statistics statistics;
-    struct text_flow
-        *text; /* NULL: the recording is not text. If it is text, of the fields above only the
-                * symbols are set */
+    /* NULL: the recording is not text. If it is text, of the fields above only the symbols are set */
+    struct text_flow *text;
     struct session session; /* empty if there is none or it cannot be read */
     struct perf_tool perf;  /* of FLOW_DECODER_PERF */
     char *images;           /* the directory where perf finds them (image_links.h) */

@@ -14,8 +14,8 @@ enum flow_decoder {
 struct flow_options {
     enum flow_decoder decoder; /* of packets; unused for text */
     unsigned cores;            /* 0: all that this process may use */
-    const char
-        *perf_map_directory; /* as in symbols_open; of text it may be NULL. Outlives the flow */
+    /* as in symbols_open; of text it may be NULL. Outlives the flow */
+    const char *perf_map_directory;
     void (*progress)(const char *what, uint64_t done,
                      uint64_t total); /* bytes of PT; may be NULL; from the calling thread */
 };

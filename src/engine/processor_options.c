@@ -14,7 +14,7 @@ const char *const timer_field_names[TIMER_FIELDS] = {
     [TIMER_PSB_PERIOD] = "psb_period",
 };
 
-/* The periods of the first two are the original's. */
+/* The periods of the first two are those of Jane Street's magic-trace. */
 static const struct event_kind kinds[] = {
     {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 50, true, false},
     {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 1, true, false},

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    LOW_FREQUENCY = 1000, /* as the original's -timer-resolution has them */
+    LOW_FREQUENCY = 1000, /* as -timer-resolution of Jane Street's magic-trace has them */
     NORMAL_FREQUENCY = 10000,
     SAVED_STACK = 8192, /* bytes; perf's own default */
 };

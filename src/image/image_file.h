@@ -40,9 +40,9 @@ struct image_file {
     bool program;             /* an object that is a program by itself, not a library */
     struct build_id build_id; /* as the object says */
     bool jit;                 /* dumped by an engine from memory: has no symbols of its own */
-    const char
-        *code_name; /* of one function that a JIT compiler dumped: its name; `view` is all of the
-                       dump, borrowed from another image_file. NULL for everything else */
+    /* of one function that a JIT compiler dumped: its name; `view` is all of the dump, borrowed from another
+     * image_file. NULL for everything else */
+    const char *code_name;
     /* Names that the file itself lacks: of the kernel, from kallsyms and KSYMBOL records. NULL for
      * other files. */
     const struct image_symbol *symbols;

@@ -28,8 +28,8 @@ int threads_list(struct array *known, struct array *found, const struct kernel *
 struct thread_search {
     const struct kernel *kernel;
     pid_t pid;
-    struct array
-        *known; /* a set, borrowed: threads to ignore; the search adds those that it finds */
+    /* a set, borrowed: threads to ignore; the search adds those that it finds */
+    struct array *known;
     struct array found; /* of uint32_t: found by the last reading */
     unsigned quiet;     /* successive readings that found nothing */
     bool over;          /* all were found, or there is no such process */

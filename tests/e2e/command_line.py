@@ -134,7 +134,7 @@ class CommandLine(harness.TestCase):
             self.assertEqual(finished.stdout, expected)
 
     def test_messages(self):
-        """messages come in the original's order, on stderr alone"""
+        """messages come in the order of Jane Street's magic-trace, on stderr alone"""
         traced = self.trace([harness.compile_program("recursion")])
         wanted = ["[ Finished recording. ]", "[ Decoding, this takes a while... ]", "magic-trace view "]
         places = [traced.messages.find(text) for text in wanted]

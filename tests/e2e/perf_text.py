@@ -15,7 +15,7 @@ BRANCH = re.compile(rb" *\d+/\d+ .* [0-9a-f]+ (\S+)\+0x[0-9a-f]+ \(.*\) => +[0-9
 
 
 def without_branches_inside_functions(text):
-    """What the dlfilter of the original magic-trace leaves."""
+    """What the dlfilter of Jane Street's magic-trace leaves."""
     def stays(line):
         match = BRANCH.match(line)
         return not (match and match[1] == match[2] and re.search(rb" (jcc|jmp) ", line))

@@ -40,7 +40,7 @@ static void print_wrapped(FILE *stream, const char *name, int name_width, const 
     fputc('\n', stream);
 }
 
-/* What -share does, the command of a site, that site can say itself, as in the original. */
+/* The help of an option. A site whose command -share runs can supply its text, as in Jane Street's magic-trace. */
 static const char *help_of(const struct option_spec *option)
 {
     const char *own = strcmp(option->name, "share") == 0 ? getenv("MAGIC_TRACE_SHARE_DOC") : NULL;

@@ -14,7 +14,7 @@ struct run_request {
     bool forward_exit_status;
 };
 
-/* Takes `--` away where the original allows it: before COMMAND, or between COMMAND and its
+/* Takes `--` away where Jane Street's magic-trace allows it: before COMMAND, or between COMMAND and its
  * arguments. */
 static char **program_arguments(int argc, char **argv, int first)
 {

@@ -1,5 +1,5 @@
-/* The value of -callgraph-mode: lbr, lbr-no-stitch, dwarf, fp, or the original's
- * s-expressions Dwarf, Frame_pointers, (Last_branch_record((stitched true))).
+/* The value of -callgraph-mode: lbr, lbr-no-stitch, dwarf, fp, or the s-expressions of
+ * Jane Street's magic-trace: Dwarf, Frame_pointers, (Last_branch_record((stitched true))).
  */
 #ifndef MAGIC_TRACE_CLI_OPTIONS_CALLGRAPH_MODE_H
 #define MAGIC_TRACE_CLI_OPTIONS_CALLGRAPH_MODE_H

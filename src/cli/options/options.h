@@ -1,7 +1,7 @@
 /* Options of a subcommand: tables, read with glibc's getopt_long_only.
  *
- * `-flag`, `--flag`, `-flag=value` and unique prefixes of flags are all the same, as in the
- * original. A row of a table is all there is to an option: its help, its text in the man page
+ * `-flag`, `--flag`, `-flag=value` and unique prefixes of flags are all the same, as in
+ * Jane Street's magic-trace. A row of a table is all there is to an option: its help, its text in the man page
  * (manual/), the values it takes, and the function that applies it.
  */
 #ifndef MAGIC_TRACE_CLI_OPTIONS_OPTIONS_H
@@ -14,7 +14,7 @@ struct command;
 struct option;
 struct option_spec;
 
-/* Why options of the original are not available: -z-print-events, -z-print-perf-commands. */
+/* Why options of Jane Street's magic-trace are not available: -z-print-events, -z-print-perf-commands. */
 #define PERF_PRINTS                                                                                \
     "events are printed by `perf script --itrace=bei -i DIR/perf.data`, with a recording kept by " \
     "-working-directory DIR. Leave it out."

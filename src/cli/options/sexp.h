@@ -1,11 +1,11 @@
-/* Values of options as the original writes them: s-expressions of OCaml's records and variants.
+/* Values of options as Jane Street's magic-trace writes them: s-expressions of OCaml's records and variants.
  *
  *     (Sample((freq 1000)))          a constructor with a record
  *     (Custom (cyc 1)(mtc_period 3)) the same without the record's own parentheses
  *     ((name Cache_misses)(when_to_sample (Period 50)))   a record alone
  *
  * A word is letters, digits and "_-.". Source of the grammar: sexplib's conventions for OCaml
- * types; the forms in use: facts of the original's command line (docs/man/magic-trace-run.1 lists
+ * types; the forms in use: those of its command line (docs/man/magic-trace-run.1 lists
  * them).
  */
 #ifndef MAGIC_TRACE_CLI_OPTIONS_SEXP_H

@@ -1,5 +1,5 @@
 /* What is done with a trace as soon as it is written: -serve shows it in the browser, -share hands
- * it to a command of the site's own, as in the original.
+ * it to a command of the site's own, as in Jane Street's magic-trace.
  *
  * Used by run, attach and decode. With -serve and without -output the trace is temporary.
  */

@@ -58,8 +58,8 @@ struct decode_plan {
     struct event_sink *event_sinks;
     struct array jobs;     /* struct decode_job *, the largest first */
     struct array segments; /* struct segment_bytes * */
-    struct array
-        psb_segments; /* struct psb_segment_work *: in the order in which they are started */
+    /* struct psb_segment_work *: in the order in which they are started */
+    struct array psb_segments;
     uint64_t bytes;
 };
 

@@ -1,7 +1,7 @@
 /* The command line of `perf record`: a pure function of what is wanted, of the machine and of
  * perf's version.
  *
- * Always attaches to processes by number, never starts one. In the original's order.
+ * Always attaches to processes by number, never starts one. In the order of Jane Street's magic-trace.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_PERF_ARGUMENTS_H
 #define MAGIC_TRACE_ENGINE_PERF_PERF_ARGUMENTS_H

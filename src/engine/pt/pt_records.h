@@ -18,8 +18,8 @@ struct pt_records {
     uint64_t lost_records, lost_packets; /* records that found no room; how often packets did not */
     bool must_go_on;                     /* an event has stopped because its area was full */
     struct untraced untraced;
-    struct array
-        switches; /* struct recent_records, one per ring of the sideband: not written yet */
+    /* struct recent_records, one per ring of the sideband: not written yet */
+    struct array switches;
 };
 
 /* The tracing is open. */

@@ -112,7 +112,7 @@ static void remember_slots(struct translator_arena *arena)
     arena->readable = memory_allocate_zeroed(arena->geometry.slot_count * sizeof *arena->readable);
 }
 
-/* What is touched before any program runs gets its disk space here; the runtime sees to the rest.
+/* What is written before any program runs gets its disk space here; the runtime reserves the rest.
  */
 static bool create_file(struct translator_arena *arena, struct error *error)
 {
@@ -424,7 +424,7 @@ uint64_t translator_arena_now(const struct translator_arena *arena)
     return __rdtsc() - atomic_load(&arena->control->stolen);
 }
 
-/* Whoever waits for the reader sees then that nobody will read. */
+/* A thread that waits for the reader sees then that it will not read again. */
 static void wake_writers(const struct translator_arena *arena)
 {
     for (uint32_t serial = 0; serial < translator_arena_slots(arena); serial++) {

@@ -1,9 +1,8 @@
 /* The arena as the recorder sees it: the file DIR/translator/arena, mapped whole.
  *
- * The layout is runtime/translator/layout.h's. Made by the engine before the program starts, opened
- * again by salvage. Traced processes write into it as they like, and may be killed at any
- * instruction or be malicious, so nothing in it is trusted: where things lie is copied once and
- * checked (`geometry`), and what the other files of this folder read is checked where it is read.
+ * The layout is runtime/translator/layout.h's. Made by the engine before the program starts, opened again by salvage.
+ * Traced processes can write anything into it, and be killed at any instruction, so nothing in it is trusted: the
+ * geometry is copied once and checked, and the other files of this folder check what they read where they read it.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_ARENA_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_ARENA_H
@@ -15,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A log is up to so many times as large as the packets that it becomes. */
+/* How many times as large a log can be as the packets that are made from it. */
 enum { TRANSLATOR_LOG_PER_PACKETS = 8 };
 
 /* Offsets and sizes in bytes, all within the arena. */
@@ -77,16 +76,15 @@ uint64_t translator_arena_now(const struct translator_arena *arena);
 /* The sideband log as it is now. */
 struct log_reader translator_arena_sideband(const struct translator_arena *arena);
 
-/* All threads leave the translator at their next look, and the moment is noted; when the recording
- * is frozen already nothing changes. The traced programs run on. */
+/* Freezes the recording: all threads leave the translator the next time they check, and the time is stored. Nothing
+ * changes when it is frozen already. The traced programs run on. */
 void translator_arena_freeze(struct translator_arena *arena);
 
 /* A process, `pid` as it knows itself, has begun to run another program: its threads have ended. */
 void translator_arena_executed(struct translator_arena *arena, uint32_t pid);
 
-/* Waits until the threads that are still alive have seen that the recording is frozen: those that
- * sleep in the kernel write no more. A thread that runs for long without looking is waited for a
- * fifth of a second. */
+/* Waits until the threads that are still alive have seen that the recording is frozen: those that sleep in the kernel
+ * write no more. Waits at most a fifth of a second for a thread that runs for long without checking. */
 void translator_arena_settle(struct translator_arena *arena);
 
 #endif

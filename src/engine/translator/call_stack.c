@@ -2,7 +2,7 @@
 
 #include "packet/callchain_snapshot.h"
 
-/* Where a stack is thought to be of which nothing is known. */
+/* The assumed position of an unknown stack. */
 static const uint64_t unknown_pointer = (uint64_t)1 << 46;
 
 enum { PUSHED = 8 };

@@ -107,7 +107,7 @@ static struct saved_stack saved_stack(const struct log_record *copy)
     };
 }
 
-/* The frame that `frame` stands for has called, or was interrupted by, the next inner one. */
+/* The frame that `frame` describes has called the next inner one, or was interrupted by it. */
 static struct pt_call call_in(const struct unwound_frame *frame)
 {
     if (frame->called)
@@ -125,7 +125,7 @@ static bool returns_from_handler(const struct array *frames, size_t index)
     return !frame->called && outer && !outer->called;
 }
 
-/* Frames further out than one whose place is not known, or is no further out, are not believed. */
+/* Frames beyond one whose stack address is unknown, or not further out, are ignored. */
 static size_t count_sound(const struct array *frames)
 {
     uint64_t inner = 0;

@@ -1,5 +1,5 @@
-/* Who has called what runs? From a copy of a thread's stack and registers in its log (TR_CALLS),
- * unwound by the rules in the objects that its process had mapped.
+/* The callers of the code that runs: from a copy of a thread's stack and registers in its log (TR_CALLS), unwound by
+ * the rules in the objects that its process had mapped.
  *
  * Called by the transcoder where it begins in the middle of a thread, once or a few times for each.
  * Not for use by two threads at a time.

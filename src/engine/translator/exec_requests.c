@@ -75,8 +75,8 @@ static void register_life(struct exec_requests *requests)
     syscall(SYS_set_robust_list, &requests->robust, sizeof requests->robust);
 }
 
-/* A process that was killed while it asked has left its request behind. One that is only slow finds out that it is not
- * its own any more. */
+/* The request of a process that was killed while it asked is still there. A process that is only slow finds out that it
+ * is no longer its own. */
 static void reclaim_requests(struct exec_requests *requests)
 {
     enum { IDLE = 20 };
@@ -90,7 +90,7 @@ static void reclaim_requests(struct exec_requests *requests)
     }
 }
 
-/* A thread of its own, for a futex cannot be waited for together with other things. */
+/* A thread of its own, because poll(2) cannot wait for a futex. */
 static void *wait_for_requests(void *context)
 {
     struct exec_requests *requests = context;
@@ -242,7 +242,7 @@ static void load(struct exec_requests *requests, struct followed *followed)
     }
 }
 
-/* It may have ended before it came to that, and not every cause can be told from outside. */
+/* It may have ended before it answered, and not every cause is visible from outside. */
 static const char *cause_of_silence(const struct exec_requests *requests,
                                     const struct started *started)
 {
@@ -295,8 +295,8 @@ static void stopped(struct exec_requests *requests, struct followed *followed, i
         ptrace(PTRACE_CONT, followed->thread.tid, NULL, (void *)(long)signal);
 }
 
-/* A thread that is gone may have taken its process's number, by execve; that number's former bearer
- * is gone without a word, and was perhaps followed, too. */
+/* A thread that is gone may have taken its process's number, by execve; the thread that had that number before has
+ * gone without a report, and was perhaps followed, too. */
 static void rename_or_forget(struct exec_requests *requests, struct followed *followed)
 {
     pid_t pid = followed->thread.pid;
@@ -306,9 +306,9 @@ static void rename_or_forget(struct exec_requests *requests, struct followed *fo
         followed->thread.tid = pid;
 }
 
-/* What happened to the thread since the last call; si_pid is 0 when nothing did. How our own child
- * ends is only looked at: that is for those to know who started it. False: there is no such thread.
- * (Stops of tracees are returned whether WSTOPPED is given or not.) */
+/* What happened to the thread since the last call; si_pid is 0 when nothing did. Our own child's end is looked at but
+ * not reaped: the code that started it does that. False: there is no such thread. (Stops of tracees are returned
+ * whether WSTOPPED is given or not.) */
 static bool next_event(const struct exec_requests *requests, pid_t tid, siginfo_t *event)
 {
     int options = WSTOPPED | WEXITED | WNOHANG | __WALL;

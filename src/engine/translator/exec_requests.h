@@ -1,14 +1,12 @@
 /* Follows what traced processes execute.
  *
- * A traced process that is about to call execve asks for it (struct tr_request of layout.h). The
- * recorder becomes its tracer, waits for the new program's exec stop, loads the runtime (inject.h)
- * and lets go. Whatever fails, the new program runs natively, and is logged as untraced with the
- * cause.
+ * A traced process that is about to call execve asks for it (struct tr_request of layout.h). The recorder becomes its
+ * tracer, waits for the new program's exec stop, loads the runtime (inject.h) and detaches. Whatever fails, the new
+ * program runs natively, and is logged as untraced with the cause.
  *
- * Tracing is a matter between threads, and a thread's children are waited for by its whole process,
- * so all this happens in the thread that started the program and waits for it: from the loop of
- * supervise.h. Only the waiting for requests is done by another one, which also counts up the
- * heartbeat, by which processes know that somebody serves them.
+ * A tracee belongs to one thread, but any thread of the process can reap it, so all this happens in the thread that
+ * started the program and waits for it: from the loop of supervise.h. Another thread waits for requests and counts up
+ * the heartbeat, by which processes know that they are served.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_EXEC_REQUESTS_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_EXEC_REQUESTS_H
@@ -25,17 +23,17 @@
 struct exec_requests {
     struct translator_arena *arena;
     const struct runtime_image *image;
-    pid_t program;  /* our own child, whose end is left for others to wait for */
+    pid_t program;  /* our own child, which is not reaped here */
     int descriptor; /* an eventfd: readable when there are requests to serve */
     pthread_t waiting;
     uint32_t seen; /* tr_control.requested as it was before any program was started */
     struct robust_list_head robust; /* of that thread: the kernel marks tr_control.recorder */
     struct robust_list entry;
-    uint8_t idle[TR_REQUESTS]; /* for how many heartbeats nobody has gone on with a request */
+    uint8_t idle[TR_REQUESTS]; /* for how many heartbeats each request has made no progress */
     _Atomic bool stop;
     struct array followed; /* threads that are traced before their execve */
-    struct array
-        started; /* programs that were let go, and have not shown yet that they are traced */
+    /* programs that were let go, and have not shown yet that they are traced */
+    struct array started;
     _Atomic size_t unconfirmed; /* how many there are, for the other thread */
 };
 
@@ -44,11 +42,11 @@ struct exec_requests {
 bool exec_requests_begin(struct exec_requests *requests, struct translator_arena *arena,
                          const struct runtime_image *image, struct error *error);
 
-/* Does what there is to do. To be called when the descriptor is readable, and after SIGCHLD. */
+/* Serves requests and followed threads. To be called when the descriptor is readable, and after SIGCHLD. */
 void exec_requests_serve(struct exec_requests *requests);
 
-/* The recording is frozen. Threads that are followed are let go, and what they execute runs
- * natively; whoever asks from now on knows that nobody answers. */
+/* The recording is frozen. Threads that are followed are let go, and what they execute runs natively; processes that
+ * ask from now on see that there is no answer. */
 void exec_requests_end(struct exec_requests *requests);
 
 #endif

@@ -1,9 +1,8 @@
 /* Fragments as the transcoder needs them: identifier -> blocks that the packet encoder takes.
  *
- * A fragment's description (struct tr_fragment) is read and checked when its identifier is first
- * met, and its blocks stay for all threads and processes that run it: identifiers below a table's
- * `first` are those of the parent's table. What was described is never changed by the runtime; what
- * makes no sense is refused with its place in the arena.
+ * A fragment's description (struct tr_fragment) is read and checked when its identifier is first met, and its blocks
+ * stay for all threads and processes that run it: identifiers below a table's `first` are those of the parent's
+ * table. The runtime never changes a description; one that makes no sense is refused with its place in the arena.
  *
  * For one thread of ours.
  */
@@ -13,11 +12,11 @@
 #include "engine/translator/arena.h"
 #include "packet/encoder.h"
 
-/* A block of a fragment's way. */
+/* A block of a fragment's path. */
 struct fragment_block {
     struct pt_code_block *code;
-    /* Where its branch leads when it does not lead to the next block: the other side of a
-     * conditional; PT_NOWHERE: it has no other side that is known beforehand. */
+    /* Where its branch leads when it does not lead to the next block: the other side of a conditional; PT_NOWHERE:
+     * there is none that is known beforehand. */
     uint64_t side;
     uint32_t before; /* instructions in the blocks before it */
 };

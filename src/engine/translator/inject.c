@@ -263,14 +263,14 @@ static const char *const calls[] = {
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* What the kernel keeps to itself (include/linux/errno.h): the call begins again after a signal. */
+/* The kernel's internal error numbers (include/linux/errno.h): the call begins again after a signal. */
 static bool is_restarted(int64_t result)
 {
     enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
-/* At a stop for a system call. How many are through. */
+/* At a stop for a system call. Returns how many have succeeded. */
 static int count_call(pid_t pid, int done, struct error *error)
 {
     struct __ptrace_syscall_info call;

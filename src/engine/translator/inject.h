@@ -2,8 +2,8 @@
  *
  * The process is at its exec stop (PTRACE_EVENT_EXEC), and the calling thread is its tracer. The recorder writes the
  * loader (loader.h) into bytes at the end of the vDSO that belong to nothing, and its parameters below the stack
- * pointer; then it sets rip, and the process loads the runtime by itself. So there is no moment at which the death of
- * the recorder would do harm: before rip is set the program begins natively, and after that it needs nobody.
+ * pointer; then it sets rip, and the process loads the runtime by itself. So the recorder may die at any moment
+ * without harm: before rip is set the program begins natively, and after that it loads the runtime without help.
  *
  * Used for the first program by the engine, which runs nothing that it cannot trace, and for what
  * traced programs execute by exec_requests.c.
@@ -22,8 +22,8 @@ struct injection {
     uint64_t arena_size;
     uint64_t open_size; /* control, image and sideband log: from the arena's beginning */
     const struct runtime_image *image;
-    struct tr_start
-        start; /* as layout.h says; pc, image, image_size, arena and name are filled in here */
+    /* as layout.h says; pc, image, image_size, arena and name are filled in here */
+    struct tr_start start;
 };
 
 /* Whether this machine has what the loader needs. */
@@ -32,10 +32,10 @@ bool inject_possible(struct error *error);
 /* Puts the image where the loader takes it from. `arena` is the beginning of the mapped arena. */
 void inject_store_image(uint8_t *arena, const struct runtime_image *image);
 
-/* The process goes on, detached, in the loader. False: the error says why not, as the end of a
- * sentence ("it is a 32-bit program"); it is still stopped, and runs natively when it is detached.
- * What can be foreseen of the loader's system calls is looked at before: whether this process will
- * find the arena, and has the address space for it. */
+/* The process goes on, detached, in the loader. False: the error says why not, as the end of a sentence ("it is a
+ * 32-bit program"); it is still stopped, and runs natively when it is detached. Failures of the loader's system calls
+ * that can be foreseen are checked for first: whether this process will find the arena, and has the address space for
+ * it. */
 bool inject(pid_t pid, const struct injection *injection, struct error *error);
 
 /* The same, and watches until the loader cannot fail any more: some ten microseconds, and as many

@@ -35,8 +35,8 @@
 struct loader_parameters {
     uint64_t size; /* of these parameters, the path included */
     uint64_t arena_hint, arena_size;
-    uint64_t
-        open_size; /* bytes of the arena, from its beginning, that become readable and writable */
+    /* bytes of the arena, from its beginning, that become readable and writable */
+    uint64_t open_size;
     uint64_t image_hint, memory_size; /* of the image in memory */
     uint64_t file_size;               /* bytes that are copied */
     uint64_t start_info, entry;       /* offsets in the image: symbols tr_start_info and tr_start */

@@ -2,7 +2,7 @@
 
 enum { WORD = sizeof(uint32_t) };
 
-/* No log comes that far: what is beyond was not written by the runtime. */
+/* Longer than any log: a position beyond it was not written by the runtime. */
 static const uint64_t last_position = UINT64_C(1) << 60;
 
 void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *arena,

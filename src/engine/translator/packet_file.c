@@ -90,7 +90,7 @@ bool packet_file_create(struct packet_file *file, const char *folder, uint32_t s
     return finish(file, descriptor, failed, error);
 }
 
-/* Nothing is believed but where the packets end, and that must lie in the file. */
+/* Only the end of the packets is used, and it must lie in the file. */
 static bool is_usable(const struct packet_file *file, uint32_t serial)
 {
     const struct packet_ring *header = file->header;

@@ -1,8 +1,8 @@
 /* Which blocks ran: the log's fragment entries -> steps.
  *
- * An entry says where a fragment began, and the next record how it was left: the path keeps the
- * fragment entered last until that is known, and then adds the blocks that ran to its steps. Whoever
- * reads the log (transcoder.c) adds events between them, and takes the steps when it knows the time.
+ * An entry says where a fragment began, and the next record how it was left: the path keeps the fragment entered last
+ * until that is known, and then adds the blocks that ran to its steps. transcoder.c, which reads the log, adds events
+ * between them, and takes the steps when it knows the time.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_PATH_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_PATH_H

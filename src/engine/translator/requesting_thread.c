@@ -31,7 +31,7 @@ static bool is_claimant(const struct claim *claim, pid_t tid)
            cookie == claim->time && nonce == claim->nonce;
 }
 
-/* The number behind `key` in the text of a status file of /proc, in the innermost pid namespace; 0 when
+/* The number after `key` in the text of a status file of /proc, in the innermost pid namespace; 0 when
  * the process is in our own, or it is not there. */
 static uint32_t inner_number(const char *status, const char *key)
 {

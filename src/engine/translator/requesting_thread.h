@@ -1,7 +1,7 @@
 /* Which thread of this machine has made an exec request.
  *
- * It says so itself, with the numbers that getpid and gettid give it, which in another pid namespace
- * are not ours. Called by exec_requests.c.
+ * The request has the numbers that getpid and gettid return there, which in another pid namespace are not ours.
+ * Called by exec_requests.c.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_REQUESTING_THREAD_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_REQUESTING_THREAD_H

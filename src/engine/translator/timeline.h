@@ -1,4 +1,4 @@
-/* When did an instruction run? The time at every place of one thread's log.
+/* The time at which each instruction ran, for every place of one thread's log.
  *
  * The log has the time at some places; between two of them it is interpolated by the instructions
  * that ran. With RECORD_CLOCK_INSTRUCTIONS the time is the count of instructions plus a fixed price
@@ -13,7 +13,7 @@
 struct timeline {
     bool counts_instructions;
     uint64_t from, from_instructions; /* an instant, and the instructions that had run then */
-    uint64_t until;                   /* the time does not pass this before it is said to */
+    uint64_t until;                   /* the time stays below this until it is set again */
     uint64_t rate;                    /* ticks per instruction, in units of 2^-24 */
     uint64_t latest;                  /* time given out */
     uint64_t logged;                  /* the newest time in the log, by whatever clock */
@@ -25,10 +25,10 @@ void timeline_begin(struct timeline *timeline, bool counts_instructions, uint64_
 /* `time` is when `instructions` will have run: it passes evenly until then. */
 void timeline_pass(struct timeline *timeline, uint64_t time, uint64_t instructions);
 
-/* Nobody knows when what follows ends: it goes on at the same pace. */
+/* The end of what follows is unknown: time goes on at the same rate. */
 void timeline_pass_unknown(struct timeline *timeline);
 
-/* `instructions` have run, and it is `time`, whatever was thought before. */
+/* `instructions` have run, and it is `time`, whatever was interpolated before. */
 void timeline_set(struct timeline *timeline, uint64_t time, uint64_t instructions);
 
 /* A system call, and code that is new: what comes after it is not at the same time, either. */

@@ -1,7 +1,7 @@
 /* The log of one thread -> Intel PT packets.
  *
- * Called by transcoding.c, for one slot at a time: once when the thread writes no more, or again and
- * again while it runs. What cannot be understood becomes a gap (OVF) and is reported once.
+ * Called by transcoding.c, for one slot at a time: once when the thread writes no more, or again and again while it
+ * runs. Records that make no sense become a gap (OVF) and are reported once.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODER_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODER_H
@@ -44,7 +44,7 @@ struct transcoder {
     /* Of the next block: */
     bool arrival_due; /* a trigger was hit there: its beginning is reported ... */
     uint64_t arrival; /* ... with this time, ticks */
-    bool new_code;    /* it may be in the place of other code that has run */
+    bool new_code;    /* it may have replaced other code that has run */
     uint32_t begun; /* instructions that were counted and have not run: of the block that begins */
     uint64_t settled;    /* stream position: nothing of the log before it is needed any more */
     struct error damage; /* the first record that made no sense */

@@ -19,7 +19,7 @@ enum stream_state {
     STREAM_NEW,
     STREAM_READ,
     STREAM_DONE,
-    STREAM_FAILED, /* its packet file could not be made: the log is read for nothing */
+    STREAM_FAILED, /* its packet file could not be made: the log is read and dropped */
 };
 
 /* One thread's log. */

@@ -1,9 +1,8 @@
 /* All logs of a recording -> packet files, DIR/translator/ring.SERIAL.
  *
- * In ring mode that happens once, at the end. In full execution, and when there can be several snapshots,
- * a thread of the recorder does it while the program runs, and programs wait for it when their rings are
- * full. Where the disk is full, logs are read on, so that nobody waits for ever, and a thread's recording
- * ends.
+ * In ring mode that happens once, at the end. In full execution, and when there can be several snapshots, a thread of
+ * the recorder does it while the program runs, and programs wait for it when their rings are full. When the disk is
+ * full, logs are still read, so that no program waits for ever, and the recording of the thread ends.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODING_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODING_H

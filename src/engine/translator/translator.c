@@ -36,7 +36,7 @@ static const uint64_t smallest_ring_size = UINT64_C(1) << 20, largest_ring_size 
 static const uint64_t smallest_drained_size = UINT64_C(4) << 20, full_execution_size = UINT64_C(32)
                                                                                        << 20;
 /* Bytes of log between time stamps: some hundred nanoseconds of most programs. */
-enum { STAMP_INTERVAL = 1024 };
+enum { STAMP_INTERVAL = 640 }; /* ns between time stamps */
 
 /* ---- probing ---- */
 
@@ -98,7 +98,7 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     options->delay_threshold = recording_clock_ticks(clock, wanted->delay_threshold_ns);
     for (size_t i = 0; i < wanted->place_count; i++) {
         struct stat status;
-        /* A file that has vanished since it was looked into is not going to run. */
+        /* The file has gone since it was looked at: it is not going to run. */
         if (stat(wanted->places[i].path, &status) == 0)
             options->places[options->place_count++] = (struct tr_trigger_place){
                 status.st_dev, status.st_ino, wanted->places[i].file_offset};
@@ -136,7 +136,7 @@ static struct tr_options make_options(const struct record_options *wanted,
         .ring_size = ring_size(wanted, space),
         .tsc_hz = clock->hz,
         .bus_ratio = clock->bus_ratio,
-        .stamp_interval = STAMP_INTERVAL,
+        .stamp_ticks = clock->hz / 1000 * STAMP_INTERVAL / 1000 / 1000,
         .lossless = true,
         .start_tsc = clock->start.tsc,
         .start_monotonic_ns = clock->start.monotonic_ns,
@@ -322,7 +322,7 @@ static bool finish(const char *directory, struct translator_arena *arena,
     return ok;
 }
 
-/* There was nothing to record: nothing is left that would look like a recording. */
+/* Nothing was recorded: removes all that would look like a recording. */
 static void forget_recording(const char *directory)
 {
     char *images = memory_format("%s/images", directory);

@@ -1,7 +1,7 @@
-/* Ways from one fragment to the next that were gone before: what they add to the packets.
+/* Edges from one fragment to the next that were taken before: what each adds to the packets.
  *
- * Nearly all of a log says that a fragment was left for another one as it had been before. A way is found
- * by both, in a hash table for each address space, and has all that the transcoder needs.
+ * In nearly all of a log a fragment is left for another one by an edge (`way`) that was taken before. Edges are found
+ * by both fragments, in a hash table for each address space, and have all that the transcoder needs.
  *
  * For one thread of ours.
  */
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-/* What is in the log of a way. */
+/* What the log has of an edge. */
 struct way_words {
     uint32_t entry; /* of the fragment to which it leads */
     uint32_t exit;  /* TR_EXIT before it; 0: none */
@@ -49,7 +49,7 @@ void ways_close(struct ways *ways);
 /* Those between fragments of the address space whose fragment table is `serial`. */
 struct way_table *ways_table(struct ways *ways, uint32_t serial);
 
-/* NULL: not gone before. */
+/* NULL: not taken before. */
 const struct way *ways_find(const struct way_table *table, const struct fragment *from,
                             struct way_words words);
 

@@ -43,7 +43,7 @@ void mark_recorder_free(struct mark_recorder *recorder)
 
 /* ---- marks ---- */
 
-/* The texts that stack/spans/span_functions.c and the original magic-trace give to what they could not
+/* The texts that stack/spans/span_functions.c and Jane Street's magic-trace give to what they could not
  * follow. */
 enum mark_kind mark_kind_of(const char *text)
 {

@@ -3,7 +3,7 @@
  *
  *     "frequency of CPU 3 (MHz)"   name "frequency of CPU 3", argument "(MHz)"
  *     "queue"                      name "queue", argument "value"
- *     "CPU freq (MHz)"             read from name "CPU", argument "freq (MHz)": as the original
+ *     "CPU freq (MHz)"             read from name "CPU", argument "freq (MHz)": as Jane Street's
  *                                  magic-trace writes it
  *
  * The format has an id beside the name. We write 0; in traces of others, an id other than 0 is

@@ -254,7 +254,7 @@ static inline void give_back(struct writer *writer, size_t words_max, size_t wor
     block_writer_give_back(&writer->blocks, (words_max - words) * FXT_WORD);
 }
 
-/* As the original has them, and the process. */
+/* As Jane Street's magic-trace has them, and the process. */
 static void add_hit(struct event_record *record, const struct span_hit *hit)
 {
     add_long(record, FXT_ARGUMENT_UINT64, FXT_STRING_TIMESTAMP, hit->time.value);

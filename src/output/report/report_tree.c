@@ -100,7 +100,7 @@ static uint32_t track_of_hit(const struct tree *tree, const struct span_hit *hit
 {
     for (size_t i = 0; i < tree->source->track_count; i++) {
         const struct span_track *track = &tree->source->tracks[i];
-        /* The original does not say which process it was. */
+        /* Jane Street's magic-trace does not say which process it was. */
         if (track->tid == hit->tid && (track->pid == hit->pid || hit->pid == 0) && i != fallback)
             return (uint32_t)i;
     }

@@ -16,9 +16,9 @@
 
 struct record_encoder {
     uint64_t event_id; /* of the event that records are said to be of */
-    uint64_t
-        sample_type; /* of that event: what of PERF_SAMPLE_* ends every record, its sample id */
-    bool per_cpu;    /* context switches are those of a whole CPU */
+    /* of that event: what of PERF_SAMPLE_* ends every record, its sample id */
+    uint64_t sample_type;
+    bool per_cpu; /* context switches are those of a whole CPU */
     /* Of the current record, element_size 1; the owner of the encoder frees it. */
     struct array bytes;
 };

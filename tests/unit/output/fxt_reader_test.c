@@ -262,7 +262,8 @@ static void counters_of_others_are_read(void **state)
     struct array words = new_trace();
     add_string(&words, CPU, "CPU");
     add_string(&words, FREQUENCY, "freq (MHz)");
-    add_counter(&words, CPU, FREQUENCY, FXT_ARGUMENT_INT64, 2600, 0); /* as the original has it */
+    add_counter(&words, CPU, FREQUENCY, FXT_ARGUMENT_INT64, 2600,
+                0); /* as Jane Street's magic-trace has it */
     add_counter(&words, CPU, FREQUENCY, FXT_ARGUMENT_INT64, (uint64_t)-1, 7);
     add_counter(&words, A, B, FXT_ARGUMENT_UINT64, UINT64_C(1) << 63, 0);
     add_counter(&words, A, B, FXT_ARGUMENT_POINTER, 5, 0); /* no number */

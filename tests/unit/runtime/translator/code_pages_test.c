@@ -270,7 +270,7 @@ static void test_page_that_is_written_often(void **state)
     unmap(thread, code, 1);
 }
 
-static void test_write_of_somebody_else(void **state)
+static void test_write_by_another_thread(void **state)
 {
     struct tr_thread *thread = stand_in_begin();
     uint8_t *data = map(1, PROT_READ);
@@ -491,7 +491,7 @@ int main(void)
         cmocka_unit_test_teardown(test_write_is_noticed, end),
         cmocka_unit_test_teardown(test_write_after_the_maps_were_read_again, end),
         cmocka_unit_test_teardown(test_page_that_is_written_often, end),
-        cmocka_unit_test_teardown(test_write_of_somebody_else, end),
+        cmocka_unit_test_teardown(test_write_by_another_thread, end),
         cmocka_unit_test_teardown(test_write_by_the_kernel, end),
         cmocka_unit_test_teardown(test_stack_is_not_protected, end),
         cmocka_unit_test_teardown(test_protection_goes_when_tracing_ends, end),

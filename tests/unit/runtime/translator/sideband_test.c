@@ -116,17 +116,17 @@ static void test_nothing_after_the_end(void **state)
     assert_int_equal(tr_process.control->lost_records, 0);
 }
 
-/* On a full disk the first write to a page of the file is answered with SIGBUS, as behind a file's end. */
+/* On a full disk the first write to a page of the file is answered with SIGBUS, as after a file's end. */
 static void test_full_disk(void **state)
 {
     struct tr_thread *thread = stand_in_begin();
     struct tr_control *control = tr_process.control;
-    uint8_t *behind = tr_process.arena + STAND_IN_LOG_OFFSET + TR_PAGE;
-    mprotect(behind, TR_PAGE, PROT_NONE);
+    uint8_t *second_page = tr_process.arena + STAND_IN_LOG_OFFSET + TR_PAGE;
+    mprotect(second_page, TR_PAGE, PROT_NONE);
     unsigned fits = TR_PAGE / RECORD;
     for (unsigned i = 0; i < fits + 3; i++)
         tr_sideband_exit(thread, i);
-    mprotect(behind, TR_PAGE, PROT_READ | PROT_WRITE);
+    mprotect(second_page, TR_PAGE, PROT_READ | PROT_WRITE);
     assert_int_equal(stand_in_count(LOGGED_EXIT), fits);
     assert_int_equal(control->lost_records, 3);
 }

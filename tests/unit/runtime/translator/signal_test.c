@@ -33,7 +33,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* ---- what a run leaves behind ---- */
+/* ---- what a run leaves ---- */
 
 enum {
     STACK_SIZE = 256 << 10,
@@ -72,7 +72,7 @@ static uint8_t *program_stack;   /* STACK_SIZE bytes */
 static uint8_t *alternate_stack; /* the same */
 static uint8_t *no_memory;       /* a page without rights */
 static uint8_t *read_only;
-static uint8_t *behind_file; /* a mapped page behind the end of its file */
+static uint8_t *after_file; /* a mapped page after the end of its file */
 static void (*on_signal)(int signal, siginfo_t *info, ucontext_t *context);
 static bool records_frames;
 
@@ -220,7 +220,7 @@ static int keeps_actions;
 
 static void (*program)(void);
 
-/* x87, SSE and AVX registers get values that tell them apart. */
+/* x87, SSE and AVX registers get values that distinguish them. */
 PROGRAM static void load_vector_state(void)
 {
     static uint8_t area[4096] __attribute__((aligned(64)));
@@ -407,7 +407,7 @@ PROGRAM static void faults(void)
     note("no rights", (int64_t)program_touch(no_memory + 8));
     note("read only", (int64_t)program_write(read_only + 16, 1));
     note("not canonical", (int64_t)program_touch((void *)0x8000000000000000));
-    note("behind the file", (int64_t)program_touch(behind_file));
+    note("after the file", (int64_t)program_touch(after_file));
     note("division", (int64_t)program_divide());
     note("undefined", (int64_t)program_undefined());
     note("breakpoint", (int64_t)program_halt());
@@ -1402,8 +1402,8 @@ static int make_memory(void **state)
     no_memory = map(4096, PROT_NONE);
     read_only = map(4096, PROT_READ);
     FILE *file = tmpfile();
-    behind_file = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fileno(file), 0);
-    return behind_file == MAP_FAILED || pipe(program_pipe) != 0;
+    after_file = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+    return after_file == MAP_FAILED || pipe(program_pipe) != 0;
 }
 
 int main(int count, char **arguments)
