@@ -1,5 +1,6 @@
 #include "runtime/translator/translation.h"
 
+#include "runtime/translator/disk_space.h"
 #include "runtime/translator/emit.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"

@@ -1,6 +1,7 @@
 #include "runtime/translator/log.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/disk_space.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/recorder.h"
 #include "runtime/translator/system.h"

@@ -1,6 +1,7 @@
 #include "runtime/translator/sideband.h"
 
 #include "engine/packets/sideband_layout.h"
+#include "runtime/translator/disk_space.h"
 #include "runtime/translator/system.h"
 
 enum { ALIGNMENT = 16 };

@@ -45,10 +45,6 @@ static inline uint64_t tr_rdtsc(void)
 void *tr_memory_map(size_t size);
 void *tr_guarded_map(size_t size);
 
-/* Whether all pages of [start, start + size) can be written. Of the arena, a sparse file, those that were never written
- * cannot when the disk is full: whoever writes there is killed by SIGBUS. Their content stays as it is. */
-bool tr_is_backed(uint64_t start, uint64_t size);
-
 /* A lock that is held briefly; waits by futex. The caller blocks signals where a handler could take it, too. */
 void tr_lock(uint32_t *lock);
 void tr_unlock(uint32_t *lock);

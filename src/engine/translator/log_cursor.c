@@ -18,11 +18,16 @@ void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *
     };
 }
 
-void log_cursor_extend(struct log_cursor *cursor)
+static void learn_room(struct log_cursor *cursor)
 {
     uint64_t room = atomic_load(&cursor->slot->room) / WORD * WORD;
     if (room > 0 && room < cursor->room)
         cursor->room = room;
+}
+
+void log_cursor_extend(struct log_cursor *cursor)
+{
+    learn_room(cursor);
     uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_acquire) / WORD * WORD;
     if (head > cursor->end && head < last_position)
         cursor->end = head;
@@ -72,7 +77,7 @@ bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_ar
 {
     log_cursor_begin(cursor, arena, slot, 0);
     /* Of the oldest chunk the writer may have cleared the beginning, or all. */
-    log_cursor_extend(cursor);
+    learn_room(cursor);
     for (uint64_t from = 0;; from = cursor->position + WORD) {
         if (!first_chunk(cursor, from, &cursor->position))
             return false;
