@@ -3,6 +3,7 @@
 #include "runtime/translator/clock.h"
 #include "runtime/translator/disk_space.h"
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/recorder.h"
 #include "runtime/translator/system.h"
 
@@ -96,11 +97,22 @@ static void begin_chunk(struct tr_thread *thread, uint64_t at)
     atomic_store_explicit(&slot->chunks[chunk].position, at, memory_order_release);
 }
 
+/* A signal that came since the limit was looked at has set it to 0. */
+static void keep_asked(struct tr_thread *thread)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (thread->signals.pending || thread->let_go)
+        thread->hot.limit = thread->hot.run = 0;
+}
+
+/* The next comparison with the limit begins a chunk there: the old limit is far from here, and readers begin at chunks. */
 static void begin_round(struct tr_thread *thread)
 {
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
+    thread->hot.limit = thread->hot.check_at = thread->hot.log;
+    keep_asked(thread);
 }
 
 /* The log goes on at the beginning of the ring. */
@@ -113,10 +125,19 @@ static void wrap(struct tr_thread *thread)
     begin_round(thread);
 }
 
+/* Followed by a page that cannot be touched. */
+static uint8_t *map_guarded(uint64_t size)
+{
+    uint8_t *memory = tr_own_map(size + TR_PAGE);
+    if (memory)
+        tr_syscall(__NR_mprotect, (uint64_t)memory + size, TR_PAGE, PROT_NONE);
+    return memory;
+}
+
 static bool use_private_ring(struct tr_thread *thread)
 {
     if (!thread->private_ring)
-        thread->private_ring = tr_guarded_map(PRIVATE_RING);
+        thread->private_ring = map_guarded(PRIVATE_RING);
     if (!thread->private_ring)
         return false;
     thread->slot = NULL;
@@ -225,23 +246,22 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     return true;
 }
 
-/* Up to there enter.S may write without asking. */
-static uint64_t end_of_step(struct tr_thread *thread)
+/* enter.S stamps the time and clears ahead by itself up to here: it must not come to the ring's end, which may be nearer
+ * than CHECK_STEP after a copy of the stack. */
+static uint64_t next_check(struct tr_thread *thread)
 {
-    uint64_t end = thread->hot.log + CHECK_STEP;
-    back(thread, end);
-    return end < thread->room_end - SLACK ? end : thread->room_end - SLACK;
+    uint64_t ahead = TR_CLEARED + 2 * LINE, step = thread->hot.log + CHECK_STEP;
+    back(thread, step);
+    return (step < thread->room_end ? step : thread->room_end) - ahead;
 }
 
 static void set_limit(struct tr_thread *thread)
 {
     thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
-    thread->hot.check_at = end_of_step(thread) - TR_CLEARED - 2 * LINE;
+    thread->hot.check_at = next_check(thread);
     thread->hot.stamped = tr_rdtsc();
     thread->hot.run = 1;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (thread->signals.pending || thread->let_go)
-        thread->hot.limit = thread->hot.run = 0;
+    keep_asked(thread);
 }
 
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
@@ -328,6 +348,11 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
 static bool streams(const struct tr_control *control)
 {
     return control->options.full_execution || control->options.multi_snapshot;
+}
+
+bool tr_log_is_due(const struct tr_thread *thread)
+{
+    return thread->hot.log > thread->hot.check_at;
 }
 
 bool tr_log_check(struct tr_thread *thread, bool in_fragment)
