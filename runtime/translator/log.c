@@ -329,7 +329,7 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
     const struct tr_control *control = thread->process->control;
     uint32_t heartbeat = atomic_load(&control->heartbeat);
     unsigned still = 0;
-    publish(thread); /* the reader follows up to here: the ring's end may be far behind it */
+    publish(thread); /* the reader follows up to here, over what the ring does not use */
     while (next > atomic_load(&slot->read_to) + slot->size) {
         struct {
             int64_t seconds, nanoseconds;

@@ -197,7 +197,8 @@ static int open_head(const char *path, unsigned char head[static SCRIPT_HEAD_SIZ
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0 && pread(descriptor, head, SCRIPT_HEAD_SIZE, 0) >= 0)
         return descriptor;
-    error_set_errno(error, ERROR_IO, errno, "cannot run %s: magic-trace must be able to read it", what);
+    error_set_errno(error, ERROR_IO, errno, "cannot run %s: magic-trace must be able to read it",
+                    what);
     if (descriptor >= 0)
         close(descriptor);
     return -1;

@@ -375,7 +375,8 @@ static bool record_into(struct recording *recording, struct record_result *resul
                         struct error *error)
 {
     recording->clock = recording_clock_start(recording->wanted->clock);
-    struct tr_options options = make_options(recording->wanted, &recording->clock, free_space(recording->directory));
+    struct tr_options options =
+        make_options(recording->wanted, &recording->clock, free_space(recording->directory));
     if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
         return false;
     bool ok = record_with_arena(recording, result, error);
