@@ -54,7 +54,7 @@ static void clear(struct tr_thread *thread, uint64_t up_to)
     thread->hot.cleared = up_to;
 }
 
-static void publish(struct tr_thread *thread)
+void tr_log_publish(struct tr_thread *thread)
 {
     if (thread->slot)
         atomic_store_explicit(&thread->slot->head, position(thread), memory_order_release);
@@ -315,7 +315,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         return false;
     }
     tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
-    publish(thread);
+    tr_log_publish(thread);
     thread->boundary = thread->hot.log;
     set_limit(thread);
     return true;
@@ -336,7 +336,7 @@ void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)
     if (thread->stops)
         return;
     tr_log_event(thread, TR_STOP, reason, values, 2);
-    publish(thread);
+    tr_log_publish(thread);
     if (thread->slot)
         atomic_store(&thread->slot->ended, (uint32_t)reason);
     thread->stops = true;

@@ -125,3 +125,7 @@ class Clocks(harness.TestCase):
                 self.assertEqual(finished.status, 0, finished.stderr)
                 traces.append(output.read_bytes())
             self.assertEqual(traces[0], traces[1], command)
+
+
+class ClocksTranslated(Clocks):
+    ENGINE = "translator"

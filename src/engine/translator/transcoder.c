@@ -237,8 +237,11 @@ static void run_run(struct transcoder *transcoder, const struct way *way,
 {
     if (part->end - part->begin == 1)
         return;
+    /* The times in its middle depend on which fragments there were, so they are not counted times. */
+    bool counts = transcoder->timeline.counts_instructions;
     transcoder->begun = part->run.last->instructions;
-    bool ran = pt_encoder_run(transcoder->encoder, &part->run, lower_stack, &transcoder->calls);
+    bool ran =
+        !counts && pt_encoder_run(transcoder->encoder, &part->run, lower_stack, &transcoder->calls);
     transcoder->begun = 0;
     for (unsigned i = part->begin + 1u; !ran && i < part->end; i++)
         step(transcoder, way_block(way, i));
@@ -368,8 +371,9 @@ static void reach_entry(struct transcoder *transcoder)
 static void happen(struct transcoder *transcoder, const struct log_record *record)
 {
     reach(transcoder, log_value(record, 0));
-    note_moment(transcoder, log_value(record, 0));
     run_event(transcoder, record);
+    /* After what a system call is counted as: what it has created begins then. */
+    note_moment(transcoder, log_value(record, 0));
 }
 
 /* What a record that makes no sense says, with its place. */

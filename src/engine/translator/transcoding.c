@@ -27,6 +27,8 @@ struct stream {
     enum stream_state state;
     struct transcoder *transcoder; /* while it is read */
     struct tr_slot *slot;
+    uint64_t
+        created_at; /* with the instruction clock: position in its creator's log, not before its beginning */
     uint64_t decided_at;    /* snapshot_ranges_settle */
     struct moments moments; /* of a thread that is done */
 };
@@ -90,13 +92,18 @@ static uint32_t creator_of(const struct transcoding *transcoding, const struct t
     return slot->tid;
 }
 
+static const struct stream *find_creator(const struct transcoding *transcoding,
+                                         const struct tr_slot *slot)
+{
+    return find_stream(transcoding, creator_of(transcoding, slot), slot->serial);
+}
+
 /* When a thread began, by the recording's clock; 0: not known. */
 static uint64_t start_of(const struct transcoding *transcoding, const struct tr_slot *slot)
 {
     if (!counts_instructions(transcoding))
         return slot->first_time;
-    const struct stream *creator =
-        find_stream(transcoding, creator_of(transcoding, slot), slot->serial);
+    const struct stream *creator = find_creator(transcoding, slot);
     const struct moments *moments = creator ? moments_of(creator) : NULL;
     return moments ? moments_convert(moments, slot->first_time) : 0;
 }
@@ -171,15 +178,39 @@ static bool read_part(struct transcoding *transcoding, uint32_t serial, struct s
     return cursor->position != before;
 }
 
+static bool has_ended(const struct tr_slot *slot)
+{
+    uint32_t end = atomic_load(&slot->ended);
+    return end != TR_SLOT_RUNS && end != TR_SLOT_EXECUTES;
+}
+
 /* Whether there was something to do. */
 static bool drain_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
 {
-    uint32_t end = atomic_load(&stream->slot->ended);
-    bool ended = end != TR_SLOT_RUNS && end != TR_SLOT_EXECUTES;
+    bool ended = has_ended(stream->slot);
     bool progress = read_part(transcoding, serial, stream);
     if (ended && !progress)
         end_stream(stream);
     return progress;
+}
+
+/* Whether it is known when the thread began. With the instruction clock that depends on what its creator had executed
+ * then: it had published its log before. */
+static bool may_begin(const struct transcoding *transcoding, struct stream *stream,
+                      struct tr_slot *slot)
+{
+    if (!counts_instructions(transcoding))
+        return true;
+    /* The record that names its creator comes before the first part of its log. */
+    if (atomic_load(&slot->head) == 0 && !has_ended(slot))
+        return false;
+    const struct stream *creator = find_creator(transcoding, slot);
+    if (!stream->slot && creator && creator->slot)
+        stream->created_at = atomic_load(&creator->slot->head);
+    stream->slot = slot;
+    return !creator || creator->state >= STREAM_DONE ||
+           (creator->state == STREAM_READ &&
+            creator->transcoder->cursor.position >= stream->created_at);
 }
 
 static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
@@ -187,7 +218,7 @@ static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
     struct stream *stream = &transcoding->streams[serial];
     if (stream->state == STREAM_NEW) {
         struct tr_slot *slot = translator_arena_slot(transcoding->arena, serial, NULL);
-        if (slot)
+        if (slot && may_begin(transcoding, stream, slot))
             begin_stream(transcoding, stream, slot);
     }
     if (stream->state == STREAM_READ)
