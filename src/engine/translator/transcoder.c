@@ -40,8 +40,10 @@ static void begin_encoder(struct transcoder *transcoder)
     encoder->stop = &never_stop;
     encoder->calls =
         (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1, .all = true};
-    /* Decoders place events between two times as the timeline does: by instructions. */
-    encoder->sparse_time = encoder->time_is_due = 1;
+    /* Decoders place events between two times as the timeline does: by instructions. Where those are counted all times
+     * are exact, and where the log has stamps differs from run to run. */
+    encoder->sparse_time = transcoder->shared->arena->options.clock != RECORD_CLOCK_INSTRUCTIONS;
+    encoder->time_is_due = 1;
     pt_encoder_begin(encoder, (uint8_t)transcoder->shared->arena->options.bus_ratio, PSB_INTERVAL);
     transcoder->encoder = encoder;
     call_stack_begin(&transcoder->calls, encoder);
