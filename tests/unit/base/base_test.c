@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/printable.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -252,9 +253,38 @@ static void programs_are_found_along_the_path(void **state)
     free(before);
 }
 
+static void check_printable(const char *text, enum printable_kind kind, const char *expected)
+{
+    char *copy = printable_copy(text, kind);
+    if (expected)
+        assert_string_equal(copy, expected);
+    else
+        assert_null(copy);
+    free(copy);
+}
+
+static void control_characters_are_escaped(void **state)
+{
+    check_printable("std::map<int, \xc3\xa9>", PRINTABLE_NAME, NULL);
+    check_printable("a\xff\xe6\xbc", PRINTABLE_NAME, NULL); /* no UTF-8, and no control either */
+    check_printable("a\x1b[31m\x7f", PRINTABLE_NAME, "a\\x1b[31m\\x7f");
+    check_printable("a\n\tb", PRINTABLE_NAME,
+                    "a\\x0a\\x09"
+                    "b");
+    check_printable("a\n\tb", PRINTABLE_TEXT, NULL);
+    check_printable("\xc2\x9b"
+                    "31m",
+                    PRINTABLE_TEXT, "\\u009b31m"); /* CSI */
+    check_printable("\x9b"
+                    "31m",
+                    PRINTABLE_TEXT, "\\x9b31m");                /* of 8-bit terminals */
+    check_printable("\xe2\x80\xae", PRINTABLE_NAME, "\\u202e"); /* right to left */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(control_characters_are_escaped),
         cmocka_unit_test(array_keeps_elements_while_growing),
         cmocka_unit_test(array_keeps_keys_in_order),
         cmocka_unit_test(array_adds_zeroed_elements),
