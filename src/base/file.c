@@ -147,9 +147,25 @@ char *file_read(const char *path, size_t *size, struct error *error)
     return bytes;
 }
 
+/* Never waits for the other end of a FIFO. What another user has put there is not written to but
+ * replaced: its owner could read it whatever its mode. */
+static int create_own(const char *path)
+{
+    enum { FLAGS = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
+    struct stat status;
+    int descriptor = open(path, FLAGS, 0600);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0 || S_ISCHR(status.st_mode))
+        return descriptor;
+    bool ours = S_ISREG(status.st_mode) && status.st_uid == geteuid();
+    if (ours && ftruncate(descriptor, 0) == 0)
+        return descriptor;
+    close(descriptor);
+    return unlink(path) == 0 ? open(path, FLAGS | O_EXCL, 0600) : -1;
+}
+
 int file_create_private(const char *path, struct error *error)
 {
-    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int descriptor = create_own(path);
     if (descriptor < 0) {
         error_set_errno(error, ERROR_IO, errno, "cannot create %s", path);
         return -1;

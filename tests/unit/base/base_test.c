@@ -171,6 +171,24 @@ static void file_is_private_whatever_stood_there(void **state)
     assert_memory_equal(view.bytes, "abc", 3);
     file_unmap(&view);
 
+    /* What another user owns is replaced: the descriptor that he may hold shows nothing of it. */
+    int foreign = open(path, O_RDONLY);
+    if (chown(path, 65534, 65534) == 0) {
+        chmod(path, 0666);
+        descriptor = file_create_private(path, &error);
+        assert_true(file_write_all(descriptor, "def", 3, path, &error));
+        close(descriptor);
+        char old[4] = {0};
+        assert_int_equal(read(foreign, old, 3), 3);
+        assert_string_equal(old, "abc");
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_uid, geteuid());
+        descriptor = file_create_private(path, &error);
+        assert_true(file_write_all(descriptor, "abc", 3, path, &error));
+        close(descriptor);
+    }
+    close(foreign);
+
     char *link = memory_format("%s/link", folder->path);
     assert_int_equal(symlink(path, link), 0);
     assert_int_equal(file_create_private(link, &error), -1);
