@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/shrunk_files.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -271,6 +272,29 @@ static void programs_are_found_along_the_path(void **state)
     free(before);
 }
 
+static void a_file_that_shrinks_reads_as_zeros(void **state)
+{
+    struct folder *folder = *state;
+    char *path = memory_format("%s/shrinks", folder->path);
+    long page = sysconf(_SC_PAGESIZE);
+    int descriptor = open(path, O_CREAT | O_RDWR, 0600);
+    assert_int_equal(ftruncate(descriptor, 2 * page), 0);
+    assert_int_equal(pwrite(descriptor, "ab", 2, page - 1), 2);
+    struct file_view view;
+    struct error error;
+    assert_true(file_map(&view, path, &error));
+    shrunk_files_handle();
+    assert_int_equal(view.bytes[page], 'b');
+    assert_false(shrunk_files_seen());
+    assert_int_equal(ftruncate(descriptor, page), 0);
+    assert_int_equal(((volatile const uint8_t *)view.bytes)[page], 0);
+    assert_int_equal(view.bytes[page - 1], 'a');
+    assert_true(shrunk_files_seen());
+    file_unmap(&view);
+    close(descriptor);
+    free(path);
+}
+
 static void check_printable(const char *text, enum printable_kind kind, const char *expected)
 {
     char *copy = printable_copy(text, kind);
@@ -303,6 +327,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test_setup_teardown(a_file_that_shrinks_reads_as_zeros, make_folder,
+                                        remove_folder),
         cmocka_unit_test(array_keeps_elements_while_growing),
         cmocka_unit_test(array_keeps_keys_in_order),
         cmocka_unit_test(array_adds_zeroed_elements),
