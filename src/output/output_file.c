@@ -34,7 +34,7 @@ static int standard_descriptor(const char *path)
 /* A device or a FIFO, whose reader may be started a little later, or never: ENXIO. */
 static int open_special(const char *path)
 {
-    enum { ATTEMPTS = 100 };
+    enum { ATTEMPTS = 30 };
     const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
     int descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     for (int i = 0; i < ATTEMPTS && descriptor < 0 && errno == ENXIO; i++) {
@@ -57,7 +57,7 @@ static bool open_directly(struct output_file *file, const char *path, struct err
     return true;
 }
 
-/* Whose links can lead us only where we could have been told to write: our own, and the
+/* Whose links can lead us only where we may be asked to write: our own, and the
  * administrator's. */
 static bool is_trusted(const struct stat *link)
 {
