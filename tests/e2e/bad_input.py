@@ -190,6 +190,20 @@ class BadOutput(harness.TestCase):
                 finished = self.magic_trace("decode", disk / "r", "-o", self.folder / "t.fxt.gz")
                 self.assertTrue((self.folder / "t.fxt.gz").exists(), finished.stderr)
 
+    def test_reserve(self):
+        """a full execution leaves 5 % of the disk free, says so, and what it recorded is decoded; the program runs on"""
+        for engine, program in (("translator", [harness.compile_program("branchy"), "100000000"]),
+                                ("sample", [harness.compile_program("spinning"), "1", "4000"])):  # some MB each 100 ms
+            with small_disk(self.folder / f"disk {engine}", "100m" if engine == "translator" else "48m") as disk:
+                finished = self.magic_trace("run", "-full-execution", "-engine", engine, "-o", self.folder / "t.fxt",
+                                            "-working-directory", disk / "r", *program)
+                self.assertEqual(finished.status, 0, finished.stderr)
+                self.assertIn(b"so that the disk of ", finished.stderr)
+                space = os.statvfs(disk)
+                self.assertGreater(space.f_bavail, space.f_blocks // 40)
+                self.assertEqual(finished.stdout, harness.run(program).stdout)
+                self.assertGreater(len(self.span_list(self.folder / "t.fxt")), 3)
+
     def test_many_processes_on_a_small_disk(self):
         """short processes take little disk: twenty of them, 4 MB of snapshot each, fit into 12 MB"""
         with small_disk(self.folder / "disk", "12m") as disk:
