@@ -314,7 +314,8 @@ static bool has_likely_size(const struct file_view *view, const char *path, stru
     const size_t largest = 64 << 20;
     if (view->size == 0)
         return error_set(error, ERROR_FORMAT,
-                         "%s is empty; removing it lets the recording be decoded without it.",
+                         "cannot read %s: it is empty. Removing it lets the recording be decoded "
+                         "without it.",
                          path);
     return view->size <= largest ||
            error_set(
