@@ -21,7 +21,7 @@ static uint32_t search(const struct tr_code_map *map, uint64_t address)
     return low;
 }
 
-struct tr_region *tr_code_map_find(struct tr_code_map *map, uint64_t address)
+struct tr_code_region *tr_code_map_find(struct tr_code_map *map, uint64_t address)
 {
     uint32_t index = search(map, address);
     if (index == map->count || map->regions[index].start > address)
@@ -29,8 +29,9 @@ struct tr_region *tr_code_map_find(struct tr_code_map *map, uint64_t address)
     return &map->regions[index];
 }
 
-struct tr_region *tr_code_map_next(struct tr_code_map *map, const struct tr_region *region,
-                                   uint64_t start, uint64_t end)
+struct tr_code_region *tr_code_map_next(struct tr_code_map *map,
+                                        const struct tr_code_region *region, uint64_t start,
+                                        uint64_t end)
 {
     uint32_t index = region ? (uint32_t)(region - map->regions) + 1 : search(map, start);
     if (index >= map->count || map->regions[index].start >= end)
@@ -46,7 +47,7 @@ static bool has_space(struct tr_code_map *map, uint32_t more)
     uint32_t capacity = map->capacity ? map->capacity : LEAST;
     while (capacity < map->count + more)
         capacity *= 2;
-    struct tr_region *regions = tr_memory_map(capacity * sizeof *regions);
+    struct tr_code_region *regions = tr_own_map(capacity * sizeof *regions);
     if (!regions)
         return false;
     memcpy(regions, map->regions, map->count * sizeof *regions);
@@ -69,7 +70,7 @@ static bool split(struct tr_code_map *map, uint64_t address)
         return true;
     if (!has_space(map, 1))
         return false;
-    struct tr_region *region = &map->regions[index];
+    struct tr_code_region *region = &map->regions[index];
     memmove(region + 1, region, (map->count - index) * sizeof *region);
     map->count++;
     region[0].end = address;
@@ -80,7 +81,7 @@ static bool split(struct tr_code_map *map, uint64_t address)
 /* --- Aliases --- */
 
 /* The part of the region that shows what the alias does; empty: none. */
-static struct tr_own_range aliased_part(const struct tr_region *region,
+static struct tr_own_range aliased_part(const struct tr_code_region *region,
                                         const struct tr_alias *alias)
 {
     struct tr_own_range none = {0, 0};
@@ -96,12 +97,12 @@ static struct tr_own_range aliased_part(const struct tr_region *region,
     return start < end ? (struct tr_own_range){start, end} : none;
 }
 
-static bool is_itself(const struct tr_region *region, const struct tr_alias *alias)
+static bool is_itself(const struct tr_code_region *region, const struct tr_alias *alias)
 {
     return alias->start <= region->start && region->end <= alias->end;
 }
 
-bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_region *region,
+bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_code_region *region,
                             uint64_t start, uint64_t end)
 {
     for (uint32_t i = 0; i < map->alias_count; i++) {
@@ -117,7 +118,7 @@ static void put_alias(struct tr_code_map *map, const struct tr_alias *alias)
     enum { LEAST = 32 };
     if (map->alias_count == map->alias_capacity) {
         uint32_t capacity = map->alias_capacity ? 2 * map->alias_capacity : LEAST;
-        struct tr_alias *aliases = tr_memory_map(capacity * sizeof *aliases);
+        struct tr_alias *aliases = tr_own_map(capacity * sizeof *aliases);
         if (!aliases) { /* too many to distinguish */
             map->aliases[map->alias_count - 1].inode = UINT64_MAX;
             return;
@@ -134,7 +135,7 @@ void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias
 {
     put_alias(map, alias);
     for (uint32_t i = 0; i < map->count; i++) {
-        const struct tr_region *region = &map->regions[i];
+        const struct tr_code_region *region = &map->regions[i];
         struct tr_own_range part = aliased_part(region, alias);
         if (region->used && part.start < part.end && !is_itself(region, alias))
             lost(context, part.start, part.end);
@@ -182,7 +183,7 @@ void tr_code_map_protect(struct tr_code_map *map, uint64_t start, uint64_t end, 
     }
     for (index = search(map, start); index < map->count && map->regions[index].start < end;
          index++) {
-        struct tr_region *region = &map->regions[index];
+        struct tr_code_region *region = &map->regions[index];
         region->protection = protection;
         if (protection & PROT_WRITE)
             region->checked = false;
@@ -203,14 +204,14 @@ static bool path_is(const struct tr_map_line *line, const char *path, size_t siz
 
 /* A file that can be opened by its path has a name, an inode and is not deleted. What has no name in a
  * file system (memfd, System V shared memory, /dev/zero) is shown as deleted. */
-static enum tr_region_source source_of(const struct tr_map_line *line)
+static enum tr_code_source source_of(const struct tr_map_line *line)
 {
     static const char deleted[] = " (deleted)", vdso[] = "[vdso]", vsyscall[] = "[vsyscall]";
     if (path_is(line, vdso, sizeof vdso - 1) || path_is(line, vsyscall, sizeof vsyscall - 1))
-        return TR_REGION_VDSO;
+        return TR_CODE_FROM_VDSO;
     bool named = line->path_size > 0 && line->path[0] == '/' && line->inode != 0 &&
                  !ends_with(line, deleted, sizeof deleted - 1);
-    return named ? TR_REGION_FILE : TR_REGION_ANONYMOUS;
+    return named ? TR_CODE_FROM_FILE : TR_CODE_FROM_ANONYMOUS;
 }
 
 static void add_region(struct tr_code_map *map, const struct tr_map_line *line, uint64_t start,
@@ -222,8 +223,8 @@ static void add_region(struct tr_code_map *map, const struct tr_map_line *line, 
         map->stale = true;
         return;
     }
-    enum tr_region_source source = source_of(line);
-    map->regions[map->count++] = (struct tr_region){
+    enum tr_code_source source = source_of(line);
+    map->regions[map->count++] = (struct tr_code_region){
         .start = start,
         .end = end,
         .line = *line,
@@ -246,7 +247,7 @@ static void add_line(struct tr_code_map *map, const struct tr_map_line *line)
 }
 
 /* Whether both show the same bytes at the same addresses. */
-static bool shows_same(const struct tr_region *a, const struct tr_region *b)
+static bool shows_same(const struct tr_code_region *a, const struct tr_code_region *b)
 {
     return a->line.inode == b->line.inode && a->line.major == b->line.major &&
            a->line.minor == b->line.minor && a->line.shared == b->line.shared &&
@@ -264,7 +265,7 @@ static uint64_t minimum(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static void copy_knowledge(struct tr_region *to, const struct tr_region *from)
+static void copy_knowledge(struct tr_code_region *to, const struct tr_code_region *from)
 {
     to->used |= from->used;
     if (to->start < from->start || to->end > from->end)
@@ -277,12 +278,12 @@ static void copy_knowledge(struct tr_region *to, const struct tr_region *from)
 }
 
 /* What was known of the old region goes to those that show the same bytes in its place; code anywhere else is lost. */
-static void hand_over(const struct tr_region *old, struct tr_code_map *map, tr_code_lost *lost,
+static void hand_over(const struct tr_code_region *old, struct tr_code_map *map, tr_code_lost *lost,
                       void *context)
 {
     uint64_t at = old->start;
     for (uint32_t i = search(map, at); i < map->count && map->regions[i].start < old->end; i++) {
-        struct tr_region *region = &map->regions[i];
+        struct tr_code_region *region = &map->regions[i];
         if (!shows_same(old, region))
             continue;
         copy_knowledge(region, old);
@@ -300,7 +301,7 @@ static void add_inactive_code(struct tr_code_map *map, const struct tr_code_map 
 {
     for (uint32_t i = search(old, line->start); i < old->count && old->regions[i].start < line->end;
          i++) {
-        const struct tr_region *region = &old->regions[i];
+        const struct tr_code_region *region = &old->regions[i];
         if (region->used)
             add_region(map, line, maximum(region->start, line->start),
                        minimum(region->end, line->end));

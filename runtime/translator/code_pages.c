@@ -53,9 +53,9 @@ static void lose(void *context, uint64_t start, uint64_t end)
 
 /* The region of the address, after looking again when it is not known as executable. `*known` is false when it cannot
  * be found out whether there is one. */
-static struct tr_region *look_up(struct tr_thread *thread, uint64_t address, bool *known)
+static struct tr_code_region *look_up(struct tr_thread *thread, uint64_t address, bool *known)
 {
-    struct tr_region *region = map.stale ? NULL : tr_code_map_find(&map, address);
+    struct tr_code_region *region = map.stale ? NULL : tr_code_map_find(&map, address);
     *known = true;
     if (region && (region->protection & PROT_EXEC))
         return region;
@@ -63,15 +63,15 @@ static struct tr_region *look_up(struct tr_thread *thread, uint64_t address, boo
     return tr_code_map_find(&map, address);
 }
 
-static uint64_t file_offset(const struct tr_region *region, uint64_t address)
+static uint64_t file_offset(const struct tr_code_region *region, uint64_t address)
 {
     return region->line.offset + (address - region->line.start);
 }
 
 /* --- Mapping records --- */
 
-static void log_region(struct tr_thread *thread, const struct tr_region *region, uint64_t start,
-                       uint64_t end)
+static void log_region(struct tr_thread *thread, const struct tr_code_region *region,
+                       uint64_t start, uint64_t end)
 {
     enum { LONGEST_PATH = 4096 };
     char path[LONGEST_PATH];
@@ -90,7 +90,7 @@ static void log_region(struct tr_thread *thread, const struct tr_region *region,
 
 /* As stat gives them: they differ from those in /proc/self/maps on btrfs and overlayfs. Only triggers need
  * them. */
-static void identify(struct tr_thread *thread, struct tr_region *region)
+static void identify(struct tr_thread *thread, struct tr_code_region *region)
 {
     enum { LONGEST_PATH = 4096 };
     char path[LONGEST_PATH];
@@ -110,14 +110,14 @@ static void identify(struct tr_thread *thread, struct tr_region *region)
     region->inode = status.st_ino;
 }
 
-static void report(struct tr_thread *thread, struct tr_region *region)
+static void report(struct tr_thread *thread, struct tr_code_region *region)
 {
     region->used = true;
-    if (region->source == TR_REGION_ANONYMOUS || region->reported)
+    if (region->source == TR_CODE_FROM_ANONYMOUS || region->reported)
         return;
     log_region(thread, region, region->start, region->end);
     region->reported = true;
-    if (region->source == TR_REGION_FILE)
+    if (region->source == TR_CODE_FROM_FILE)
         identify(thread, region);
 }
 
@@ -162,7 +162,8 @@ static bool unprotect(uint64_t start, uint64_t end)
     return done > start;
 }
 
-static bool is_stack(const struct tr_thread *thread, const struct tr_region *region, uint64_t page)
+static bool is_stack(const struct tr_thread *thread, const struct tr_code_region *region,
+                     uint64_t page)
 {
     static const char stack[] = "[stack]";
     const struct tr_map_line *line = &region->line;
@@ -173,8 +174,8 @@ static bool is_stack(const struct tr_thread *thread, const struct tr_region *reg
 }
 
 /* Where the program may write to the page. */
-static enum tr_code protect_writable(const struct tr_thread *thread, const struct tr_region *region,
-                                     uint64_t address)
+static enum tr_code protect_writable(const struct tr_thread *thread,
+                                     const struct tr_code_region *region, uint64_t address)
 {
     struct tr_page *page = tr_page_get(&pages, address);
     if (!page)
@@ -190,20 +191,20 @@ static enum tr_code protect_writable(const struct tr_thread *thread, const struc
 }
 
 /* As the program wants it: /proc/self/maps shows what was protected when it was read as not writable. */
-static bool is_writable(const struct tr_region *region, uint64_t address)
+static bool is_writable(const struct tr_code_region *region, uint64_t address)
 {
     const struct tr_page *page = tr_page_find(&pages, address);
     uint8_t protection = page && page->protection ? page->protection : region->protection;
     return (protection & PROT_WRITE) != 0;
 }
 
-static bool is_aliased(const struct tr_region *region, uint64_t page)
+static bool is_aliased(const struct tr_code_region *region, uint64_t page)
 {
     return tr_code_map_is_aliased(&map, region, page, page + TR_PAGE);
 }
 
 /* Whether the page, of a private mapping of a file, shows what lies in the file. */
-static bool page_is_of_file(const struct tr_region *region, uint64_t address)
+static bool page_is_of_file(const struct tr_code_region *region, uint64_t address)
 {
     enum { LONGEST_PATH = 4096 };
     char path[LONGEST_PATH];
@@ -214,7 +215,7 @@ static bool page_is_of_file(const struct tr_region *region, uint64_t address)
 }
 
 /* Pages that a debugger has touched, or the recorder, are as they were. */
-static bool has_changed_pages(const struct tr_region *region)
+static bool has_changed_pages(const struct tr_code_region *region)
 {
     enum { MOST_LOOKS = 16 };
     uint64_t at = region->start;
@@ -232,9 +233,9 @@ static bool has_changed_pages(const struct tr_region *region)
 }
 
 /* A mapping of a file from which no page differs from the file's. */
-static bool is_unchanged_file(struct tr_region *region)
+static bool is_unchanged_file(struct tr_code_region *region)
 {
-    if (region->source != TR_REGION_FILE || (region->protection & PROT_WRITE) ||
+    if (region->source != TR_CODE_FROM_FILE || (region->protection & PROT_WRITE) ||
         tr_code_map_is_aliased(&map, region, region->start, region->end))
         return false;
     if (!region->checked) {
@@ -244,8 +245,8 @@ static bool is_unchanged_file(struct tr_region *region)
     return !region->modified;
 }
 
-static enum tr_code kind_of_page(const struct tr_thread *thread, const struct tr_region *region,
-                                 uint64_t address)
+static enum tr_code kind_of_page(const struct tr_thread *thread,
+                                 const struct tr_code_region *region, uint64_t address)
 {
     if (!is_writable(region, address))
         return is_aliased(region, address) ? TR_CODE_CHANGING : TR_CODE_PROTECTED;
@@ -257,14 +258,14 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
     uint64_t page = page_of(pc);
     struct tr_code_range range = {.start = page, .end = page + TR_PAGE};
     bool known;
-    struct tr_region *region = look_up(thread, pc, &known);
+    struct tr_code_region *region = look_up(thread, pc, &known);
     if (!region || !(region->protection & PROT_EXEC)) {
         bool ours = tr_own_overlaps(pc, pc + 1);
         range.kind = known || ours || region ? TR_CODE_NONE : TR_CODE_CHANGING;
         return range;
     }
     report(thread, region);
-    range.vdso = region->source == TR_REGION_VDSO || page == vsyscall_page;
+    range.vdso = region->source == TR_CODE_FROM_VDSO || page == vsyscall_page;
     bool whole = range.vdso || (is_unchanged_file(region) && !is_writable(region, page));
     if (whole) {
         range.start = region->start;
@@ -275,19 +276,19 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
     }
     range.device = region->device;
     range.inode = region->inode;
-    range.file_offset = region->source == TR_REGION_FILE ? file_offset(region, range.start) : 0;
+    range.file_offset = region->source == TR_CODE_FROM_FILE ? file_offset(region, range.start) : 0;
     return range;
 }
 
 /* --- Content --- */
 
-static bool is_of_file(struct tr_region *region, uint64_t address)
+static bool is_of_file(struct tr_code_region *region, uint64_t address)
 {
-    return region->source == TR_REGION_FILE && !region->line.shared && !map.sealed &&
+    return region->source == TR_CODE_FROM_FILE && !region->line.shared && !map.sealed &&
            page_is_of_file(region, address);
 }
 
-static bool can_change(const struct tr_region *region, const struct tr_page *page)
+static bool can_change(const struct tr_code_region *region, const struct tr_page *page)
 {
     if (!region || is_aliased(region, page->address))
         return true;
@@ -296,8 +297,8 @@ static bool can_change(const struct tr_region *region, const struct tr_page *pag
 
 static void note_page(struct tr_thread *thread, uint64_t address)
 {
-    struct tr_region *region = tr_code_map_find(&map, address);
-    if (region && (region->source == TR_REGION_VDSO ||
+    struct tr_code_region *region = tr_code_map_find(&map, address);
+    if (region && (region->source == TR_CODE_FROM_VDSO ||
                    (is_unchanged_file(region) && !is_writable(region, address))))
         return;
     struct tr_page *page = tr_page_get(&pages, address);
@@ -499,8 +500,9 @@ static void set_pages(uint64_t start, uint64_t end, uint64_t protection)
 /* Bytes of files become writable, or are not to be executed: they are looked at again. */
 static void lose_files(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
-    for (struct tr_region *region = NULL; (region = tr_code_map_next(&map, region, start, end));)
-        if (region->used && region->source == TR_REGION_FILE)
+    for (struct tr_code_region *region = NULL;
+         (region = tr_code_map_next(&map, region, start, end));)
+        if (region->used && region->source == TR_CODE_FROM_FILE)
             tr_invalidate(thread, region->start > start ? region->start : start,
                           minimum(region->end, end));
 }

@@ -5,6 +5,7 @@
 #include "runtime/translator/dispatch.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/fragment.h"
 #include "runtime/translator/hot_path.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/signal.h"
@@ -87,6 +88,9 @@ static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment
         tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
     if (thread->let_go ||
         atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    /* A loop around a system call may have no other place where the limit is compared. */
+    if (tr_log_is_due(thread) && !tr_log_check(thread, false))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return go_on(thread);
 }

@@ -1,6 +1,6 @@
 /* Writing machine code: the few forms of instructions that the translator makes itself.
  *
- * Called by translate.c and link.c. Code is written at `at` for execution at `at + shift`; with shift 0 it is written
+ * Called by translate.c and fragment.c. Code is written at `at` for execution at `at + shift`; with shift 0 it is written
  * where it will run. Source of encodings: SDM volume 2.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_EMIT_H

@@ -1,7 +1,7 @@
 /* The only instructions of the runtime that may fault: they touch memory at addresses which the
  * program named.
  *
- * When one faults, the master handler (signal.c) makes the function return false; a write to a page
+ * When one faults, the master handler (signal_delivery.c) makes the function return false; a write to a page
  * that is protected because code was translated from it (code_pages.h) is mended, so not under
  * process->lock. */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_FAULT_SAFE_H

@@ -1,8 +1,9 @@
-#include "runtime/translator/translation.h"
+#include "runtime/translator/fragment.h"
 
 #include "runtime/translator/emit.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
+#include "runtime/translator/translation.h"
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -151,58 +152,28 @@ void tr_fragments_forked(struct tr_process *process, uint32_t table)
     use_table(process, table, newest->table->serial, first);
 }
 
-static unsigned instruction_count(const struct tr_superblock *superblock)
-{
-    return superblock->item_count;
-}
-
-static void describe_lengths(uint8_t *lengths, const struct tr_superblock *superblock)
-{
-    for (unsigned i = 0; i < superblock->item_count; i++) {
-        uint8_t length = superblock->items[i].decoded.length;
-        if (i % 2)
-            lengths[i / 2] |= (uint8_t)(length << 4);
-        else
-            lengths[i / 2] = length;
-    }
-}
-
-bool tr_fragment_describe(struct tr_translation *translation,
-                          const struct tr_superblock *superblock)
+struct tr_fragment *tr_fragment_reserve_description(uint64_t size)
 {
     struct tr_process *process = &tr_process;
-    uint64_t size = sizeof(struct tr_fragment) + superblock->block_count * sizeof(struct tr_block) +
-                    (instruction_count(superblock) + 1) / 2;
-    size = (size + 7) & ~UINT64_C(7);
     if (!process->table || all.next + size > process->control->table_size)
-        return false;
+        return NULL;
     if (all.next + size > all.ready) {
         if (tr_syscall(__NR_mprotect, (uint64_t)process->table + all.ready, TABLE_STEP,
                        PROT_READ | PROT_WRITE) != 0)
-            return false;
+            return NULL;
         all.ready += TABLE_STEP;
     }
-    struct tr_fragment *fragment = (void *)((uint8_t *)process->table + all.next);
-    fragment->pc = superblock->pc;
-    fragment->block_count = (uint16_t)superblock->block_count;
-    fragment->size = (uint16_t)size;
-    fragment->reserved = all.count;
-    for (unsigned i = 0; i < superblock->block_count; i++) {
-        const struct tr_way *way = &superblock->blocks[i];
-        fragment->blocks[i] = (struct tr_block){
-            .start = (int32_t)(way->start - superblock->pc),
-            .target = (int32_t)(way->target ? way->target - superblock->pc : 0),
-            .size = (uint16_t)(way->end - way->start),
-            .instructions = way->instructions,
-            .end = (uint8_t)(way->kind | (way->loads_stack ? TR_BLOCK_LOADS_STACK : 0)),
-        };
-    }
-    describe_lengths((uint8_t *)&fragment->blocks[superblock->block_count], superblock);
+    return (void *)((uint8_t *)process->table + all.next);
+}
+
+void tr_fragment_add_description(struct tr_translation *translation,
+                                 struct tr_fragment *description)
+{
+    description->reserved = all.count;
     translation->identifier =
         all.tables[all.table_count - 1].first + (uint32_t)((all.next - TR_PAGE) / 8);
-    all.next += size;
-    atomic_store_explicit(&process->table->tail, all.next, memory_order_release);
-    return true;
+    all.next += description->size;
+    atomic_store_explicit(&tr_process.table->tail, all.next, memory_order_release);
 }
 
 const struct tr_fragment *tr_fragment_description(uint32_t identifier)

@@ -1,6 +1,8 @@
 #include "runtime/translator/hot_path.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/fragment.h"
+#include "runtime/translator/superblock.h"
 #include "runtime/translator/system.h"
 #include "runtime/translator/translation.h"
 

@@ -2,6 +2,7 @@
 
 #include "runtime/translator/clock.h"
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/recorder.h"
 #include "runtime/translator/system.h"
 
@@ -69,7 +70,16 @@ static void begin_chunk(struct tr_thread *thread, uint64_t at)
     atomic_store_explicit(&slot->chunks[chunk].position, at, memory_order_release);
 }
 
-/* The log goes on at the beginning of the ring. */
+/* A signal that came since the limit was looked at has set it to 0. */
+static void keep_asked(struct tr_thread *thread)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (thread->signals.pending || thread->let_go)
+        thread->hot.limit = thread->hot.run = 0;
+}
+
+/* The log goes on at the beginning of the ring. The next comparison with the limit begins a chunk there: the old limit is
+ * far from here, and readers begin at chunks. */
 static void wrap(struct tr_thread *thread)
 {
     uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
@@ -79,6 +89,8 @@ static void wrap(struct tr_thread *thread)
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
+    thread->hot.limit = thread->hot.check_at = thread->hot.log;
+    keep_asked(thread);
 }
 
 static void make_room(struct tr_thread *thread, uint64_t size)
@@ -113,7 +125,7 @@ uint32_t tr_log_last(const struct tr_thread *thread)
 static bool use_private_ring(struct tr_thread *thread)
 {
     if (!thread->private_ring)
-        thread->private_ring = tr_memory_map(PRIVATE_RING);
+        thread->private_ring = tr_own_map(PRIVATE_RING);
     if (!thread->private_ring)
         return false;
     thread->slot = NULL;
@@ -151,15 +163,22 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     return true;
 }
 
+/* enter.S stamps the time and clears ahead by itself up to here: it must not come to the ring's end, which may be nearer
+ * than CHECK_STEP after a copy of the stack. */
+static uint64_t next_check(const struct tr_thread *thread)
+{
+    uint64_t ahead = TR_CLEARED + 2 * LINE, step = thread->hot.log + CHECK_STEP;
+    uint64_t end = (uint64_t)thread->ring_end;
+    return (step < end ? step : end) - ahead;
+}
+
 static void set_limit(struct tr_thread *thread)
 {
     thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
-    thread->hot.check_at = thread->hot.log + CHECK_STEP - TR_CLEARED - LINE;
+    thread->hot.check_at = next_check(thread);
     thread->hot.stamped = tr_rdtsc();
     thread->hot.run = 1;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (thread->signals.pending || thread->let_go)
-        thread->hot.limit = thread->hot.run = 0;
+    keep_asked(thread);
 }
 
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
@@ -195,13 +214,15 @@ static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
     return copied;
 }
 
-/* The registers that calls preserve, and the innermost part of the program's stack: so that callers are known where a
- * ring begins. */
-static void copy_stack(struct tr_thread *thread)
+/* The registers that calls preserve, the one that vfork has its return address in while it makes its system call
+ * (glibc, sysdeps/unix/sysv/linux/x86_64/vfork.S), and the innermost part of the program's stack. */
+void tr_log_calls(struct tr_thread *thread)
 {
+    if (thread->stops)
+        return;
     const uint64_t *r = thread->app.r;
-    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP],
-                         r[TR_R12], r[TR_R13],      r[TR_R14], r[TR_R15]};
+    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12],
+                         r[TR_R13], r[TR_R14],      r[TR_R15], r[TR_RDI]};
     make_room(thread, 4 + sizeof header + LARGEST_STACK_COPY);
     uint64_t place = thread->hot.log + 4 + sizeof header;
     uint64_t words = copy_mapped(place, header[0], LARGEST_STACK_COPY) / 8;
@@ -249,6 +270,11 @@ static bool streams(const struct tr_control *control)
     return control->options.full_execution || control->options.multi_snapshot;
 }
 
+bool tr_log_is_due(const struct tr_thread *thread)
+{
+    return thread->hot.log > thread->hot.check_at;
+}
+
 bool tr_log_check(struct tr_thread *thread, bool in_fragment)
 {
     struct tr_control *control = thread->process->control;
@@ -259,7 +285,8 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     if (in_fragment)
         thread->hot.log -= sizeof entry;
     uint64_t before = position(thread);
-    if (thread->hot.log + CHECK_STEP + SLACK > (uint64_t)thread->ring_end)
+    if (thread->hot.log + (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP + SLACK >
+        (uint64_t)thread->ring_end)
         wrap(thread);
     clear(thread, thread->hot.log + TR_CLEARED);
     uint64_t now = position(thread);
@@ -273,7 +300,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         }
         if (next) {
             begin_chunk(thread, now);
-            copy_stack(thread);
+            tr_log_calls(thread);
         }
         thread->checked = now;
     }

@@ -12,6 +12,9 @@
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
                   const uint64_t *values, unsigned count);
 
+/* Who has called what runs next, at app.pc (TR_CALLS). */
+void tr_log_calls(struct tr_thread *thread);
+
 /* The word of the newest fragment entry, which has to be the newest record. */
 uint32_t tr_log_last(const struct tr_thread *thread);
 
@@ -19,7 +22,10 @@ uint32_t tr_log_last(const struct tr_thread *thread);
  * read. */
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced);
 
-/* The head of a fragment found the log pointer above hot.limit: makes room, clears ahead, begins chunks (stack copy),
+/* So much has been logged that tr_log_check has to be called at the next opportunity. */
+bool tr_log_is_due(const struct tr_thread *thread);
+
+/* The head of a fragment found the log pointer above hot.limit, or tr_log_is_due: makes room, clears ahead, begins chunks (stack copy),
  * stamps the time, waits for the reader. `in_fragment`: the fragment's entry has been logged. False: tracing is to
  * end. */
 bool tr_log_check(struct tr_thread *thread, bool in_fragment);

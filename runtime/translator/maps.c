@@ -2,6 +2,7 @@
 
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/layout.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 
 #include <asm/stat.h>
@@ -117,7 +118,7 @@ static bool has_space(struct tr_maps_text *maps)
     if (maps->capacity - maps->size >= STEP)
         return true;
     size_t capacity = maps->capacity ? 2 * maps->capacity : LEAST;
-    char *text = tr_memory_map(capacity);
+    char *text = tr_own_map(capacity);
     if (!text)
         return false;
     memcpy(text, maps->text, maps->size);

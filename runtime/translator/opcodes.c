@@ -1,5 +1,5 @@
 #include "runtime/translator/opcodes.h"
-#include "runtime/translator/decode.h"
+#include "runtime/translator/instruction.h"
 
 /* The vocabulary of the tables. R reads, W writes, X does both. */
 #define FLAGS_R(set) ((uint64_t)(set) << OPCODE_FLAGS_AT)

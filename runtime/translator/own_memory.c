@@ -65,6 +65,15 @@ bool tr_own_add(uint64_t start, uint64_t size)
     return false;
 }
 
+void *tr_own_map(size_t size)
+{
+    int64_t address = tr_syscall6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
+    if (address < 0 || !tr_own_add((uint64_t)address, size))
+        return NULL;
+    return (void *)address;
+}
+
 void tr_own_remove(uint64_t start)
 {
     for (struct own_block *block = &first_block; block; block = atomic_load(&block->next))

@@ -8,6 +8,7 @@
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_OWN_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct tr_own_range {
@@ -16,6 +17,9 @@ struct tr_own_range {
 
 /* Whole pages. False when there is no memory to remember it in. */
 bool tr_own_add(uint64_t start, uint64_t size);
+
+/* New private anonymous memory, never given back; NULL when there is none. */
+void *tr_own_map(size_t size);
 
 /* The range that begins at `start` is about to be unmapped. */
 void tr_own_remove(uint64_t start);

@@ -1,5 +1,6 @@
 #include "runtime/translator/page_table.h"
 
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 
 /* Index of the first page at or above the address. */
@@ -32,7 +33,7 @@ static bool has_space(struct tr_page_table *table)
     if (table->count < table->capacity)
         return true;
     uint32_t capacity = table->capacity ? 2 * table->capacity : LEAST;
-    struct tr_page *pages = tr_memory_map(capacity * sizeof *pages);
+    struct tr_page *pages = tr_own_map(capacity * sizeof *pages);
     if (!pages)
         return false;
     memcpy(pages, table->pages, table->count * sizeof *pages);

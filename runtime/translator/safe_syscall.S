@@ -3,7 +3,7 @@
  * int tr_make_syscall(volatile int *pending, int64_t number, const uint64_t arguments[6], int64_t *result)
  *
  * 1: made, *result is set. 0: a signal is pending, the call was not made, or is to be restarted. The master handler
- * (signal.c) compares where it interrupted with the labels:
+ * (signal_delivery.c) compares where it interrupted with the labels:
  *   from tr_syscall_check to tr_syscall_instruction inclusive: the call has not been made, or the kernel has set up its
  *       restart. The handler goes on at tr_syscall_refused.
  *   at tr_syscall_made: the call was made, rax is its result.

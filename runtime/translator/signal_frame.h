@@ -3,7 +3,7 @@
  * (arch/x86/kernel/fpu/signal.c). Made and read here for the program, and made once more for the kernel's own
  * sigreturn when a thread goes on natively.
  *
- * Called by signal.c and signal_actions.c, not under process->lock. */
+ * Called by signal_delivery.c and signal_actions.c, not under process->lock. */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SIGNAL_FRAME_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_SIGNAL_FRAME_H
 

@@ -2,12 +2,12 @@
  * the kernel left it at the program's exec. */
 #include "engine/packets/sideband_layout.h"
 #include "runtime/translator/clock.h"
+#include "runtime/translator/fragment.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
-#include "runtime/translator/translation.h"
 
 #include <asm/unistd.h>
 #include <linux/auxvec.h>

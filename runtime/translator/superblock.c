@@ -418,3 +418,41 @@ bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thre
     find_check(superblock);
     return true;
 }
+
+/* ---- its description ---- */
+
+uint64_t tr_superblock_description_size(const struct tr_superblock *superblock)
+{
+    uint64_t size = sizeof(struct tr_fragment) + superblock->block_count * sizeof(struct tr_block) +
+                    (superblock->item_count + 1) / 2;
+    return (size + 7) & ~UINT64_C(7);
+}
+
+static void describe_lengths(uint8_t *lengths, const struct tr_superblock *superblock)
+{
+    for (unsigned i = 0; i < superblock->item_count; i++) {
+        uint8_t length = superblock->items[i].decoded.length;
+        if (i % 2)
+            lengths[i / 2] |= (uint8_t)(length << 4);
+        else
+            lengths[i / 2] = length;
+    }
+}
+
+void tr_superblock_describe(const struct tr_superblock *superblock, struct tr_fragment *description)
+{
+    description->pc = superblock->pc;
+    description->block_count = (uint16_t)superblock->block_count;
+    description->size = (uint16_t)tr_superblock_description_size(superblock);
+    for (unsigned i = 0; i < superblock->block_count; i++) {
+        const struct tr_way *way = &superblock->blocks[i];
+        description->blocks[i] = (struct tr_block){
+            .start = (int32_t)(way->start - superblock->pc),
+            .target = (int32_t)(way->target ? way->target - superblock->pc : 0),
+            .size = (uint16_t)(way->end - way->start),
+            .instructions = way->instructions,
+            .end = (uint8_t)(way->kind | (way->loads_stack ? TR_BLOCK_LOADS_STACK : 0)),
+        };
+    }
+    describe_lengths((uint8_t *)&description->blocks[superblock->block_count], superblock);
+}

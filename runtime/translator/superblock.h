@@ -69,4 +69,9 @@ struct tr_superblock {
 bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc,
                         const struct tr_route *route);
 
+/* Its description for a fragment table (layout.h): how many bytes, and the bytes; `reserved` is left alone. */
+uint64_t tr_superblock_description_size(const struct tr_superblock *superblock);
+void tr_superblock_describe(const struct tr_superblock *superblock,
+                            struct tr_fragment *description);
+
 #endif

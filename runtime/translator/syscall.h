@@ -33,18 +33,6 @@ void tr_process_end_log(struct tr_thread *thread, enum tr_slot_end end);
 void tr_process_end_other_logs(struct tr_thread *thread, enum tr_slot_end from,
                                enum tr_slot_end to);
 
-/* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before, with all fields 0 but
- * hot.self, hot.stack, process, state. NULL: there is none. */
-struct tr_thread *tr_thread_allocate(struct tr_process *process);
-/* Its memory can be used for another one. */
-void tr_thread_release(struct tr_thread *thread);
-/* Its stack for the master handler: TR_SIGNAL_STACK_SIZE bytes. */
-void *tr_thread_signal_stack(const struct tr_thread *thread);
-/* Sets the gs base of the calling thread; NULL: to 0. */
-void tr_thread_set_base(struct tr_thread *thread);
-/* The calling thread, NULL when the gs base is not ours (it went on natively): for the master handler. */
-struct tr_thread *tr_thread_here(void);
-
 /* enter.S: runs the program from thread->app on, in the cache; never returns. From any stack. */
 _Noreturn void tr_enter(struct tr_thread *thread);
 

@@ -1,10 +1,7 @@
 #include "runtime/translator/system.h"
 
-#include "runtime/translator/own_memory.h"
-
 #include <asm/unistd.h>
 #include <linux/futex.h>
-#include <linux/mman.h>
 
 void *memcpy(void *to, const void *from, size_t size)
 {
@@ -58,15 +55,6 @@ size_t strlen(const char *text)
     while (*at)
         at++;
     return (size_t)((const char *)at - text);
-}
-
-void *tr_memory_map(size_t size)
-{
-    int64_t address = tr_syscall6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
-    if (address < 0 || !tr_own_add((uint64_t)address, size))
-        return NULL;
-    return (void *)address;
 }
 
 /* Ulrich Drepper, "Futexes Are Tricky" (2011), mutex 2. */

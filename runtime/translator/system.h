@@ -40,9 +40,6 @@ static inline uint64_t tr_rdtsc(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* Private anonymous memory, never given back; NULL when there is none. */
-void *tr_memory_map(size_t size);
-
 /* A lock that is held briefly; waits by futex. The caller blocks signals where a handler could take it, too. */
 void tr_lock(uint32_t *lock);
 void tr_unlock(uint32_t *lock);

@@ -1,7 +1,6 @@
 #include "runtime/translator/thread.h"
 
 #include "runtime/translator/own_memory.h"
-#include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
 
 #include <asm/prctl.h>

@@ -58,9 +58,9 @@ struct tr_hot {
     uint64_t rax;     /* 0x38 */
     uint64_t scratch; /* 0x40 one more, for far RIP-relative operands */
     uint64_t target;  /* 0x48 cache address that enter.S continues at */
-    uint64_t exit;    /* 0x50 which exit was taken (fragment.h) */
-    uint64_t
-        check_at; /* 0x58 log address from which on the limit leads to tr_log_check, not to a stamp alone */
+    uint64_t exit;    /* 0x50 which exit was taken (translation.h) */
+    /* 0x58 log address from which on the limit leads to tr_log_check, not to a stamp alone */
+    uint64_t check_at;
     /* Addresses in enter.S, for jumps from anywhere. */
     uint64_t leave_direct;   /* 0x60 */
     uint64_t leave_indirect; /* 0x68 rdx is the target, rcx and rdx are in memory */
@@ -183,7 +183,7 @@ struct tr_process {
     struct tr_table *table;     /* fragments are described there */
     uint64_t image, image_size; /* the runtime */
     int32_t pid;
-    uint32_t lock;             /* of code cache, fragments and code map: lock.h */
+    uint32_t lock;             /* of code cache, fragments and code map: tr_lock */
     struct tr_thread *threads; /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time; /* what the runtime uses up is taken off the clock */
@@ -205,5 +205,17 @@ static inline struct tr_thread *tr_current(void)
     __asm__("mov %%gs:0, %0" : "=r"(thread));
     return thread;
 }
+
+/* Memory for a thread (struct tr_thread, its table, its stacks), new or used before, with all fields 0 but
+ * hot.self, hot.stack, process, state. NULL: there is none. */
+struct tr_thread *tr_thread_allocate(struct tr_process *process);
+/* Its memory can be used for another one. */
+void tr_thread_release(struct tr_thread *thread);
+/* Its stack for the master handler: TR_SIGNAL_STACK_SIZE bytes. */
+void *tr_thread_signal_stack(const struct tr_thread *thread);
+/* Sets the gs base of the calling thread; NULL: to 0. */
+void tr_thread_set_base(struct tr_thread *thread);
+/* The calling thread, NULL when the gs base is not ours (it went on natively): for the master handler. */
+struct tr_thread *tr_thread_here(void);
 
 #endif

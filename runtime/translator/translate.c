@@ -2,6 +2,8 @@
 #include "runtime/translator/translation.h"
 
 #include "runtime/translator/emit.h"
+#include "runtime/translator/fragment.h"
+#include "runtime/translator/superblock.h"
 #include "runtime/translator/system.h"
 
 #define HOT(field) ((uint32_t) __builtin_offsetof(struct tr_hot, field))
@@ -168,11 +170,9 @@ static void give_back_for(struct translating *t, const struct tr_item *item, boo
     }
 }
 
-/* After it. */
+/* After it; LOOP writes rcx, too. */
 static void forget_written(struct translating *t, const struct tr_item *item)
 {
-    if (item->decoded.kind != TR_PLAIN)
-        return;
     t->now.borrowed &= (uint16_t)~item->decoded.writes;
     t->kept &= (uint16_t)~item->decoded.writes;
 }
@@ -821,6 +821,17 @@ static uint32_t keep_route(struct translating *t, const struct tr_route *route)
     return offset;
 }
 
+static bool describe(struct tr_translation *translation, const struct tr_superblock *superblock)
+{
+    struct tr_fragment *description =
+        tr_fragment_reserve_description(tr_superblock_description_size(superblock));
+    if (!description)
+        return false;
+    tr_superblock_describe(superblock, description);
+    tr_fragment_add_description(translation, description);
+    return true;
+}
+
 struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
                                     const struct tr_route *route, bool *nothing)
 {
@@ -832,7 +843,7 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
         return NULL;
     t.region = tr_cache_region(pc);
     struct tr_translation *translation = t.region ? tr_fragment_add() : NULL;
-    if (!translation || !tr_fragment_describe(translation, &t.superblock))
+    if (!translation || !describe(translation, &t.superblock))
         return NULL;
     t.hot = (struct tr_emitter){t.region->hot.start + t.region->hot.used, 0};
     t.cold = (struct tr_emitter){t.region->cold.start + t.region->cold.used, 0};

@@ -5,8 +5,8 @@
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_TRANSLATION_H
 
 #include "runtime/translator/cache.h"
-#include "runtime/translator/fragment.h"
-#include "runtime/translator/superblock.h"
+
+struct tr_route; /* superblock.h */
 
 /* A fragment in the cache. Its code begins (at an address that is a multiple of 8) with the log entry:
  *
@@ -78,33 +78,5 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
 /* The state of the program at `offset` in the translation's code: `state` holds the processor's registers. */
 bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,
                         uint32_t offset, struct tr_state *state);
-
-/* fragment.c */
-struct tr_translation *tr_fragment_find(uint64_t pc);
-/* Adds one, with room for its description. NULL: no memory. */
-struct tr_translation *tr_fragment_add(void);
-void tr_fragment_publish(struct tr_translation *translation);
-uint64_t tr_fragment_body(const struct tr_translation *translation);
-/* Where code that has checked the target already goes on: its log entry; made when there is none. 0: no memory. */
-uint64_t tr_fragment_indirect_body(struct tr_translation *translation);
-uint64_t tr_fragment_indirect_entry(struct tr_translation *translation);
-/* The pc of a fragment by its identifier. */
-uint64_t tr_fragment_pc(uint32_t identifier);
-/* Its description, and the translation that it belongs to. */
-const struct tr_fragment *tr_fragment_description(uint32_t identifier);
-struct tr_translation *tr_fragment_translation(uint32_t identifier);
-/* `newer` was made for the same address and published: entries into `older` lead to it from now on. */
-void tr_fragment_replace(struct tr_translation *older, struct tr_translation *newer);
-/* Writes the description into the table. False: no room. */
-bool tr_fragment_describe(struct tr_translation *translation,
-                          const struct tr_superblock *superblock);
-/* False: no memory. */
-bool tr_fragments_begin(struct tr_process *process, uint32_t table);
-/* After fork, in the child: descriptions go to its own table. */
-void tr_fragments_forked(struct tr_process *process, uint32_t table);
-
-/* Changes the 4-byte displacement at `address` so that it leads to `target`, by way of a jump in the cold part where
- * that is too far. */
-void tr_link(struct tr_region *region, uint64_t address, uint64_t target);
 
 #endif

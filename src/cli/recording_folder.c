@@ -126,7 +126,8 @@ bool recording_folder_make(struct recording_folder *folder, const char *wanted, 
 
 bool recording_folder_holds_data(const struct recording_folder *folder)
 {
-    return exists_in(folder->path, "perf.data") || is_unfinished(folder->path);
+    return exists_in(folder->path, "perf.data") || exists_in(folder->path, "perf.data.partial") ||
+           is_unfinished(folder->path);
 }
 
 void recording_folder_remove(struct recording_folder *folder)

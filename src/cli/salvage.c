@@ -1,6 +1,7 @@
 #include "cli/salvage.h"
 
 #include "engine/registry.h"
+#include "recording/perf_data/partial_file.h"
 
 #include <sys/stat.h>
 
@@ -13,5 +14,5 @@ bool salvage(const char *recording, struct error *error)
     for (size_t i = 0; (engine = engine_at(i)); i++)
         if (engine->salvage && !engine->salvage(recording, error))
             return false;
-    return true;
+    return partial_file_salvage(recording, error);
 }

@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 
-/* Asks every engine to finish what it left in `recording`. Nothing to do (a whole recording, a lone
+/* Asks every engine to finish what it left in `recording`, and completes a perf.data whose writing
+ * was cut off. Nothing to do (a whole recording, a lone
  * perf.data file) is success. */
 bool salvage(const char *recording, struct error *error);
 

@@ -7,8 +7,8 @@
  *
  * Places are in files. A file that is mapped later (dlopen, exec) is watched as soon as the kernel
  * has reported the mapping and we have run, usually some ten microseconds after it: code that runs
- * before that is not seen. A program that we start ourselves can be stopped until then
- * (process/exec_stop.h).
+ * before that is not seen. A program that we start ourselves is stopped until then
+ * (live_session.c, process/exec_stop.h).
  *
  * Known fault of some virtual machines: about once in a million hits the processor's debug status
  * reaches the kernel empty; the kernel takes the trap for an int1 instruction and sends the thread

@@ -4,8 +4,10 @@
 #include "base/memory.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_directory.h"
+#include "engine/recording_guard.h"
 #include "engine/trigger_hits.h"
 #include "perf_event/running_process.h"
+#include "process/exec_stop.h"
 #include "process/program.h"
 #include "process/program_signals.h"
 #include "recording/session.h"
@@ -30,6 +32,8 @@ struct live_session {
     const struct signals *signals;
     struct array processes; /* of int, pidfds of the processes that have not ended */
     struct trigger_hits hits;
+    struct recording_guard guard;
+    char *traced_program;       /* path of its executable, for session.json; NULL: not known */
     bool recorded;              /* perf.data is complete; recording has ended */
     bool interrupted;           /* by a signal */
     bool said_to_wait;          /* the message that the program still runs after Ctrl-C */
@@ -101,6 +105,8 @@ static void close_session(struct live_session *session)
 {
     trigger_hits_free(&session->hits);
     session->recorder->close(context_of(session));
+    recording_guard_dismiss(&session->guard);
+    free(session->traced_program);
     for (size_t i = 0; i < session->processes.count; i++)
         close(*(int *)array_at(&session->processes, i));
     array_free(&session->processes);
@@ -125,6 +131,7 @@ static bool finish(struct live_session *session, struct error *error)
     session->result->hits = session->hits.seen;
     session->recorded = true;
     trigger_hits_close(&session->hits);
+    recording_guard_dismiss(&session->guard);
     return ok;
 }
 
@@ -286,6 +293,7 @@ static void give_up(struct live_session *session)
     session->recorded = true;
     trigger_hits_close(&session->hits);
     session->recorder->close(context_of(session));
+    recording_guard_dismiss(&session->guard);
 }
 
 static bool run_session(struct live_session *session, struct error *error)
@@ -306,7 +314,7 @@ static bool run_session(struct live_session *session, struct error *error)
 
 /* ---- session.json ---- */
 
-static bool write_session(const struct live_session *live, const char *program, struct error *error)
+static bool write_session(const struct live_session *live, struct error *error)
 {
     const struct record_options *options = options_of(live);
     struct live_facts facts = {0};
@@ -317,7 +325,7 @@ static bool write_session(const struct live_session *live, const char *program, 
         .clock = record_clock_name(RECORD_CLOCK_DEFAULT),
         .callgraph = facts.callgraph,
         .command = (const char **)options->command,
-        .program = program,
+        .program = live->traced_program,
         .wall_clock_ns = facts.wall_clock_ns,
         .wall_clock_at = facts.wall_clock_at,
         .full_execution = options->full_execution,
@@ -334,18 +342,47 @@ static bool write_session(const struct live_session *live, const char *program, 
     return session_write(&session, live->target.directory, error);
 }
 
+/* ---- when we are killed ---- */
+
+static bool prepare_guard(void *context)
+{
+    struct live_session *session = context;
+    return session->recorder->map_again(context_of(session), NULL);
+}
+
+/* The same as Ctrl-C, in the process that guards the recording. */
+static void finish_for_us(void *context)
+{
+    struct live_session *session = context;
+    const struct live_recorder *recorder = session->recorder;
+    if (recorder->go_on(context_of(session), NULL) && take(session, NULL) &&
+        recorder->end(context_of(session), NULL))
+        write_session(session, NULL);
+}
+
+/* session.json is there from the beginning, so that what is left is known as ours. */
+static bool guard_recording(struct live_session *session, pid_t pid, struct error *error)
+{
+    const struct guard_duty duty = {session, prepare_guard, finish_for_us};
+    session->traced_program = running_process_executable(pid);
+    if (!write_session(session, error))
+        return false;
+    recording_guard_begin(&session->guard, &duty);
+    return true;
+}
+
 /* ---- attach ---- */
 
 static bool attach_session(struct live_session *session, struct error *error)
 {
-    char *program = running_process_executable(session->target.pids[0]);
-    bool ok = open_session(session, error);
+    session->result->exit_status = -1;
+    bool ok =
+        open_session(session, error) && guard_recording(session, session->target.pids[0], error);
     if (ok) {
         log_status("Attached. Press Ctrl-C to stop recording.");
-        ok = run_session(session, error) && write_session(session, program, error);
+        ok = run_session(session, error) && write_session(session, error);
     }
     close_session(session);
-    free(program);
     return ok;
 }
 
@@ -375,21 +412,50 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
 
 /* ---- record ---- */
 
+static bool has_trigger(const struct live_session *session)
+{
+    return options_of(session)->trigger.name != NULL;
+}
+
+/* With a trigger the program stands still at its exec, and again where the libraries that it needs
+ * are mapped, until the breakpoints are there: else a function that it calls early would not be
+ * noticed. */
+static bool watch_from_the_start(struct live_session *session, struct error *error)
+{
+    const struct child *child = &session->program->child;
+    if (!has_trigger(session))
+        return true;
+    bool ok = handle_hits(session, error);
+    if (ok && exec_stop_run_to_entry(child))
+        ok = handle_hits(session, error);
+    return ok;
+}
+
+static bool run_program(struct live_session *session, struct error *error)
+{
+    struct error ignored;
+    bool ok = guard_recording(session, session->program->child.pid, error) &&
+              watch_from_the_start(session, error);
+    if (!ok)
+        give_up(session);
+    if (has_trigger(session))
+        exec_stop_release(&session->program->child);
+    return run_session(session, ok ? error : &ignored) && ok;
+}
+
 static bool record_session(struct live_session *session, struct held_program *held,
                            struct error *error)
 {
     bool ok = open_session(session, error);
     if (!ok)
         launch_give_up(held);
-    ok = ok && launch_go(held, error);
+    ok = ok && (has_trigger(session) ? exec_stop_reach(held, error) : launch_go(held, error));
     if (ok) {
         session->program->child = held->child;
         report_that_it_runs(session);
-        char *program = running_process_executable(held->child.pid);
-        ok = run_session(session, error);
+        ok = run_program(session, error);
         session->result->exit_status = program_signals_end(session->program);
-        ok = ok && write_session(session, program, error);
-        free(program);
+        ok = ok && write_session(session, error);
     }
     close_session(session);
     return ok;
@@ -412,7 +478,8 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
     *result = (struct record_result){.exit_status = -1};
     struct signals signals;
     char *path = program_find(options->command[0], error);
-    char *directory = path ? recording_directory_prepare(options->directory, error) : NULL;
+    bool may_run = path && (!options->trigger.name || exec_stop_allowed(path, error));
+    char *directory = may_run ? recording_directory_prepare(options->directory, error) : NULL;
     bool ok = directory && signals_hold(&signals, error);
     if (ok) {
         struct program_signals program = {.signals = &signals};

@@ -54,6 +54,10 @@ struct live_recorder {
     bool (*drain)(void *context, struct error *error);
     /* Takes what was being overwritten, or is left; it is stopped. */
     bool (*take)(void *context, struct error *error);
+    /* In a process that was forked from ours while everything is open (recording_guard.h): maps the
+     * rings there; then, when ours has died, goes on with perf.data where it stopped. */
+    bool (*map_again)(void *context, struct error *error);
+    bool (*go_on)(void *context, struct error *error);
     /* Completes perf.data; after it, only facts() and close() are called. */
     bool (*end)(void *context, struct error *error);
     void (*facts)(void *context, struct live_facts *facts);

@@ -182,6 +182,20 @@ void event_rings_control(const struct event_rings *rings, unsigned long request)
         event_ring_control(rings, event_ring_at(rings, i), request);
 }
 
+bool event_rings_map_again(struct event_rings *rings, struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < rings->rings.count; i++) {
+        struct event_ring *ring = event_ring_at(rings, i);
+        struct perf_ring mapped;
+        ok = perf_ring_open(&mapped, rings->kernel, ring_event_at(ring, 0)->descriptor,
+                            ring->records.size, ring->records.backward, error);
+        if (ok)
+            ring->records = mapped;
+    }
+    return ok;
+}
+
 void event_rings_write_ids(const struct event_rings *rings, struct raw_perf_data_writer *writer,
                            size_t first)
 {

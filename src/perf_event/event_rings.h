@@ -71,6 +71,9 @@ void event_rings_control(const struct event_rings *rings, unsigned long request)
 void event_rings_write_ids(const struct event_rings *rings, struct raw_perf_data_writer *writer,
                            size_t first);
 
+/* In a process that was forked after the events were opened: maps their rings there. */
+bool event_rings_map_again(struct event_rings *rings, struct error *error);
+
 /* Handles readiness of the descriptor; the caller then reads all rings. */
 void event_rings_handle(struct event_rings *rings);
 

@@ -1,12 +1,21 @@
 #include "process/exec_stop.h"
 
+#include "base/file.h"
+
+#include <elf.h>
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 bool exec_stop_allowed(const char *path, struct error *error)
@@ -66,6 +75,103 @@ bool exec_stop_reach(struct held_program *held, struct error *error)
         return true;
     close(held->child.descriptor);
     return error_set(error, ERROR_IO, "%s was killed before its first instruction.", held->path);
+}
+
+/* ---- to the program's entry ---- */
+
+/* The kernel's AT_ENTRY: the executable's first instruction, which the dynamic loader jumps to. 0:
+ * not known. */
+static uint64_t entry_of(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
+    size_t size;
+    char *words = file_read(path, &size, NULL);
+    uint64_t entry = 0;
+    for (size_t at = 0; words && at + 16 <= size; at += 16) {
+        uint64_t word[2];
+        memcpy(word, words + at, sizeof word);
+        if (word[0] == AT_ENTRY)
+            entry = word[1];
+    }
+    free(words);
+    return entry;
+}
+
+static bool set_debug_register(pid_t pid, int number, uint64_t value)
+{
+    size_t offset = offsetof(struct user, u_debugreg) +
+                    (size_t)number * sizeof(((struct user *)0)->u_debugreg[0]);
+    return ptrace(PTRACE_POKEUSER, pid, (void *)offset, (void *)value) == 0;
+}
+
+static bool is_breakpoint(pid_t pid, int status)
+{
+    siginfo_t info;
+    return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP &&
+           ptrace(PTRACE_GETSIGINFO, pid, NULL, &info) == 0 && info.si_code == TRAP_HWBKPT;
+}
+
+/* Whether a signal waits that our caller blocks and would handle. */
+static bool interrupt_is_pending(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+            sigismember(&pending, SIGHUP) == 1 || sigismember(&pending, SIGQUIT) == 1);
+}
+
+/* The next stop; the status of a program that has ended is left to be waited for: false. A library's
+ * constructor may wait for ever: a signal to us stops the program where it is. */
+static bool next_stop(pid_t pid, int *status)
+{
+    const struct timespec look_again = {.tv_nsec = 50 * 1000 * 1000};
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) != 0)
+            return false;
+        if (info.si_pid == pid)
+            return (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED) &&
+                   waitpid(pid, status, __WALL) == pid;
+        sigtimedwait(&children, NULL, &look_again);
+        if (interrupt_is_pending())
+            ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+    }
+}
+
+/* Up to the breakpoint, another exec, or where a signal to us interrupts it. Delivers signals that
+ * arrive meanwhile. False: the program has ended. */
+static bool wait_for_breakpoint(pid_t pid)
+{
+    int status;
+    while (next_stop(pid, &status)) {
+        int event = status >> 16;
+        if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
+            ptrace(PTRACE_LISTEN, pid, NULL, NULL);
+        else if (event || is_breakpoint(pid, status))
+            return true;
+        else
+            ptrace(PTRACE_CONT, pid, NULL, (void *)(long)WSTOPSIG(status));
+    }
+    return false;
+}
+
+bool exec_stop_run_to_entry(const struct child *child)
+{
+    enum { CONTROL = 7, FIRST_ENABLED = 1 }; /* DR7: register 0, local, on execution */
+    uint64_t entry = entry_of(child->pid);
+    if (!entry || !set_debug_register(child->pid, 0, entry) ||
+        !set_debug_register(child->pid, CONTROL, FIRST_ENABLED))
+        return true;
+    ptrace(PTRACE_CONT, child->pid, NULL, NULL);
+    if (!wait_for_breakpoint(child->pid))
+        return false;
+    set_debug_register(child->pid, CONTROL, 0);
+    set_debug_register(child->pid, 0, 0);
+    return true;
 }
 
 void exec_stop_release(const struct child *child)

@@ -156,6 +156,26 @@ class Attach(harness.TestCase):
         self.assertGreater(max(waits), 200_000)
         self.assert_unharmed(process)
 
+    def test_interrupted_between_branches(self):
+        """Ctrl-C wherever it comes, here mostly right after a conditional branch: perf and libipt read all that was stepped"""
+        process = subprocess.Popen([harness.compile_program("branchy"), "1000000000000"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for round in range(8):
+            directory = self.folder / f"interrupted{round}"
+            started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid),
+                                        "-working-directory", directory, "-o", directory.with_suffix(".fxt")],
+                                       stderr=subprocess.PIPE)
+            wait_until(lambda: tracers(process.pid) != {0})
+            time.sleep(0.05)
+            started.send_signal(signal.SIGINT)
+            messages = started.communicate()[1]
+            self.assertEqual(started.returncode, 0, messages)
+            traced = harness.Traced(harness.Finished(0, b"", messages), directory, directory.with_suffix(".fxt"))
+            self.assert_no_gaps(traced)
+            self.assert_perf_agrees(traced)
+            self.judge_instructions(traced)
+
     def test_engine(self):
         """what attaches without being named: samples, or, at a trigger, single-stepping, where there is no Intel PT"""
         if pathlib.Path("/sys/bus/event_source/devices/intel_pt").exists():

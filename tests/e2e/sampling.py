@@ -6,10 +6,13 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 
 import harness
-from harness import Settings
+from bad_input import small_disk
+from harness import Settings, wait_until
+from watchdog import children_of, processor_seconds
 
 FRAME_POINTERS = ("-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer")
 NO_FRAME_POINTERS = ("-fomit-frame-pointer",)
@@ -36,6 +39,13 @@ def shares(stacks):
     """Percent of the time within main that each part takes."""
     total = sum(stacks.values())
     return {part: 100 * sum(time for stack, time in stacks.items() if part in stack) / total for part in PARTS}
+
+
+def end_process(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 class SamplingCase(harness.TestCase):
@@ -307,6 +317,59 @@ class Engine(SamplingCase):
                 del contents[chance.randrange(len(contents)):]
             damaged.write_bytes(contents)
             self.magic_trace("decode", "-format", "folded", "-o", "damaged.folded", damaged)
+
+    def test_early_trigger(self):
+        """a function that the program, or a library, runs once and before all others is not missed"""
+        library = harness.compile_program("library", ["-shared", "-fPIC"])
+        program = harness.compile_program("early_call", ["-Wl,--no-as-needed", library, f"-Wl,-rpath,{pathlib.Path(library).parent}"])
+        for trigger in ("main", "library_run", "_start"):
+            for _ in range(3):
+                finished = self.magic_trace("run", "-sampling", "-trigger", trigger, "-no-decode", "-working-directory",
+                                            self.folder / "early", "-forward-exit-status", program)
+                self.assertEqual(finished.status, 0, finished.stderr)
+                self.assertIn(b"[ Snapshot taken. ]", finished.stderr, trigger)
+                self.assertIn(b"COUNT library_run 1", finished.stdout)
+
+    def start(self, *options):
+        """The engine in the background on a program that runs until it is killed, its folder and the program's pid."""
+        directory = self.folder / f"killed{len(list(self.folder.glob('killed*')))}"
+        started = subprocess.Popen([Settings.binary, "run", "-sampling", "-no-decode", "-working-directory", directory, *options,
+                                    harness.compile_program("spinning"), "1", "600000"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+        self.addCleanup(started.stderr.close)
+        program = wait_until(lambda: [pid for pid in children_of(started.pid)
+                                      if pathlib.Path(f"/proc/{pid}/comm").read_text() == "spinning\n"])[0]
+        self.addCleanup(end_process, program)
+        used = processor_seconds([program])
+        wait_until(lambda: processor_seconds([program]) > used + 0.1)
+        return started, directory, program
+
+    def test_killed(self):
+        """kill -9 of magic-trace while it samples: the program runs on, the samples until then are decoded"""
+        for options in ((), ("-full-execution",), ("-multi-thread",)):
+            started, directory, program = self.start(*options)
+            finished = self.magic_trace("decode", "-o", self.folder / "early.fxt", directory)
+            self.assertEqual(finished.status, 1, "it is still being recorded")
+            started.kill()
+            started.wait()
+            wait_until(lambda: (directory / "perf.data").exists())
+            used = processor_seconds([program])
+            wait_until(lambda: processor_seconds([program]) > used + 0.02)
+            finished = self.magic_trace("decode", "-stats", "-o", self.folder / "t.fxt", directory)
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertGreater(json.loads(finished.stdout)["samples"], 10)
+
+    def test_disk_full(self):
+        """a full disk ends the recording, not the program; what was sampled until then is decoded"""
+        with small_disk(self.folder / "disk", "4m") as disk:
+            finished = self.magic_trace("run", "-sampling", "-full-execution", "-callgraph-mode", "dwarf", "-working-directory",
+                                        disk / "r", "-o", self.folder / "t.fxt", self.program(FRAME_POINTERS), "3000")
+            self.assertEqual(finished.status, 1, finished.stderr)
+            self.assertIn(b"the disk is full", finished.stderr)
+            self.assertIn(f"magic-trace decode {disk / 'r'}".encode(), finished.stderr)
+            finished = self.magic_trace("decode", "-stats", "-o", self.folder / "t.fxt", disk / "r")
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertGreater(json.loads(finished.stdout)["samples"], 10)
 
     def test_several_snapshots(self):
         """-multi-snapshot: what one snapshot took is not taken again"""

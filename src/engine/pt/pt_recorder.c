@@ -110,6 +110,20 @@ static bool end(void *context, struct error *error)
     return ok;
 }
 
+/* ---- in the process that guards the recording ---- */
+
+static bool map_again(void *context, struct error *error)
+{
+    struct pt_recorder *recorder = context;
+    return tracing_map_again(&recorder->tracing, error);
+}
+
+static bool go_on(void *context, struct error *error)
+{
+    struct pt_recorder *recorder = context;
+    return raw_perf_data_continue(recorder->recording.writer, error);
+}
+
 static void facts(void *context, struct live_facts *facts)
 {
     const struct pt_recording *recording = &((struct pt_recorder *)context)->recording;
@@ -159,6 +173,8 @@ struct live_recorder pt_recorder_new(struct pt_recorder *recorder)
         .drain = drain,
         .take = take,
         .end = end,
+        .map_again = map_again,
+        .go_on = go_on,
         .facts = facts,
         .close = close_recorder,
     };

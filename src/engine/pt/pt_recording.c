@@ -89,7 +89,8 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
     vdso_keep(directory);
     if (write_setup(recording, error) && keep_kernel(recording, error) &&
         (tracing->held ||
-         running_processes_write(recording->writer, directory, pids, pid_count, error)))
+         running_processes_write(recording->writer, directory, pids, pid_count, error)) &&
+        raw_perf_data_flush(recording->writer, error))
         return true;
     pt_recording_abandon(recording);
     return false;
@@ -131,7 +132,8 @@ bool pt_recording_drain(struct pt_recording *recording, struct error *error)
 {
     return pt_records_drain(&recording->records, error) &&
            (!recording->tracing->options->full_execution ||
-            pt_recording_add_packets(recording, error));
+            pt_recording_add_packets(recording, error)) &&
+           raw_perf_data_flush(recording->writer, error);
 }
 
 /* ---- end ---- */

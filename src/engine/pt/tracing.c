@@ -111,6 +111,18 @@ static void close_areas(struct tracing *tracing)
     array_free(&tracing->areas);
 }
 
+bool tracing_map_again(struct tracing *tracing, struct error *error)
+{
+    struct event_rings *rings[] = {&tracing->sideband, &tracing->packets, &tracing->kernel_sideband,
+                                   &tracing->extras};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
+        if (!event_rings_map_again(rings[i], error))
+            return false;
+    tracing->areas.count = 0;
+    int problem = add_areas(tracing);
+    return !problem || event_ring_refused(error, tracing->kernel, tracing->area_size, problem);
+}
+
 /* A default size is halved until the kernel can map it, as often as there are rings. */
 static bool map_areas(struct tracing *tracing, struct error *error)
 {

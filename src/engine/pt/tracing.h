@@ -38,6 +38,9 @@ bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
                   bool held, struct error *error);
 void tracing_close(struct tracing *tracing);
 
+/* In a process that was forked after tracing_open: maps the rings and areas there. */
+bool tracing_map_again(struct tracing *tracing, struct error *error);
+
 /* Whether areas belong to processors. */
 static inline bool tracing_per_cpu(const struct tracing *tracing)
 {

@@ -157,6 +157,8 @@ void stepper_begin(struct stepper *stepper, pid_t tid, struct code_cache *code,
 
 void stepper_finish(struct stepper *stepper)
 {
+    /* As a signal would end it: with the branch that led here, which no block has shown yet. */
+    pt_encoder_interrupt(&stepper->encoder, stepper->pc, stepper->block != NULL);
     pt_encoder_stop_at(&stepper->encoder, stepper->pc);
 }
 
@@ -226,8 +228,6 @@ static void note_signal(struct stepper *stepper, const siginfo_t *info)
 
 static enum stepper_state finish_here(struct stepper *stepper)
 {
-    if (!stepper->block && !stepper->encoder.stopped)
-        enter_block(stepper); /* emits the packets up to here */
     stepper_finish(stepper);
     return STEPPER_DONE;
 }

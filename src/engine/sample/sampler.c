@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- perf.data ---- */
@@ -82,19 +83,28 @@ static void find_clock(struct sampler *sampler)
     sampler->facts.wall_clock_at = clock.wall_clock_at;
 }
 
+static bool share_positions(struct sampler *sampler, struct error *error)
+{
+    sampler->taken_size = sampler->sampling.samples.rings.count * sizeof *sampler->taken;
+    void *memory =
+        mmap(NULL, sampler->taken_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return error_set_errno(error, ERROR_IO, errno, "cannot get memory for the recording");
+    sampler->taken = memory;
+    return true;
+}
+
 static bool open_sampler(void *context, const struct live_target *target, struct error *error)
 {
     const struct processor_options *processor = &target->options->processor;
     struct sampler *sampler = context;
     *sampler = (struct sampler){
-        .taken = array_of(sizeof(uint64_t)),
         .facts.engine = "sample",
     };
-    if (!sampling_open(&sampler->sampling, target, error) || !open_writer(sampler, error))
+    if (!sampling_open(&sampler->sampling, target, error) || !share_positions(sampler, error) ||
+        !open_writer(sampler, error))
         return false;
     sampler->facts.callgraph = callgraph_mode_name(sampler->sampling.means.callgraph);
-    for (size_t i = 0; i < sampler->sampling.samples.rings.count; i++)
-        array_add(&sampler->taken);
     event_rings_write_ids(&sampler->sampling.samples, sampler->writer, 0);
     event_rings_write_ids(&sampler->sampling.sideband, sampler->writer,
                           SAMPLING_FIRST_EXTRA + processor->event_count);
@@ -103,7 +113,8 @@ static bool open_sampler(void *context, const struct live_target *target, struct
     vdso_keep(target->directory);
     return write_kernel(sampler, error) &&
            (target->held || running_processes_write(sampler->writer, target->directory,
-                                                    target->pids, target->pid_count, error));
+                                                    target->pids, target->pid_count, error)) &&
+           raw_perf_data_flush(sampler->writer, error);
 }
 
 /* ---- records ---- */
@@ -137,7 +148,8 @@ static bool drain(void *context, struct error *error)
     event_rings_handle(&sampler->sampling.samples);
     return drain_rings(sampler, &sampler->sampling.sideband, error) &&
            (!sampler->sampling.target->options->full_execution ||
-            drain_rings(sampler, &sampler->sampling.samples, error));
+            drain_rings(sampler, &sampler->sampling.samples, error)) &&
+           raw_perf_data_flush(sampler->writer, error);
 }
 
 /* The newest come first; those that an earlier snapshot took are where it began to read. */
@@ -164,9 +176,9 @@ static bool take(void *context, struct error *error)
     for (size_t i = 0; ok && i < sampler->sampling.samples.rings.count; i++) {
         struct perf_ring *ring = &event_ring_at(&sampler->sampling.samples, i)->records;
         if (ring->backward)
-            ok = take_ring(sampler, ring, array_at(&sampler->taken, i), error);
+            ok = take_ring(sampler, ring, &sampler->taken[i], error);
     }
-    return ok;
+    return ok && raw_perf_data_flush(sampler->writer, error);
 }
 
 /* ---- the rest of what a recorder does ---- */
@@ -199,6 +211,21 @@ static bool end(void *context, struct error *error)
     return ok;
 }
 
+/* ---- in the process that guards the recording ---- */
+
+static bool map_again(void *context, struct error *error)
+{
+    struct sampler *sampler = context;
+    return event_rings_map_again(&sampler->sampling.sideband, error) &&
+           event_rings_map_again(&sampler->sampling.samples, error);
+}
+
+static bool go_on(void *context, struct error *error)
+{
+    struct sampler *sampler = context;
+    return raw_perf_data_continue(sampler->writer, error);
+}
+
 static void facts(void *context, struct live_facts *reported)
 {
     const struct sampler *sampler = context;
@@ -218,8 +245,9 @@ static void close_sampler(void *context)
                     (unsigned long long)sampler->lost);
     if (sampler->writer)
         raw_perf_data_writer_abandon(sampler->writer);
+    if (sampler->taken)
+        munmap(sampler->taken, sampler->taken_size);
     sampling_close(&sampler->sampling);
-    array_free(&sampler->taken);
     *sampler = (struct sampler){.facts = sampler->facts};
 }
 
@@ -234,6 +262,8 @@ struct live_recorder sampler_recorder(struct sampler *sampler)
         .drain = drain,
         .take = take,
         .end = end,
+        .map_again = map_again,
+        .go_on = go_on,
         .facts = facts,
         .close = close_sampler,
     };

@@ -13,8 +13,10 @@
 
 struct sampler {
     struct sampling sampling; /* its target NULL: not open */
-    struct array taken;       /* of uint64_t, per ring of samples: where the newest record was that
-                                 a snapshot took */
+    /* Per ring of samples: where the newest record was that a snapshot took. Shared with the process
+     * that guards the recording. */
+    uint64_t *taken;
+    size_t taken_size;                   /* bytes */
     struct raw_perf_data_writer *writer; /* NULL: not open, or ended */
     struct live_facts facts;
     char names[1 + EXTRA_EVENTS][64]; /* of the events, for the writer */

@@ -28,6 +28,12 @@ void log_cursor_extend(struct log_cursor *cursor)
         cursor->end = cursor->position + cursor->size;
 }
 
+void log_cursor_limit(struct log_cursor *cursor, uint64_t bytes)
+{
+    if (cursor->end - cursor->position > bytes)
+        cursor->end = cursor->position + bytes;
+}
+
 void log_cursor_extend_to_last_word(struct log_cursor *cursor)
 {
     log_cursor_extend(cursor);

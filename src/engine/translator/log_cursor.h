@@ -41,6 +41,9 @@ bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_ar
 /* What was written by now can be read. */
 void log_cursor_extend(struct log_cursor *cursor);
 
+/* Of what can be read, only the next `bytes`, until log_cursor_extend; more than the largest record has. */
+void log_cursor_limit(struct log_cursor *cursor, uint64_t bytes);
+
 /* The thread writes no more: what it wrote after `head` can be read, too. */
 void log_cursor_extend_to_last_word(struct log_cursor *cursor);
 

@@ -325,6 +325,17 @@ void path_abandon(struct path *path)
     leave(path);
 }
 
+void path_reach(struct path *path, unsigned block)
+{
+    run_to(path, block);
+}
+
+void path_begin(struct path *path, unsigned block)
+{
+    path->next = block;
+    run_to(path, block);
+}
+
 void path_event(struct path *path, const struct log_record *record)
 {
     *add_step(path) = (struct path_step){.kind = PATH_EVENT, .event = *record};

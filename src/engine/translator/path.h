@@ -77,6 +77,12 @@ bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *erro
 /* Nothing is known of how it went on. Its first block is taken as begun. */
 void path_abandon(struct path *path);
 
+/* The fragment entered last has come as far as `block`, which runs. */
+void path_reach(struct path *path, unsigned block);
+
+/* The path begins with `block` of the fragment entered last, whatever ran before. */
+void path_begin(struct path *path, unsigned block);
+
 /* Something else happens after all steps so far. */
 void path_event(struct path *path, const struct log_record *record);
 

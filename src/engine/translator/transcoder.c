@@ -79,6 +79,7 @@ static void begin_unknown(struct transcoder *transcoder)
 {
     if (!transcoder->timeline.counts_instructions)
         transcoder->timeline.from = 0;
+    transcoder->begins = true;
     pt_encoder_forget_calls(transcoder->encoder);
 }
 
@@ -219,6 +220,7 @@ static void learn_callers(struct transcoder *transcoder, const struct log_record
 
 static void lose(struct transcoder *transcoder)
 {
+    transcoder->begins = true;
     pt_encoder_lose(transcoder->encoder);
     call_stack_forget(&transcoder->calls, transcoder->encoder);
 }
@@ -276,6 +278,7 @@ static void run_event(struct transcoder *transcoder, const struct log_record *ev
         lose(transcoder);
         break;
     case TR_FORKED:
+        transcoder->begins = true;
         call_stack_forget(&transcoder->calls, transcoder->encoder);
         break;
     case TR_CALLS:
@@ -381,22 +384,31 @@ static bool refuse_record(const struct transcoder *transcoder, const struct log_
                      transcoder->slot->tid, why->text);
 }
 
-/* The copy was made in the first block of the fragment that is entered now. */
-static void use_stack_copy(struct transcoder *transcoder, const struct log_record *copy)
+/* The block of the fragment entered last that the instruction at `pc` is in; its block_count: none. */
+static unsigned block_of(const struct fragment *fragment, uint64_t pc)
 {
-    const struct fragment *fragment = transcoder->path.fragment;
-    uint64_t pc = log_value(copy, 2);
-    transcoder->has_stack_copy = false;
-    if (pc >= fragment->pc && pc < fragment->blocks[0].code->end)
-        path_event(&transcoder->path, copy);
+    unsigned block = 0;
+    while (block < fragment->block_count &&
+           (pc < fragment->blocks[block].code->pc || pc >= fragment->blocks[block].code->end))
+        block++;
+    return block;
 }
 
-static void take_stack_copy(struct transcoder *transcoder, const struct log_record *copy)
+/* The copy was made in the fragment that is entered now. Who begins to read there begins at that place. */
+static void use_stack_copy(struct transcoder *transcoder)
 {
-    transcoder->stack_copy = *copy;
-    transcoder->has_stack_copy = true;
-    if (transcoder->path.fragment)
-        use_stack_copy(transcoder, copy);
+    struct path *path = &transcoder->path;
+    unsigned block = block_of(path->fragment, log_value(&transcoder->stack_copy, 2));
+    transcoder->has_stack_copy = false;
+    if (block == path->fragment->block_count)
+        return;
+    if (transcoder->begins) {
+        path_event(path, &transcoder->stack_copy);
+        path_begin(path, block);
+    } else {
+        path_reach(path, block);
+        path_event(path, &transcoder->stack_copy);
+    }
 }
 
 static bool enter(struct transcoder *transcoder, const struct log_record *record,
@@ -408,7 +420,8 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
     if (!fragment || !path_enter(&transcoder->path, fragment, record->word & TR_INDIRECT, error))
         return false;
     if (transcoder->has_stack_copy)
-        use_stack_copy(transcoder, &transcoder->stack_copy);
+        use_stack_copy(transcoder);
+    transcoder->begins = false;
     if (transcoder->next_entry)
         reach_entry(transcoder);
     return true;
@@ -442,7 +455,8 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         path_load(path, &(struct stack_load){log_value(record, 0), log_value(record, 2)});
         return true;
     case TR_CALLS:
-        take_stack_copy(transcoder, record);
+        transcoder->stack_copy = *record;
+        transcoder->has_stack_copy = true;
         return true;
     case TR_PARTIAL:
         return path_cut(path, log_value(record, 0), TR_EVENT_PAYLOAD(record->word), error);

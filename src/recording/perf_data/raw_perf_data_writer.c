@@ -3,15 +3,18 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "recording/perf_data/partial_file.h"
 #include "recording/perf_data/perf_data_features.h"
 #include "recording/perf_data/perf_file_format.h"
 #include "recording/perf_data/record_encoder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 struct raw_perf_data_writer {
@@ -99,19 +102,38 @@ static void write_attributes(struct raw_perf_data_writer *writer)
     }
 }
 
+static uint64_t attributes_size(const struct raw_perf_data_writer *writer)
+{
+    return writer->event_count * ATTRIBUTE_ELEMENT_SIZE;
+}
+
+static struct file_header header_of(const struct raw_perf_data_writer *writer, uint64_t data_size)
+{
+    return (struct file_header){
+        .magic = PERF_FILE_MAGIC,
+        .size = sizeof(struct file_header),
+        .attribute_size = ATTRIBUTE_ELEMENT_SIZE,
+        .attributes = {writer->attribute_offset, attributes_size(writer)},
+        .data = {writer->data_offset, data_size},
+    };
+}
+
 /* Header, the ids that are known by now, attributes. Of a file that is cut off later, all records
- * can then be read. */
+ * can then be read (partial_file.h). */
 static void begin_data(struct raw_perf_data_writer *writer)
 {
     if (writer->data_offset != 0)
         return;
-    const struct file_header header = {0};
+    uint64_t ids = 0;
+    for (size_t i = 0; i < writer->event_count; i++)
+        ids += writer->events[i].ids.count * sizeof(uint64_t);
+    writer->attribute_offset = sizeof(struct file_header) + ids;
+    writer->data_offset = writer->attribute_offset + attributes_size(writer);
+    const struct file_header header = header_of(writer, 0);
     write_bytes(writer, &header, sizeof header);
     for (size_t i = 0; i < writer->event_count; i++)
         write_ids(writer, &writer->events[i]);
-    writer->attribute_offset = writer->position;
     write_attributes(writer);
-    writer->data_offset = writer->position;
 }
 
 /* The record that the encoder holds. */
@@ -169,6 +191,7 @@ raw_perf_data_writer_open(const char *path, const struct raw_perf_data_event *ev
         .sample_type = events[0].attribute.sample_id_all ? events[0].attribute.sample_type : 0,
         .bytes = array_of(1),
     };
+    flock(descriptor, LOCK_EX | LOCK_NB); /* shows that it is being written: partial_file.h */
     writer->file = fdopen(descriptor, "w");
     if (!writer->file) {
         fail(writer, errno);
@@ -328,13 +351,7 @@ static void write_later_ids(struct raw_perf_data_writer *writer)
 static void complete(struct raw_perf_data_writer *writer)
 {
     begin_data(writer);
-    struct file_header header = {
-        .magic = PERF_FILE_MAGIC,
-        .size = sizeof header,
-        .attribute_size = ATTRIBUTE_ELEMENT_SIZE,
-        .attributes = {writer->attribute_offset, writer->event_count * ATTRIBUTE_ELEMENT_SIZE},
-        .data = {writer->data_offset, writer->position - writer->data_offset},
-    };
+    struct file_header header = header_of(writer, writer->position - writer->data_offset);
     write_features(writer, header.features);
     write_later_ids(writer);
     if (seek(writer, 0))
@@ -351,9 +368,22 @@ static void close_file(struct raw_perf_data_writer *writer)
     writer->file = NULL;
 }
 
+/* A disk that is full has room for what was written until then. Returns whether anything was kept.
+ */
+static bool keep_what_is_whole(struct raw_perf_data_writer *writer)
+{
+    int descriptor = open(writer->temporary_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    bool kept = descriptor >= 0 && partial_file_complete(descriptor) &&
+                rename(writer->temporary_path, writer->path) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return kept;
+}
+
 bool raw_perf_data_writer_close(struct raw_perf_data_writer *writer, struct error *error)
 {
-    complete(writer);
+    if (!writer->failed)
+        complete(writer);
     close_file(writer);
     if (!writer->failed && rename(writer->temporary_path, writer->path) != 0)
         fail(writer, errno);
@@ -365,9 +395,28 @@ bool raw_perf_data_writer_close(struct raw_perf_data_writer *writer, struct erro
     return ok;
 }
 
+bool raw_perf_data_flush(struct raw_perf_data_writer *writer, struct error *error)
+{
+    begin_data(writer);
+    if (!writer->failed && fflush(writer->file) != 0)
+        fail(writer, errno);
+    return report(writer, error);
+}
+
+bool raw_perf_data_continue(struct raw_perf_data_writer *writer, struct error *error)
+{
+    uint64_t end = partial_file_end(fileno(writer->file));
+    if (end) {
+        writer->position = end;
+        seek(writer, end);
+    }
+    return report(writer, error);
+}
+
 void raw_perf_data_writer_abandon(struct raw_perf_data_writer *writer)
 {
     close_file(writer);
-    unlink(writer->temporary_path);
+    if (!writer->failed || !keep_what_is_whole(writer))
+        unlink(writer->temporary_path);
     free_writer(writer);
 }

@@ -5,8 +5,9 @@
  * Order of calls: open; then, when there are packets, the AUXTRACE_INFO; then records and AUX
  * chunks in any order, and ids whenever events are opened; then close, which writes the header, the
  * ids and the features. Until close the file is not valid: it is written under a temporary name
- * beside `path` and renamed by close, so what stood there before stays whole. After a failure (the
- * disk is full) every later call fails in the same way.
+ * beside `path` and renamed by close, so what stood there before stays whole. If the writer is killed
+ * before, partial_file.h completes it. After a failure (the disk is full) every later call fails in
+ * the same way.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_RAW_PERF_DATA_WRITER_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_RAW_PERF_DATA_WRITER_H
@@ -70,10 +71,19 @@ void raw_perf_data_set_times(struct raw_perf_data_writer *writer, struct nanosec
 /* So far. */
 uint64_t raw_perf_data_size(const struct raw_perf_data_writer *writer);
 
-/* Completes the file and frees the writer, in any case. */
+/* What was written so far is in the file, and stays when this process is killed. The ids must be
+ * known by then, as for the first record. */
+bool raw_perf_data_flush(struct raw_perf_data_writer *writer, struct error *error);
+
+/* In a process that was forked from the writer's after a flush: goes on after the last whole record,
+ * wherever the writer got before it was killed. */
+bool raw_perf_data_continue(struct raw_perf_data_writer *writer, struct error *error);
+
+/* Completes the file and frees the writer, in any case. After a failure what was written until then
+ * stands at `path`, without features, if that is a record or more. */
 bool raw_perf_data_writer_close(struct raw_perf_data_writer *writer, struct error *error);
 
-/* Gives up: removes the temporary file, frees the writer. */
+/* Gives up: removes the temporary file, frees the writer. After a failure, as close. */
 void raw_perf_data_writer_abandon(struct raw_perf_data_writer *writer);
 
 #endif

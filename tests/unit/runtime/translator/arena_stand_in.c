@@ -4,7 +4,6 @@
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
-#include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 
 #include <signal.h>
@@ -21,12 +20,6 @@ static uint64_t invalidated[STAND_IN_INVALIDATIONS][2];
 static unsigned invalidations;
 
 /* --- What the runtime's modules call --- */
-
-void *tr_memory_map(size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory != MAP_FAILED && tr_own_add((uint64_t)memory, size) ? memory : NULL;
-}
 
 void tr_lock(uint32_t *lock)
 {

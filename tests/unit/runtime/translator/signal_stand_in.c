@@ -1,5 +1,6 @@
-/* What signal.c calls and is called by, reduced to what its tests need: "the code cache" is section cache_text, in which
- * only r11 is the translator's; the program runs natively elsewhere, and comes to the runtime for its system calls. */
+/* What signal_delivery.c calls and is called by, reduced to what its tests need: "the code cache" is section cache_text,
+ * in which only r11 is the translator's; the program runs natively elsewhere, and comes to the runtime for its system
+ * calls. */
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
@@ -16,6 +17,12 @@
 #include <linux/mman.h>
 #include <linux/sched.h>
 #include <sys/mman.h>
+
+#define OFFSET(field) __builtin_offsetof(struct tr_hot, field)
+_Static_assert(OFFSET(run) == 0x10 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
+                   OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 &&
+                   __builtin_offsetof(struct tr_thread, app) == 0xe8,
+               "signal_program.S knows these offsets");
 
 struct tr_process tr_process;
 struct stand_in_log *stand_in_log;
@@ -92,11 +99,6 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
 
 /* ---- threads ---- */
 
-bool tr_own_add(uint64_t start, uint64_t size)
-{
-    return true;
-}
-
 void tr_thread_set_base(struct tr_thread *thread)
 {
     tr_syscall(__NR_arch_prctl, ARCH_SET_GS, (uint64_t)thread, 0);
@@ -113,7 +115,7 @@ enum { STACKS = 1 << 20, SIGNAL_STACK = 1 << 19 };
 
 static struct tr_thread *make_thread(void)
 {
-    struct tr_thread *thread = tr_memory_map(STACKS);
+    struct tr_thread *thread = tr_own_map(STACKS);
     thread->hot.self = thread;
     thread->hot.stack = (uint64_t)thread + STACKS;
     thread->process = &tr_process;

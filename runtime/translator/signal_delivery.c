@@ -9,7 +9,6 @@
 #include "runtime/translator/signal_actions.h"
 #include "runtime/translator/signal_frame.h"
 #include "runtime/translator/signal_set.h"
-#include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
 
 #include <asm/errno.h>
