@@ -168,7 +168,8 @@ static bool make_path(struct tr_thread *thread, struct tr_translation *older,
 {
     bool nothing;
     older->considered = 1;
-    struct tr_translation *newer = tr_translate(thread, older->pc, route, &nothing);
+    struct tr_translation *newer =
+        tr_translate(thread, older->pc, route, older->indirect != 0, &nothing);
     if (!newer)
         return false;
     newer->considered = 1;
