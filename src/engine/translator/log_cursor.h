@@ -49,9 +49,8 @@ void log_cursor_extend_to_last_word(struct log_cursor *cursor);
 
 enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record);
 
-/* How many words follow that are entries of fragments or TR_EXIT, each with another such word after it; they
- * lie at `*words`. */
-size_t log_cursor_entries(const struct log_cursor *cursor, const uint32_t **words);
+/* How many words can be read up to the end of the ring; they lie at `*words`. They may be of any kind. */
+size_t log_cursor_words(const struct log_cursor *cursor, const uint32_t **words);
 
 /* Goes on with the next chunk that begins with a record, or at the end of what can be read. */
 void log_cursor_skip(struct log_cursor *cursor);
