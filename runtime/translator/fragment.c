@@ -1,5 +1,6 @@
 #include "runtime/translator/fragment.h"
 
+#include "runtime/translator/disk_space.h"
 #include "runtime/translator/emit.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
@@ -135,7 +136,8 @@ static void use_table(struct tr_process *process, uint32_t serial, uint32_t pare
         (void *)(process->arena + control->table_offset + (uint64_t)serial * control->table_size);
     process->table = NULL;
     if (all.table_count == MOST_TABLES || serial >= control->table_count ||
-        tr_syscall(__NR_mprotect, (uint64_t)table, TABLE_STEP, PROT_READ | PROT_WRITE) != 0)
+        tr_syscall(__NR_mprotect, (uint64_t)table, TABLE_STEP, PROT_READ | PROT_WRITE) != 0 ||
+        !tr_is_backed((uint64_t)table, TR_PAGE))
         return;
     all.next = TR_PAGE;
     all.ready = TABLE_STEP;
@@ -168,6 +170,13 @@ void tr_fragments_forked(struct tr_process *process, uint32_t table)
     use_table(process, table, newest->table->serial, first);
 }
 
+/* Whether the disk has space for a description at that offset. */
+static bool has_space(uint64_t offset, uint64_t size)
+{
+    bool begins_page = (offset - 1) / TR_PAGE != (offset + size - 1) / TR_PAGE;
+    return !begins_page || tr_is_backed((uint64_t)tr_process.table + offset, size);
+}
+
 struct tr_fragment *tr_fragment_reserve_description(uint64_t size)
 {
     struct tr_process *process = &tr_process;
@@ -179,6 +188,8 @@ struct tr_fragment *tr_fragment_reserve_description(uint64_t size)
             return NULL;
         all.ready += TABLE_STEP;
     }
+    if (!has_space(all.next, size))
+        return NULL;
     return (void *)((uint8_t *)process->table + all.next);
 }
 

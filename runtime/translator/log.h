@@ -30,7 +30,8 @@ bool tr_log_is_due(const struct tr_thread *thread);
  * end. */
 bool tr_log_check(struct tr_thread *thread, bool in_fragment);
 
-/* A fault at `address`: true when it is the guard page after the ring; the log pointer to go on with is in hot.log. */
+/* A fault at `address`: true when it is the guard page after the ring, or a page of the ring for which the disk has no
+ * space; the log pointer to go on with is in hot.log. */
 bool tr_log_is_guard(struct tr_thread *thread, uint64_t address);
 
 /* The log ends here, for that reason, before `pc`. */

@@ -155,6 +155,7 @@ static struct tr_thread *prepare_child(struct tr_thread *parent, const struct cl
     if (call->stack)
         child->app.r[TR_RSP] = call->stack;
     child->last_time = parent->last_time;
+    child->let_go = parent->let_go;
     child->pid = parent->pid;
     child->tid = parent->tid;
     child->vforked = !(call->flags & CLONE_SIGHAND);

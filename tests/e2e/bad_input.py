@@ -78,11 +78,16 @@ class BadProgram(harness.TestCase):
         self.assert_refused(script, "/no/such/interpreter")
 
     def test_setuid(self):
-        """a setuid program, which would run without its privileges"""
+        """a setuid program: refused by the qemu engine, under which it would run without its privileges; root traces it"""
         program = self.folder / "setuid"
         shutil.copy(harness.compile_program("recursion"), program)
         program.chmod(0o4755)
-        self.assert_refused(program, "setuid")
+        finished = self.magic_trace("run", "-engine", "qemu", "-o", self.folder / "t.fxt", program)
+        self.assertEqual(finished.status, 1, finished.stderr)
+        self.assertIn(b"setuid", finished.stderr)
+        if os.geteuid() == 0:
+            traced = self.trace([program], "-engine", "translator")
+            self.assert_same_as_untraced(traced, [program])
 
     def test_no_qemu(self):
         """qemu-user is missing: -engine qemu says what to install, and without it the translator is taken"""

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "decode/pt/blocks/reported_flow.h"
 #include "decode/pt/decoder_state.h"
+#include "decode/schedule.h"
 
 enum {
     /* An error this close to the end of the data, while tracing is off, is part of a packet: it
@@ -177,7 +178,8 @@ static void observe_failure(const struct decoder *decoder, enum decode_error err
     uint64_t offset = decoder->input.offset + (uint64_t)(decoder->packet - decoder->input.bytes);
     if (!ip && decoder->at)
         ip = decoder->at->ip;
-    observe_error(&decoder->flow, error, ip, offset);
+    struct reported_flow reported = control_flow_reported(&decoder->flow);
+    observe_error(&reported, error, ip, offset);
 }
 
 void decoder_report_failure(struct decoder *decoder, enum decode_error error, uint64_t ip)

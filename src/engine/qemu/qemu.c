@@ -287,7 +287,9 @@ static bool record(const struct record_options *wanted, struct record_result *re
     struct program program;
     if (!qemu_find(&qemu, error) || !program_resolve(&program, wanted->command, error))
         return false;
-    char *directory = recording_directory_absolute(wanted->directory, error);
+    char *directory = program_needs_no_privilege(&program, wanted->command[0], error)
+                          ? recording_directory_absolute(wanted->directory, error)
+                          : NULL;
     bool ok = false;
     if (directory) {
         struct qemu_options options = qemu_options(wanted, &qemu);

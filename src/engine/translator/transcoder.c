@@ -551,6 +551,20 @@ static void follow_entries(struct transcoder *transcoder)
     cursor->position += used * sizeof *words;
 }
 
+/* A writer that has to do with a part of its ring, because the disk is full, may wait at the ring's beginning until all
+ * before it was read: no time stamp comes before that. */
+static bool writer_may_wait(const struct transcoder *transcoder)
+{
+    const struct log_cursor *cursor = &transcoder->cursor;
+    return cursor->room < cursor->size && cursor->position % cursor->size == 0;
+}
+
+static void settle(struct transcoder *transcoder)
+{
+    if (transcoder->path.steps.count == 0 && !transcoder->has_stack_copy)
+        transcoder->settled = transcoder->cursor.position;
+}
+
 void transcoder_read(struct transcoder *transcoder)
 {
     struct log_record record;
@@ -568,9 +582,11 @@ void transcoder_read(struct transcoder *transcoder)
         }
         if (transcoder->path.steps.count + transcoder->path.ways.count >= WAITING_STEPS)
             reach_unknown_time(transcoder);
-        if (transcoder->path.steps.count == 0 && !transcoder->has_stack_copy)
-            transcoder->settled = transcoder->cursor.position;
+        settle(transcoder);
     }
+    if (writer_may_wait(transcoder))
+        reach_unknown_time(transcoder);
+    settle(transcoder);
 }
 
 /* Without a record that says how the log ends, its thread was killed while it ran. */
@@ -578,6 +594,8 @@ void transcoder_finish(struct transcoder *transcoder)
 {
     path_abandon(&transcoder->path);
     reach_unknown_time(transcoder);
-    atomic_store(&transcoder->file.header->ended,
-                 atomic_load(&transcoder->slot->ended) != TR_SLOT_RUNS);
+    uint32_t end = atomic_load(&transcoder->slot->ended);
+    atomic_store(&transcoder->file.header->ended, end != TR_SLOT_RUNS);
+    if (end == TR_SLOT_NO_SPACE)
+        atomic_store(&transcoder->file.header->out_of_space, 1);
 }
