@@ -22,9 +22,17 @@ static uint64_t time_now(struct pt_encoder_owner *owner)
     return timeline_at(&transcoder->timeline, counted - transcoder->begun);
 }
 
+static bool flush(struct transcoder *transcoder)
+{
+    bool ok = packet_file_flush(&transcoder->file);
+    if (!ok)
+        atomic_store(&transcoder->file.header->out_of_space, 1);
+    return ok;
+}
+
 static bool make_room(struct pt_encoder_owner *owner)
 {
-    return packet_file_grow(&((struct transcoder *)owner)->file);
+    return flush((struct transcoder *)owner);
 }
 
 static struct pt_code_block *make_cut_block(void)
@@ -34,7 +42,7 @@ static struct pt_code_block *make_cut_block(void)
 
 static void begin_encoder(struct transcoder *transcoder)
 {
-    struct pt_encoder *encoder = packet_file_encoder(&transcoder->file);
+    struct pt_encoder *encoder = &transcoder->file.encoder;
     transcoder->call_ring = memory_allocate(CALLS * sizeof *transcoder->call_ring);
     encoder->owner = &transcoder->owner;
     encoder->stop = &never_stop;
@@ -599,6 +607,7 @@ void transcoder_finish(struct transcoder *transcoder)
 {
     path_abandon(&transcoder->path);
     reach_unknown_time(transcoder);
+    flush(transcoder);
     uint32_t end = atomic_load(&transcoder->slot->ended);
     atomic_store(&transcoder->file.header->ended, end != TR_SLOT_RUNS);
     if (end == TR_SLOT_NO_SPACE)

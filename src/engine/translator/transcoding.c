@@ -150,6 +150,16 @@ static void release(struct tr_slot *slot, uint64_t position)
     syscall(SYS_futex, &slot->waiting, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/* What a recorder that goes on after this one does not find in the ring is in the packet file. Where the disk is full
+ * the log is given up all the same, so that nobody waits for ever. */
+static void release_read(struct transcoder *transcoder, struct tr_slot *slot)
+{
+    if (transcoder->settled == atomic_load(&slot->read_to))
+        return;
+    packet_file_flush(&transcoder->file);
+    release(slot, transcoder->settled);
+}
+
 /* ---- while the program runs ---- */
 
 /* Transcodes what the cursor has, and decides which packets are kept. */
@@ -157,7 +167,7 @@ static void read_stream(struct transcoding *transcoding, uint32_t serial, struct
 {
     struct transcoder *transcoder = stream->transcoder;
     transcoder_read(transcoder);
-    release(stream->slot, transcoder->settled);
+    release_read(transcoder, stream->slot);
     if (!transcoding->arena->options.multi_snapshot)
         return;
     snapshot_times_update(&transcoding->snapshots, transcoding->arena);
@@ -165,15 +175,15 @@ static void read_stream(struct transcoding *transcoding, uint32_t serial, struct
                            transcoder->timeline.logged, &stream->decided_at);
 }
 
-/* Reads a part of what has been written: decisions which packets are kept are as fine as that. Whether there was
- * something. */
+/* Reads a part of what has been written: decisions which packets are kept are as fine as that, and other threads have
+ * their turn. Whether there was something. */
 static bool read_part(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
 {
-    enum { PART = 32 << 10 };
+    enum { DECIDED_PART = 32 << 10, PART = 1 << 20 };
     struct log_cursor *cursor = &stream->transcoder->cursor;
     uint64_t before = cursor->position;
     log_cursor_extend(cursor);
-    log_cursor_limit(cursor, PART);
+    log_cursor_limit(cursor, transcoding->arena->options.multi_snapshot ? DECIDED_PART : PART);
     read_stream(transcoding, serial, stream);
     return cursor->position != before;
 }
