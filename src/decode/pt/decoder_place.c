@@ -4,12 +4,6 @@
 #include "decode/pt/decoder_state.h"
 #include "decode/schedule.h"
 
-enum {
-    /* An error this close to the end of the data, while tracing is off, is part of a packet: it
-     * comes from a ring that was being written. */
-    RAGGED_END_BYTES = 16,
-};
-
 /* Which thread runs, and which code it has. */
 
 static struct tnt_cache *tnt_cache_of(struct decoder *decoder, const struct process *process)
@@ -165,13 +159,6 @@ void decoder_resume(struct decoder *decoder, uint64_t ip)
     control_flow_resume(&decoder->flow, ip, exact);
 }
 
-/* At the end of the ring, while tracing is off. */
-static bool is_ragged_end(const struct decoder *decoder)
-{
-    return !decoder->enabled && decoder->end == decoder->input.bytes + decoder->input.size &&
-           decoder->end - decoder->next < RAGGED_END_BYTES;
-}
-
 /* A malformed packet is reported at the current address of the flow. */
 static void observe_failure(const struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
@@ -194,8 +181,7 @@ void decoder_report_failure(struct decoder *decoder, enum decode_error error, ui
 void decoder_fail(struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
     bool enabled = decoder->enabled;
-    if (!is_ragged_end(decoder))
-        decoder_report_failure(decoder, error, ip);
+    decoder_report_failure(decoder, error, ip);
     decoder_forget_place(decoder);
     /* Without an image, the next packet with an address may lead to code that has one. */
     if (error == DECODE_NO_IMAGE)

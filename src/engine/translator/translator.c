@@ -230,6 +230,7 @@ static struct supervision supervision_of(struct recording *recording)
         .has_trigger = recording->arena.options.place_count > 0,
         .has_delay_threshold = recording->arena.options.delay_threshold > 0,
         .ticks_per_second = recording->clock.hz,
+        .filled_folder = recording->wanted->full_execution ? recording->directory : NULL,
         .freeze = freeze,
         .serve = serve,
         .descriptor = recording->requests.descriptor,
