@@ -214,13 +214,15 @@ static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
     return copied;
 }
 
-/* The registers that calls preserve, and the innermost part of the program's stack: so that callers are known where a
- * ring begins. */
-static void copy_stack(struct tr_thread *thread)
+/* The registers that calls preserve, the one that vfork has its return address in while it makes its system call
+ * (glibc, sysdeps/unix/sysv/linux/x86_64/vfork.S), and the innermost part of the program's stack. */
+void tr_log_calls(struct tr_thread *thread)
 {
+    if (thread->stops)
+        return;
     const uint64_t *r = thread->app.r;
-    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP],
-                         r[TR_R12], r[TR_R13],      r[TR_R14], r[TR_R15]};
+    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12],
+                         r[TR_R13], r[TR_R14],      r[TR_R15], r[TR_RDI]};
     make_room(thread, 4 + sizeof header + LARGEST_STACK_COPY);
     uint64_t place = thread->hot.log + 4 + sizeof header;
     uint64_t words = copy_mapped(place, header[0], LARGEST_STACK_COPY) / 8;
@@ -283,7 +285,8 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     if (in_fragment)
         thread->hot.log -= sizeof entry;
     uint64_t before = position(thread);
-    if (thread->hot.log + CHECK_STEP + SLACK > (uint64_t)thread->ring_end)
+    if (thread->hot.log + (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP + SLACK >
+        (uint64_t)thread->ring_end)
         wrap(thread);
     clear(thread, thread->hot.log + TR_CLEARED);
     uint64_t now = position(thread);
@@ -297,7 +300,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         }
         if (next) {
             begin_chunk(thread, now);
-            copy_stack(thread);
+            tr_log_calls(thread);
         }
         thread->checked = now;
     }

@@ -12,6 +12,9 @@
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
                   const uint64_t *values, unsigned count);
 
+/* Who has called what runs next, at app.pc (TR_CALLS). */
+void tr_log_calls(struct tr_thread *thread);
+
 /* The word of the newest fragment entry, which has to be the newest record. */
 uint32_t tr_log_last(const struct tr_thread *thread);
 

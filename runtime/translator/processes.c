@@ -96,6 +96,13 @@ static void identify(struct tr_thread *thread)
     thread->tid = (int32_t)tr_syscall(__NR_gettid, 0, 0, 0);
 }
 
+/* It goes on where its parent is, and has its callers. */
+static void log_forked(struct tr_thread *thread)
+{
+    log_time(thread, TR_FORKED);
+    tr_log_calls(thread);
+}
+
 static _Noreturn void enter(struct tr_thread *thread)
 {
     log_time(thread, TR_RESUME);
@@ -119,6 +126,8 @@ void tr_child_begin(struct tr_thread *thread)
         log_untraced(thread, UNTRACED_THREAD);
     else
         tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
+    if (is_process)
+        log_forked(thread);
     enter(thread);
 }
 
@@ -215,7 +224,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     tr_fragments_forked(process, table);
     tr_log_begin(thread, reserve_slot(process->control), false);
     tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
-    log_time(thread, TR_FORKED);
+    log_forked(thread);
     enter(thread);
 }
 

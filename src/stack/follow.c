@@ -4,9 +4,11 @@
 #include "stack/rules/common_moves.h"
 #include "stack/rules/kernel_entry.h"
 #include "stack/rules/ocaml_traps.h"
-#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/recorded_callers.h"
+#include "stack/rules/stack_pointer.h"
 #include "stack/rules/tracing_pause.h"
 #include "stack/rules/transactions.h"
+#include "stack/stitching.h"
 
 static void apply_rule(struct thread_stack *stack, const struct flow_event *event)
 {
@@ -69,12 +71,11 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
 {
     if (!stack->started || event->time.value > stack->now.value)
         stack->now = event->time;
-    if (!stack->started)
-        stack->program_changes = stack->code.program_changes(stack->code.context, stack->now);
     if (frame_tree_full(&stack->tree)) {
         give_up(stack);
         return;
     }
+    tracing_pause_before(stack, event);
     begin_move_by(stack, event);
     note_transaction(stack, event);
     if (is_special_function(event->function)) {
@@ -87,9 +88,9 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
     }
     end_move_by(stack, event);
     if (event->kind != FLOW_STOP)
-        stack->stopped = false;
+        tracing_pause_continued(stack);
     if (event->kind != FLOW_RESUME && event->kind != FLOW_CALLER)
-        stack->uncalled = FRAME_NONE;
+        recorded_callers_end(stack);
     stack->started = true;
 }
 
@@ -108,5 +109,6 @@ void follow_end(struct thread_stack *stack, const struct follow_ending *ending)
     if (ending->death && stack->started)
         thread_stack_die(stack, ending->death);
     thread_stack_end(stack, HISTORY_END_TRACE);
-    thread_stack_finish(stack);
+    stitching_join_segments(stack);
+    stitching_add_spans(stack);
 }

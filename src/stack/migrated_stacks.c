@@ -140,7 +140,7 @@ static void migrate(const struct end *arrival, const struct end *departure)
 static void recount(struct thread_stack *const *stacks, size_t count, bool before)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t spans = spans_open_at_beginnings(stacks[i]);
+        uint64_t spans = stitching_count_open(stacks[i]);
         stacks[i]->statistics.spans += before ? -spans : spans;
     }
 }
@@ -160,8 +160,8 @@ void migrate_stacks(struct thread_stack *const *stacks, size_t count)
     struct array arrivals = array_of(sizeof(struct end));
     struct array departures = array_of(sizeof(struct end));
     for (size_t i = 0; i < count; i++) {
-        collect(&arrivals, stacks[i], &stacks[i]->arrivals);
-        collect(&departures, stacks[i], &stacks[i]->departures);
+        collect(&arrivals, stacks[i], goroutines_arrivals(stacks[i]));
+        collect(&departures, stacks[i], goroutines_departures(stacks[i]));
     }
     sort(&arrivals, compare_times);
     sort(&departures, compare_pointers_and_times);

@@ -130,6 +130,14 @@ void comparison_join(const struct comparison *comparison, const struct meeting *
     }
 }
 
+void comparison_keep(const struct comparison *comparison, const struct meeting *meeting,
+                     struct segment *segment)
+{
+    size_t inwards = meeting->agreeing - 1;
+    segment->kept = chain_at(&comparison->before, meeting->before - inwards);
+    segment->kept_as = chain_at(&comparison->after, meeting->after - inwards);
+}
+
 void comparison_end(struct comparison *comparison)
 {
     array_free(&comparison->before.frames);

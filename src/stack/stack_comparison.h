@@ -1,6 +1,6 @@
 /* Two call stacks compared: which of their frames may be the same.
  *
- * Called by stitching.c, which draws the conclusions.
+ * Called by stitching.c and stack_switch.c, which draw the conclusions.
  */
 #ifndef MAGIC_TRACE_STACK_STACK_COMPARISON_H
 #define MAGIC_TRACE_STACK_STACK_COMPARISON_H
@@ -48,6 +48,10 @@ struct meeting comparison_find_parting(struct comparison *comparison);
 
 /* How many frames agree from these two inwards. */
 size_t comparison_count_agreeing(struct comparison *comparison, size_t before, size_t after);
+
+/* The frames that agree are one, active before the segment and in it. */
+void comparison_keep(const struct comparison *comparison, const struct meeting *meeting,
+                     struct segment *segment);
 
 /* Makes both chains one stack from the meeting outwards. */
 void comparison_join(const struct comparison *comparison, const struct meeting *meeting);

@@ -37,3 +37,23 @@ bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address)
     return address != 0 &&
            stack->code.function_start(stack->code.context, stack->now, address) == address;
 }
+
+enum { SEGMENTS_LOOKED_BACK = 16, FRAMES_LOOKED_BACK = 4096 };
+
+bool thread_stack_was_open_before(const struct thread_stack *stack, function_id function)
+{
+    const struct segment *segments = stack->segments.elements;
+    size_t last = stack->segments.count, steps = 0;
+    for (size_t i = last; i-- > 0 && last - i <= SEGMENTS_LOOKED_BACK;) {
+        const struct segment *segment = &segments[i];
+        if (segment->start != SEGMENT_GAP && segment->start != SEGMENT_UNWIND)
+            return false;
+        for (frame_id id = segment->before;
+             id != FRAME_NONE && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER &&
+             steps < FRAMES_LOOKED_BACK;
+             id = thread_stack_parent(stack, id), steps++)
+            if (thread_stack_frame(stack, id)->function == function)
+                return true;
+    }
+    return false;
+}

@@ -12,13 +12,12 @@
  *
  * After *unwinding* to an unknown frame (unwinding.h) the same is done, but no frame can be new:
  * control continues in a frame that was active, so the whole stack afterwards must agree. After a
- * *switch* (stack_switch.h) one of several stacks continues.
+ * *switch* in which one of several stacks continues, stack_switch.c does it.
  *
  * Segments after gaps and unwinding are stitched when the whole trace is known: first backwards, so
- * that a segment learns its callers from the one after it, then forwards. A switch must be decided
- * at once, when the segment ends, because the next switch depends on which stacks are suspended.
+ * that a segment learns its callers from the one after it, then forwards.
  *
- * Called by thread_stack. Work per segment is bounded (COMPARISON_LIMIT): a deeper stack that is
+ * Called by follow.c. Work per segment is bounded (COMPARISON_LIMIT): a deeper stack that is
  * all one recursion may stay unstitched.
  */
 #ifndef MAGIC_TRACE_STACK_STITCHING_H
@@ -27,29 +26,12 @@
 #include "stack/thread_stack.h"
 
 /* Called after the last event. */
-void stitch_segments(struct thread_stack *stack);
-
-/* A segment of SEGMENT_SWITCH has ended: finds which of its candidates has continued, and removes
- * it from the suspended stacks. Of several that fit, the one that has waited longest. */
-void stitch_switch(struct thread_stack *stack, struct segment *segment);
-
-/* True if `function` may be active further out than the current stack is known: the segment began
- * after a gap or unwinding, and it was active before. */
-bool was_open_before(const struct thread_stack *stack, function_id function);
-
-/* False if that is so for no function: the segment knows all its callers. */
-static inline bool may_be_open_before(const struct thread_stack *stack)
-{
-    const struct segment *segments = stack->segments.elements;
-    size_t count = stack->segments.count;
-    return count > 0 && (segments[count - 1].start == SEGMENT_GAP ||
-                         segments[count - 1].start == SEGMENT_UNWIND);
-}
+void stitching_join_segments(struct thread_stack *stack);
 
 /* Adds the spans that are open when segments begin and when suspended stacks continue to the number
  * of spans. Called last. */
-void count_spans_of_segments(struct thread_stack *stack);
+void stitching_add_spans(struct thread_stack *stack);
 /* The number of those spans. */
-uint64_t spans_open_at_beginnings(const struct thread_stack *stack);
+uint64_t stitching_count_open(const struct thread_stack *stack);
 
 #endif

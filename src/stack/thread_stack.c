@@ -1,9 +1,6 @@
 #include "stack/thread_stack.h"
 
 #include "stack/stack_moves.h"
-#include "stack/stitching.h"
-
-#include <string.h>
 
 static uint64_t function_start(const struct thread_stack *stack, uint64_t address)
 {
@@ -57,12 +54,12 @@ static void end_segment(struct thread_stack *stack, enum history_kind reason,
     record_step(stack, reason, FRAME_NONE);
     close_frames_above(stack, thread_stack_placeholder(stack));
     stack->leaf = FRAME_NONE;
-    stack->traps.count = 0;
     stack->next = (struct segment){.start = (uint8_t)start};
     if (start != SEGMENT_FIRST)
         stack->next.before = leaf;
-    if (segment->start == SEGMENT_SWITCH)
-        stitch_switch(stack, segment);
+    for (size_t i = 0; i < STACK_RULE_COUNT; i++)
+        if (stack_rules[i]->segment_ended != NULL)
+            stack_rules[i]->segment_ended(stack, segment);
 }
 
 void thread_stack_end(struct thread_stack *stack, enum history_kind reason)
@@ -77,39 +74,25 @@ void thread_stack_end(struct thread_stack *stack, enum history_kind reason)
     end_segment(stack, reason, reason == HISTORY_END_GAP ? SEGMENT_GAP : SEGMENT_FIRST);
 }
 
-void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
+void thread_stack_land(struct thread_stack *stack, const struct flow_event *event, uint64_t pointer,
                        frame_id fallback, bool called)
 {
     end_segment(stack, HISTORY_END_UNWIND, SEGMENT_UNWIND);
     stack->next.fallback = fallback;
-    stack->next.landed = (struct unwind_place){event->to, stack->move.to};
+    stack->next.landed = (struct unwind_place){event->to, pointer};
     stack->next.called = called;
     thread_stack_begin_at(stack, event, false);
 }
 
-void thread_stack_suspend(struct thread_stack *stack)
-{
-    *(struct suspended_stack *)array_add(&stack->suspended) =
-        (struct suspended_stack){stack->leaf, stack->move.from, stack->top};
-    ++*suspended_addresses_slot(&stack->suspended_addresses,
-                                thread_stack_leaf(stack)->return_address);
-    thread_stack_leave(stack);
-}
-
 void thread_stack_leave(struct thread_stack *stack)
 {
-    stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }
 
-void thread_stack_forget_suspended(struct thread_stack *stack, size_t index)
+void thread_stack_begin_in_one_of(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct suspended_stack *suspended = stack->suspended.elements;
-    uint64_t address = thread_stack_frame(stack, suspended[index].leaf)->return_address;
-    --*suspended_addresses_slot(&stack->suspended_addresses, address);
-    stack->suspended.count--;
-    memmove(suspended + index, suspended + index + 1,
-            (stack->suspended.count - index) * sizeof(*suspended));
+    stack->next.start = SEGMENT_SWITCH;
+    thread_stack_begin_at(stack, event, false);
 }
 
 /* Counts `frame` and its callers as active. */
@@ -143,6 +126,13 @@ void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller)
         segment->kept = segment->kept_as = caller;
     frame_id root = frame_tree_root(&stack->tree, stack->leaf);
     stack->root_return_address = thread_stack_frame(stack, root)->return_address;
+}
+
+void thread_stack_change_program(struct thread_stack *stack)
+{
+    for (size_t i = 0; i < STACK_RULE_COUNT; i++)
+        if (stack_rules[i]->program_changed != NULL)
+            stack_rules[i]->program_changed(stack);
 }
 
 void thread_stack_die(struct thread_stack *stack, const char *words)
@@ -228,20 +218,15 @@ void thread_stack_discover(struct thread_stack *stack, function_id function, uin
     discover(stack, placeholder, function, address, function_start(stack, address));
 }
 
-void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
-                               bool interrupted)
+frame_id thread_stack_learn_caller(struct thread_stack *stack, frame_id frame, function_id function,
+                                   uint64_t address, bool interrupted)
 {
-    struct frame *called = frame_tree_at(&stack->tree, stack->uncalled);
+    struct frame *called = frame_tree_at(&stack->tree, frame);
     called->return_address = address;
     if (interrupted)
         called->kind = FRAME_SIGNAL;
-    stack->uncalled = thread_stack_parent(stack, stack->uncalled);
-    discover(stack, stack->uncalled, function, address,
+    frame_id caller = thread_stack_parent(stack, frame);
+    discover(stack, caller, function, address,
              function_start(stack, interrupted ? address : address - 1));
-}
-
-void thread_stack_finish(struct thread_stack *stack)
-{
-    stitch_segments(stack);
-    count_spans_of_segments(stack);
+    return caller;
 }

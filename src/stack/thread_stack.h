@@ -28,7 +28,7 @@
 #include "stack/frame_tree.h"
 #include "stack/go_runtime.h"
 #include "stack/history.h"
-#include "stack/suspended_addresses.h"
+#include "stack/rules/rules.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,36 +81,9 @@ struct segment {
     /* Found by stitching: this frame of the stack before is still active in the segment, where its
      * id is `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
-    struct unwind_place landed;                /* of UNWIND */
-    uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
-    uint8_t start;                             /* enum segment_start */
+    struct unwind_place landed; /* of UNWIND */
+    uint8_t start;              /* enum segment_start */
     bool called; /* of UNWIND: only in a frame that has made a call that returns there */
-};
-
-/* A stack that is not running, and may continue later. */
-struct suspended_stack {
-    frame_id leaf;
-    uint64_t pointer; /* the stack pointer when it was left; 0: not recorded */
-    uint64_t top;     /* the stack pointer when it began; 0: not recorded */
-};
-
-/* A function that loaded the stack pointer and then called another: see calls_on_other_stack.h. */
-struct call_on_other_stack {
-    frame_id caller;
-    uint64_t pointer; /* of its own stack */
-};
-
-/* A goroutine is suspended, or one continues that this thread has not suspended
- * (migrated_stacks.h). */
-struct goroutine_moment {
-    struct ticks time;
-    uint64_t pointer; /* its stack pointer when it continues */
-    frame_id frame;   /* in which it continues */
-};
-
-/* The stack pointer changed in code without branches. */
-struct stack_move {
-    uint64_t from, to; /* 0: it did not change, or was not recorded */
 };
 
 struct thread_stack_statistics {
@@ -125,59 +98,26 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;         /* struct gap, in time order */
-    struct array segments;     /* struct segment, in time order */
-    struct array candidates;   /* frame_id: leaves of stacks; see struct segment */
-    struct array suspended;    /* struct suspended_stack (stack_switch.h), the oldest first */
-    struct array resumed;      /* frame_id: where each suspended stack continued */
-    struct array elsewhere;    /* struct call_on_other_stack, the newest last */
-    struct array traps;        /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites;   /* struct unwind_target (unwind_targets.h) */
-    struct array setjmp_calls; /* struct setjmp_call (setjmp_calls.h) */
-    struct array unwind_target_pointers; /* struct unwind_target_pointer, by frame */
-    struct segment next;                 /* what is known of the next segment */
-    struct array
-        context_rewrites;    /* struct context_rewrite (context_rewrites.h), the newest last */
-    struct array run_on_top; /* uint64_t: addresses at which handlers begin (context_rewrites.h) */
-    struct suspended_addresses suspended_addresses;
-    uint64_t call_site_looks; /* comparisons of frames, for call sites that were dropped */
-    struct array departures; /* struct goroutine_moment: of goroutines that this thread suspended */
-    struct array arrivals;   /* struct goroutine_moment: of those that another thread suspended */
-    struct {
-        frame_id frame; /* FRAME_NONE: none yet */
-        uint64_t at;
-    } cleaned_up; /* where forced unwinding continued last (forced_unwinding.h) */
+    struct array gaps;              /* struct gap, in time order */
+    struct array segments;          /* struct segment, in time order */
+    struct array resumed;           /* frame_id: where each suspended stack continued */
+    struct segment next;            /* what is known of the next segment */
+    struct stack_rule_states rules; /* each for its rule alone */
     struct code_view code;
     struct thread_stack_statistics statistics;
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
 
     frame_id leaf;                /* FRAME_NONE between segments */
-    uint64_t pointer;             /* the stack pointer when it was last recorded; 0: never yet */
-    struct stack_move move;       /* see stack_pointer_switch.h */
-    uint64_t top;                 /* of the running stack, as in struct suspended_stack */
-    uint64_t callers_reported;    /* how many were learned from FLOW_CALLER */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0: unknown */
-    frame_id uncalled;    /* the outermost frame, if the next event may name its caller; else
-                           * FRAME_NONE */
-    frame_id transaction; /* the leaf when it began (transactions.h); FRAME_NONE: none */
     struct active_functions open; /* of the current stack */
     struct ticks now;             /* of the newest event */
-    struct ticks stopped_at;      /* when `stopped` */
-    uint32_t program_changes;     /* up to which the stack is up to date */
     bool started;                 /* an event was seen */
-    bool stopped; /* the event before was FLOW_STOP; shown only if tracing continues later */
-    bool stack_pointer_is_recorded; /* the recording has callchain snapshots, and the stack
-                                    * pointer wherever it is loaded */
-    bool pointer_fresh; /* only code without branches ran since `pointer` was recorded */
-    bool in_gap;        /* the last of `gaps` has not ended */
-    bool no_stitching;  /* set by the owner at the beginning: segments stay apart, for comparison */
+    bool in_gap;                  /* the last of `gaps` has not ended */
+    bool no_stitching; /* set by the owner at the beginning: segments stay apart, for comparison */
 };
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code);
 void thread_stack_free(struct thread_stack *stack);
-
-/* Called after the last event: stitches the segments. */
-void thread_stack_finish(struct thread_stack *stack);
 
 /* All moves happen at stack->now. Those of the second group need a segment (leaf is not
  * FRAME_NONE). */
@@ -195,22 +135,22 @@ void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap);
 /* The segment ends, for a reason HISTORY_END_...; does nothing if there is none. */
 void thread_stack_end(struct thread_stack *stack, enum history_kind reason);
 /* The segment ends and the next one begins: control is at event->to in event->function, in a frame
- * further out, unknown in which. `fallback` as in struct segment; `called`: in one that has made a
+ * further out, unknown in which. `pointer`: the stack pointer there, 0: not recorded; `fallback` as in struct segment; `called`: in one that has made a
  * call that returns there. */
-void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
+void thread_stack_land(struct thread_stack *stack, const struct flow_event *event, uint64_t pointer,
                        frame_id fallback, bool called);
-/* The segment ends and the stack is suspended; another one continues next. */
-void thread_stack_suspend(struct thread_stack *stack);
-/* As thread_stack_suspend, but the stack never continues. */
+/* The segment ends because another stack continues; that begins or is resumed next. */
 void thread_stack_leave(struct thread_stack *stack);
-/* Removes the suspended stack with this index. */
-void thread_stack_forget_suspended(struct thread_stack *stack, size_t index);
+/* As thread_stack_begin_at, not seen, in one of several stacks, unknown in which. */
+void thread_stack_begin_in_one_of(struct thread_stack *stack, const struct flow_event *event);
 /* A suspended stack continues in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; there must be no segment. */
 void thread_stack_resume(struct thread_stack *stack, frame_id leaf, function_id function,
                          uint64_t address);
 /* The segment's outermost frame turns out to have been called by `caller`. */
 void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller);
+/* The process executes another program: what the rules know of its code no longer holds. */
+void thread_stack_change_program(struct thread_stack *stack);
 /* A signal ends the process in this thread; the caller ends the segment next. `words` must outlive
  * the stack. */
 void thread_stack_die(struct thread_stack *stack, const char *words);
@@ -233,10 +173,10 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
 /* All frames end, and their caller turns out to be `function`, at `address`. */
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
 
-/* The frame stack->uncalled was called by `function` and returns to `address`; or it is a signal
- * handler that has `interrupted` it there. The caller becomes stack->uncalled. */
-void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
-                               bool interrupted);
+/* `frame`, the outermost one that is known, was called by `function` and returns to `address`; or it
+ * is a signal handler that has `interrupted` it there. Returns the caller. */
+frame_id thread_stack_learn_caller(struct thread_stack *stack, frame_id frame, function_id function,
+                                   uint64_t address, bool interrupted);
 
 static inline frame_id thread_stack_parent(const struct thread_stack *stack, frame_id frame)
 {
@@ -251,6 +191,17 @@ frame_id thread_stack_placeholder(const struct thread_stack *stack);
 frame_id thread_stack_find(const struct thread_stack *stack, function_id function);
 /* True if `frame` is the outermost known frame of its segment. */
 bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame);
+/* True if `function` may be active further out than the current stack is known: the segment began
+ * after a gap or unwinding, and it was active before. */
+bool thread_stack_was_open_before(const struct thread_stack *stack, function_id function);
+/* False if that is so for no function: the segment knows all its callers. */
+static inline bool thread_stack_may_be_open_before(const struct thread_stack *stack)
+{
+    const struct segment *segments = stack->segments.elements;
+    size_t count = stack->segments.count;
+    return count > 0 && (segments[count - 1].start == SEGMENT_GAP ||
+                         segments[count - 1].start == SEGMENT_UNWIND);
+}
 /* True if `address` is the first instruction of its function. */
 bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address);
 

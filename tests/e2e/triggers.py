@@ -155,7 +155,7 @@ class Triggers(harness.TestCase):
         self.assertGreater(sum(span.end - span.begin for span in lost), (main.end - main.begin) / 4)
         self.assertGreaterEqual(judged["arguments"]["across_gap"], len(lost))
         tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode()
-        self.assertEqual(len(re.findall(r"-- \[lost\] --\n +[0-9.]+ ms +[0-9.]+ [mu]?s +\[lost\]\n", tree)), len(lost))
+        self.assertEqual(len(re.findall(r"-- \[lost\] --\n +[0-9.]+ [mu]s +[0-9.]+ [mu]?s +\[lost\]\n", tree)), len(lost))
         self.assertRegex(tree, r" main .*\[goes on across a gap\]\n")
         self.assertLess((traced.directory / "perf.data").stat().st_size, 12 * 300_000)
         self.assert_perf_agrees(traced)
@@ -220,6 +220,10 @@ class Triggers(harness.TestCase):
         finished = self.magic_trace("report", "-filter", "(begins end)", whole.trace)
         self.assertEqual((finished.status, finished.stdout), (1, b""))
         self.assertIn(b"Did you mean begin", finished.stderr)
+
+
+class TriggersTranslated(Triggers):
+    ENGINE = "translator"
 
 
 class Library(harness.TestCase):
@@ -324,3 +328,7 @@ class Library(harness.TestCase):
         shutil.copy(ROOT / "docs" / "examples" / "rust" / "example.rs", self.folder)
         library = pathlib.Path(Settings.binary).parent / "lib"
         self.check_example([rustc, "-O", "-o", "example", "example.rs", "-L", f"native={library}"], "example")
+
+
+class LibraryTranslated(Library):
+    ENGINE = "translator"

@@ -28,6 +28,12 @@ void log_cursor_extend(struct log_cursor *cursor)
         cursor->end = cursor->position + cursor->size;
 }
 
+void log_cursor_limit(struct log_cursor *cursor, uint64_t bytes)
+{
+    if (cursor->end - cursor->position > bytes)
+        cursor->end = cursor->position + bytes;
+}
+
 void log_cursor_extend_to_last_word(struct log_cursor *cursor)
 {
     log_cursor_extend(cursor);
@@ -93,23 +99,14 @@ static uint64_t words_of(uint32_t word)
            (kind == TR_CALLS ? 2 * (uint64_t)TR_EVENT_PAYLOAD(word) : 0);
 }
 
-/* An entry or TR_EXIT: neither has other words. */
-static bool is_step(uint32_t word)
-{
-    return word - 1 < TR_EVENT - 1 || (word >= TR_EVENT && TR_EVENT_KIND(word) == TR_EXIT);
-}
-
-size_t log_cursor_entries(const struct log_cursor *cursor, const uint32_t **words)
+size_t log_cursor_words(const struct log_cursor *cursor, const uint32_t **words)
 {
     if (cursor->position >= cursor->end)
         return 0;
     uint64_t place = cursor->position & (cursor->size - 1);
     uint64_t left = cursor->end - cursor->position, before_wrap = cursor->size - place;
-    size_t most = (left < before_wrap ? left : before_wrap) / WORD, count = 0;
-    const uint32_t *first = *words = &cursor->ring[place / WORD];
-    while (count < most && is_step(first[count]))
-        count++;
-    return count > 0 ? count - 1 : 0;
+    *words = &cursor->ring[place / WORD];
+    return (left < before_wrap ? left : before_wrap) / WORD;
 }
 
 enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record)

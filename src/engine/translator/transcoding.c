@@ -145,21 +145,38 @@ static void release(struct tr_slot *slot, uint64_t position)
 
 /* ---- while the program runs ---- */
 
+/* Transcodes what the cursor has, and decides which packets are kept. */
+static void read_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
+{
+    struct transcoder *transcoder = stream->transcoder;
+    transcoder_read(transcoder);
+    release(stream->slot, transcoder->settled);
+    if (!transcoding->arena->options.multi_snapshot)
+        return;
+    snapshot_times_update(&transcoding->snapshots, transcoding->arena);
+    snapshot_ranges_settle(transcoding->arena, serial, &transcoder->file, &transcoding->snapshots,
+                           transcoder->timeline.logged, &stream->decided_at);
+}
+
+/* Reads a part of what has been written: decisions which packets are kept are as fine as that. Whether there was
+ * something. */
+static bool read_part(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
+{
+    enum { PART = 32 << 10 };
+    struct log_cursor *cursor = &stream->transcoder->cursor;
+    uint64_t before = cursor->position;
+    log_cursor_extend(cursor);
+    log_cursor_limit(cursor, PART);
+    read_stream(transcoding, serial, stream);
+    return cursor->position != before;
+}
+
 /* Whether there was something to do. */
 static bool drain_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
 {
-    struct transcoder *transcoder = stream->transcoder;
-    uint64_t before = transcoder->cursor.position;
     uint32_t end = atomic_load(&stream->slot->ended);
     bool ended = end != TR_SLOT_RUNS && end != TR_SLOT_EXECUTES;
-    log_cursor_extend(&transcoder->cursor);
-    transcoder_read(transcoder);
-    release(stream->slot, transcoder->settled);
-    if (transcoding->arena->options.multi_snapshot)
-        snapshot_ranges_settle(transcoding->arena, serial, &transcoder->file,
-                               &transcoding->snapshots, transcoder->timeline.logged,
-                               &stream->decided_at);
-    bool progress = transcoder->cursor.position != before;
+    bool progress = read_part(transcoding, serial, stream);
     if (ended && !progress)
         end_stream(stream);
     return progress;
@@ -183,7 +200,6 @@ static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
 static bool drain_all(struct transcoding *transcoding)
 {
     bool progress = false;
-    snapshot_times_update(&transcoding->snapshots, transcoding->arena);
     uint32_t slots = translator_arena_slots(transcoding->arena);
     for (uint32_t serial = 0; serial < slots; serial++)
         progress |= drain_slot(transcoding, serial);
@@ -238,15 +254,17 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
 
 /* ---- at the end ---- */
 
-static void finish_stream(struct transcoding *transcoding, struct stream *stream)
+static void finish_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
 {
     struct transcoder *transcoder = stream->transcoder;
-    if (is_streaming(transcoding->arena))
+    if (is_streaming(transcoding->arena)) {
+        while (read_part(transcoding, serial, stream))
+            ;
         log_cursor_extend_to_last_word(&transcoder->cursor);
-    else
+    } else {
         transcoder_begin_ring(transcoder);
-    transcoder_read(transcoder);
-    release(stream->slot, transcoder->settled);
+    }
+    read_stream(transcoding, serial, stream);
     end_stream(stream);
 }
 
@@ -262,7 +280,7 @@ static void finish_slot(struct transcoding *transcoding, uint32_t serial)
             log_warning("%s. The recording goes without it.", refused.text);
     }
     if (stream->state == STREAM_READ)
-        finish_stream(transcoding, stream);
+        finish_stream(transcoding, serial, stream);
 }
 
 static void stop_thread(struct transcoding *transcoding)

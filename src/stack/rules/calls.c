@@ -6,6 +6,7 @@
 #include "stack/rules/kernel_entry.h"
 #include "stack/rules/ocaml_traps.h"
 #include "stack/rules/signals.h"
+#include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_pointer_switch.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
@@ -166,7 +167,7 @@ static void begin_or_replace(struct thread_stack *stack, const struct flow_event
     else if (thread_stack_is_root(stack, stack->leaf))
         take_over(stack, event->function, event->to);
     else
-        switch_to_new(stack, event);
+        switch_to_new(stack, event, 0);
 }
 
 void rule_return(struct thread_stack *stack, const struct flow_event *event)
@@ -213,7 +214,7 @@ static void jump_back(struct thread_stack *stack, const struct flow_event *event
         return_from_leaf(stack, event);
     else if (return_from_several(stack, event))
         return;
-    else if (keeps_stack(stack, event))
+    else if (stack_pointer_stays(stack, event))
         take_over(stack, event->function, event->to);
     else if (!switch_to_suspended(stack, event))
         land(stack, event);

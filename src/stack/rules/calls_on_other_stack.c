@@ -1,6 +1,6 @@
 #include "stack/rules/calls_on_other_stack.h"
 
-#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 
 #include <string.h>
@@ -8,10 +8,16 @@
 /* Calls that are stored. They nest as deep as a program changes stacks without returning. */
 enum { CALLS_LIMIT = 64 };
 
+static struct array *calls_of(const struct thread_stack *stack)
+{
+    return &stack->rules.calls_on_other_stack->calls;
+}
+
 static struct call_on_other_stack *find_call(const struct thread_stack *stack, frame_id caller)
 {
-    for (size_t i = stack->elsewhere.count; i-- > 0;) {
-        struct call_on_other_stack *call = array_at(&stack->elsewhere, i);
+    const struct array *calls = calls_of(stack);
+    for (size_t i = calls->count; i-- > 0;) {
+        struct call_on_other_stack *call = array_at(calls, i);
         if (call->caller == caller)
             return call;
     }
@@ -27,15 +33,15 @@ static void forget_oldest(struct array *calls)
 
 void note_call_elsewhere(struct thread_stack *stack)
 {
-    if (!is_stack_pointer_move(stack))
+    if (!stack_pointer_moved(stack))
         return;
     struct call_on_other_stack *call = find_call(stack, stack->leaf);
     if (call == NULL) {
-        if (stack->elsewhere.count == CALLS_LIMIT)
-            forget_oldest(&stack->elsewhere);
-        call = array_add(&stack->elsewhere);
+        if (calls_of(stack)->count == CALLS_LIMIT)
+            forget_oldest(calls_of(stack));
+        call = array_add(calls_of(stack));
     }
-    *call = (struct call_on_other_stack){stack->leaf, stack->move.from};
+    *call = (struct call_on_other_stack){stack->leaf, stack_pointer_move(stack).from};
 }
 
 uint64_t pointer_before_call(const struct thread_stack *stack, frame_id caller)
@@ -48,3 +54,19 @@ bool returns_from_elsewhere(const struct thread_stack *stack, const struct flow_
 {
     return leaf_returns_to(stack, stack->leaf, event->to) && find_call(stack, stack->leaf) != NULL;
 }
+
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.calls_on_other_stack->calls = array_of(sizeof(struct call_on_other_stack));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&stack->rules.calls_on_other_stack->calls);
+}
+
+const struct stack_rule calls_on_other_stack_rule = {
+    .state_size = sizeof(struct calls_on_other_stack),
+    .begin = begin,
+    .end = end,
+};

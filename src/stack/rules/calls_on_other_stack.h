@@ -13,6 +13,16 @@
 
 #include "stack/thread_stack.h"
 
+/* A function that loaded the stack pointer and then called another. */
+struct call_on_other_stack {
+    frame_id caller;
+    uint64_t pointer; /* of its own stack */
+};
+
+struct calls_on_other_stack {
+    struct array calls; /* struct call_on_other_stack, the newest last */
+};
+
 /* The leaf is about to call. */
 void note_call_elsewhere(struct thread_stack *stack);
 

@@ -2,16 +2,20 @@
 
 #include "stack/rules/goroutines.h"
 #include "stack/rules/kernel_entry.h"
-#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/ocaml_traps.h"
+#include "stack/rules/recorded_callers.h"
+#include "stack/rules/stack_pointer.h"
+#include "stack/rules/stack_switch.h"
+#include "stack/rules/tracing_pause.h"
+#include "stack/rules/transactions.h"
 #include "stack/rules/unwinding.h"
 #include "stack/stack_moves.h"
-#include "stack/stitching.h"
 
 /* True if the stack is in no state that a rule checks before it makes a plain move. */
 static bool is_at_ease(const struct thread_stack *stack)
 {
-    return stack->started && stack->leaf != FRAME_NONE && stack->transaction == FRAME_NONE &&
-           !is_stack_pointer_move(stack) && !frame_tree_full(&stack->tree) &&
+    return stack->started && stack->leaf != FRAME_NONE && !transactions_run(stack) &&
+           !stack_pointer_moved(stack) && !frame_tree_full(&stack->tree) &&
            !is_outside_frame(thread_stack_leaf(stack));
 }
 
@@ -133,8 +137,7 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
 
 static inline bool may_go_on_elsewhere(const struct thread_stack *stack, uint64_t address)
 {
-    return stack->traps.count > 0 ||
-           suspended_addresses_may_hold(&stack->suspended_addresses, address);
+    return ocaml_traps_are_set(stack) || stack_switch_may_continue_at(stack, address);
 }
 
 /* Only to the caller of the leaf. */
@@ -161,7 +164,7 @@ static inline bool return_plainly(struct walk *walk, const struct flow_event *ev
 
 static bool stays_by_rule(struct walk *walk, const struct flow_event *event)
 {
-    if (walk->stack->traps.count > 0 || runs_gogo(walk->stack))
+    if (ocaml_traps_are_set(walk->stack) || runs_gogo(walk->stack))
         return false;
     count_all(walk);
     return stays_in_leaf(walk->stack, event);
@@ -220,12 +223,10 @@ static bool all_jump_directly(const struct flow_event *events, size_t count)
  * direct jumps do not change that (end_move_by). */
 static void be_at_ease(struct thread_stack *stack, const struct flow_event *moves, size_t count)
 {
-    stack->stopped = false;
-    stack->uncalled = FRAME_NONE;
-    if (all_jump_directly(moves, count))
-        return;
-    stack->pointer_fresh = false;
-    stack->move = (struct stack_move){0};
+    tracing_pause_continued(stack);
+    recorded_callers_end(stack);
+    if (!all_jump_directly(moves, count))
+        stack_pointer_branched(stack);
 }
 
 size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
@@ -235,13 +236,13 @@ size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *
     if (!is_at_ease(stack))
         return 0;
     struct caller callers[CALLERS_MAX];
-    bool is_alone = stack->suspended.count == 0 && stack->traps.count == 0;
+    bool is_alone = stack_switch_none_is_suspended(stack) && !ocaml_traps_are_set(stack);
     struct walk walk = {
         .stack = stack,
         .leaf = thread_stack_leaf(stack),
         .callers = callers,
         .is_alone = is_alone,
-        .knows_open = is_alone && !may_be_open_before(stack),
+        .knows_open = is_alone && !thread_stack_may_be_open_before(stack),
     };
     count = count_with_room(stack, count);
     while (done < count && move_plainly(&walk, &events[done]))

@@ -4,18 +4,25 @@
 
 enum { KEPT_IN_MIND = 64 };
 
+static struct context_rewrites *state_of(const struct thread_stack *stack)
+{
+    return stack->rules.context_rewrites;
+}
+
 static bool runs_on_top(const struct thread_stack *stack, uint64_t address)
 {
-    for (size_t i = 0; i < stack->run_on_top.count; i++)
-        if (*(uint64_t *)array_at(&stack->run_on_top, i) == address)
+    const struct array *addresses = &state_of(stack)->run_on_top;
+    for (size_t i = 0; i < addresses->count; i++)
+        if (*(uint64_t *)array_at(addresses, i) == address)
             return true;
     return false;
 }
 
 static void learn_runs_on_top(struct thread_stack *stack, uint64_t address)
 {
-    if (stack->run_on_top.count < KEPT_IN_MIND && !runs_on_top(stack, address))
-        *(uint64_t *)array_add(&stack->run_on_top) = address;
+    struct array *addresses = &state_of(stack)->run_on_top;
+    if (addresses->count < KEPT_IN_MIND && !runs_on_top(stack, address))
+        *(uint64_t *)array_add(addresses) = address;
 }
 
 static bool is_injected_by_go(const struct thread_stack *stack, function_id function)
@@ -25,15 +32,15 @@ static bool is_injected_by_go(const struct thread_stack *stack, function_id func
 
 static struct context_rewrite *context_rewrite_at(const struct thread_stack *stack, size_t index)
 {
-    return array_at(&stack->context_rewrites, index);
+    return array_at(&state_of(stack)->frames, index);
 }
 
 static void forget(struct thread_stack *stack, struct context_rewrite *context_rewrite)
 {
-    struct context_rewrite *end = context_rewrite_at(stack, stack->context_rewrites.count - 1) + 1;
+    struct context_rewrite *end = context_rewrite_at(stack, state_of(stack)->frames.count - 1) + 1;
     memmove(context_rewrite, context_rewrite + 1,
             (size_t)(end - context_rewrite - 1) * sizeof(*context_rewrite));
-    stack->context_rewrites.count--;
+    state_of(stack)->frames.count--;
 }
 
 void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
@@ -45,10 +52,10 @@ void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *
         thread_stack_enter(stack, &begun, event->to);
         return;
     }
-    if (stack->context_rewrites.count == KEPT_IN_MIND)
+    if (state_of(stack)->frames.count == KEPT_IN_MIND)
         forget(stack, context_rewrite_at(stack, 0));
     frame_id link = thread_stack_enter_movable(stack, &begun, event->to);
-    *(struct context_rewrite *)array_add(&stack->context_rewrites) =
+    *(struct context_rewrite *)array_add(&state_of(stack)->frames) =
         (struct context_rewrite){.link = link, .address = event->to, .restorer = restorer};
 }
 
@@ -59,7 +66,7 @@ static struct context_rewrite *find_context_rewrite(const struct thread_stack *s
     frame_id link = thread_stack_frame(stack, frame)->parent;
     if (thread_stack_frame(stack, frame)->kind != FRAME_SIGNAL)
         return NULL;
-    for (size_t i = stack->context_rewrites.count; i-- > 0;)
+    for (size_t i = state_of(stack)->frames.count; i-- > 0;)
         if (context_rewrite_at(stack, i)->link == link)
             return context_rewrite_at(stack, i);
     return NULL;
@@ -135,7 +142,7 @@ void settle_as_handler(struct thread_stack *stack)
 
 void settle_before_unwinding(struct thread_stack *stack, frame_id target)
 {
-    if (stack->context_rewrites.count == 0)
+    if (state_of(stack)->frames.count == 0)
         return;
     for (frame_id id = stack->leaf; id != target; id = thread_stack_parent(stack, id)) {
         struct context_rewrite *context_rewrite = find_context_rewrite(stack, id);
@@ -148,3 +155,28 @@ void settle_before_unwinding(struct thread_stack *stack, frame_id target)
             settle_as_moved(stack, context_rewrite);
     }
 }
+
+/* Other code is at them. */
+static void forget_addresses(struct thread_stack *stack)
+{
+    state_of(stack)->run_on_top.count = 0;
+}
+
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.context_rewrites->frames = array_of(sizeof(struct context_rewrite));
+    stack->rules.context_rewrites->run_on_top = array_of(sizeof(uint64_t));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&stack->rules.context_rewrites->frames);
+    array_free(&stack->rules.context_rewrites->run_on_top);
+}
+
+const struct stack_rule context_rewrites_rule = {
+    .state_size = sizeof(struct context_rewrites),
+    .begin = begin,
+    .end = end,
+    .program_changed = forget_addresses,
+};

@@ -30,6 +30,11 @@ struct context_rewrite {
     function_id restorer; /* of the handler before it; FUNCTION_UNKNOWN: the kernel called it */
 };
 
+struct context_rewrites {
+    struct array frames;     /* struct context_rewrite, the newest last */
+    struct array run_on_top; /* uint64_t: addresses at which handlers begin */
+};
+
 /* The kernel goes back to event->to; the leaf was interrupted at `interrupted`. `restorer`: the
  * function from which sigreturn was called; FUNCTION_UNKNOWN if it was not sigreturn. */
 void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,

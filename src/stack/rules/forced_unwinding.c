@@ -5,6 +5,12 @@
 /* Between the unwinder and longjmp: phase 2, libc's stop function, wrappers of longjmp. */
 enum { FRAMES_ABOVE_UNWINDER = 16 };
 
+struct forced_unwinding {
+    /* Where it continued last. */
+    frame_id frame; /* FRAME_NONE: nowhere yet */
+    uint64_t at;
+};
+
 /* The frame of the unwinder; FRAME_NONE if there is none. */
 static frame_id find_unwinder(const struct thread_stack *stack, const struct flow_event *event)
 {
@@ -25,7 +31,8 @@ static frame_id find_unwinder(const struct thread_stack *stack, const struct flo
 static bool is_to_be_cleaned_up(struct thread_stack *stack, frame_id frame,
                                 const struct flow_event *event)
 {
-    bool landed_before = stack->cleaned_up.frame == frame && stack->cleaned_up.at == event->to;
+    const struct forced_unwinding *last = stack->rules.forced_unwinding;
+    bool landed_before = last->frame == frame && last->at == event->to;
     return !landed_before && thread_stack_frame(stack, frame)->function == event->function &&
            unwind_targets_may_have_called(stack, frame, event->to);
 }
@@ -40,9 +47,12 @@ bool land_in_cleanup(struct thread_stack *stack, const struct flow_event *event)
         id = thread_stack_parent(stack, id);
     if (thread_stack_frame(stack, id)->kind == FRAME_PLACEHOLDER)
         return false;
-    stack->cleaned_up.frame = id;
-    stack->cleaned_up.at = event->to;
+    *stack->rules.forced_unwinding = (struct forced_unwinding){.frame = id, .at = event->to};
     stack->statistics.unwound++;
     thread_stack_unwind(stack, id);
     return true;
 }
+
+const struct stack_rule forced_unwinding_rule = {
+    .state_size = sizeof(struct forced_unwinding),
+};

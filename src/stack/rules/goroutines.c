@@ -2,7 +2,7 @@
 
 #include "stack/go_runtime.h"
 #include "stack/rules/calls_on_other_stack.h"
-#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
 
@@ -47,9 +47,9 @@ enum { RETURN_ADDRESS_SIZE = 8 };
  * was suspended last: the others have continued in other threads. */
 static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    for (size_t i = stack->suspended.count; i-- > 0;) {
-        const struct suspended_stack *suspended = array_at(&stack->suspended, i);
-        if (suspended->pointer + RETURN_ADDRESS_SIZE == stack->move.to &&
+    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;) {
+        const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), i);
+        if (suspended->pointer + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to &&
             leaf_returns_to(stack, suspended->leaf, event->to)) {
             resume_suspended(stack, i, thread_stack_parent(stack, suspended->leaf), event);
             return true;
@@ -60,34 +60,35 @@ static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event
 
 void note_goroutine_leaves(struct thread_stack *stack)
 {
-    if (!is_stack_pointer_move(stack) ||
+    if (!stack_pointer_moved(stack) ||
         role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
         return;
-    *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
-        .time = stack->now,
-        .pointer = stack->move.from + RETURN_ADDRESS_SIZE,
-        .frame = thread_stack_parent(stack, stack->leaf),
-    };
+    *(struct goroutine_moment *)array_add(&stack->rules.goroutines->departures) =
+        (struct goroutine_moment){
+            .time = stack->now,
+            .pointer = stack_pointer_move(stack).from + RETURN_ADDRESS_SIZE,
+            .frame = thread_stack_parent(stack, stack->leaf),
+        };
 }
 
 /* A goroutine continues, or begins, that was not suspended here. */
 static void begin_goroutine(struct thread_stack *stack, const struct flow_event *event)
 {
     begin_new_stack(stack, event);
-    if (is_stack_pointer_move(stack) && !thread_stack_is_start(stack, event->to))
-        *(struct goroutine_moment *)array_add(&stack->arrivals) =
-            (struct goroutine_moment){stack->now, stack->move.to, stack->leaf};
+    if (stack_pointer_moved(stack) && !thread_stack_is_start(stack, event->to))
+        *(struct goroutine_moment *)array_add(&stack->rules.goroutines->arrivals) =
+            (struct goroutine_moment){stack->now, stack_pointer_move(stack).to, stack->leaf};
 }
 
 /* The goroutine that ran waits in its leaf, or has `ended`. */
 static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct flow_event *event)
 {
     if (ended)
-        thread_stack_leave(stack);
+        stack_switch_leave(stack);
     else
         suspend_running(stack);
-    bool found = is_stack_pointer_move(stack) ? go_on_at_pointer(stack, event)
-                                              : go_on_in_suspended(stack, event);
+    bool found = stack_pointer_moved(stack) ? go_on_at_pointer(stack, event)
+                                            : go_on_in_suspended(stack, event);
     if (!found)
         begin_goroutine(stack, event);
 }
@@ -105,8 +106,8 @@ static bool is_own(const struct thread_stack *stack, const struct flow_event *ev
 {
     if (!leaf_returns_to(stack, stack->leaf, event->to))
         return false;
-    if (is_stack_pointer_move(stack))
-        return stack->move.from + RETURN_ADDRESS_SIZE == stack->move.to;
+    if (stack_pointer_moved(stack))
+        return stack_pointer_move(stack).from + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to;
     return !is_suspended_at(stack, event->to);
 }
 
@@ -119,7 +120,7 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
     struct waiting waiting = find_waiting(stack);
     if (waiting.frame != FRAME_NONE)
         thread_stack_return(stack, waiting.frame);
-    stack->move.from = pointer_before_call(stack, stack->leaf);
+    stack_pointer_set_left(stack, pointer_before_call(stack, stack->leaf));
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);
     else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
@@ -128,3 +129,21 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
         go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, event);
     return true;
 }
+
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.goroutines->departures = array_of(sizeof(struct goroutine_moment));
+    stack->rules.goroutines->arrivals = array_of(sizeof(struct goroutine_moment));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&stack->rules.goroutines->departures);
+    array_free(&stack->rules.goroutines->arrivals);
+}
+
+const struct stack_rule goroutines_rule = {
+    .state_size = sizeof(struct goroutines),
+    .begin = begin,
+    .end = end,
+};

@@ -23,6 +23,29 @@
 
 #include "stack/thread_stack.h"
 
+/* A goroutine is suspended, or one continues that this thread has not suspended
+ * (migrated_stacks.h). */
+struct goroutine_moment {
+    struct ticks time;
+    uint64_t pointer; /* its stack pointer when it continues */
+    frame_id frame;   /* in which it continues */
+};
+
+struct goroutines {
+    struct array departures; /* struct goroutine_moment: of goroutines that this thread suspended */
+    struct array arrivals;   /* struct goroutine_moment: of those that another thread suspended */
+};
+
+static inline const struct array *goroutines_departures(const struct thread_stack *stack)
+{
+    return &stack->rules.goroutines->departures;
+}
+
+static inline const struct array *goroutines_arrivals(const struct thread_stack *stack)
+{
+    return &stack->rules.goroutines->arrivals;
+}
+
 /* The leaf is about to call. As soon as a goroutine has left its stack, other threads may resume
  * it. */
 void note_goroutine_leaves(struct thread_stack *stack);

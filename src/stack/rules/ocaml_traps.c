@@ -2,17 +2,27 @@
 
 #include "stack/rules/context_rewrites.h"
 
+static struct array *traps_of(struct thread_stack *stack)
+{
+    return &stack->rules.ocaml_traps->traps;
+}
+
 static struct trap *newest_trap(struct thread_stack *stack)
 {
-    size_t count = stack->traps.count;
-    return count > 0 ? array_at(&stack->traps, count - 1) : NULL;
+    const struct array *traps = traps_of(stack);
+    return traps->count > 0 ? array_at(traps, traps->count - 1) : NULL;
+}
+
+static void drop_newest(struct thread_stack *stack)
+{
+    traps_of(stack)->count--;
 }
 
 void rule_trap_push(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack->leaf == FRAME_NONE)
         return;
-    *(struct trap *)array_add(&stack->traps) =
+    *(struct trap *)array_add(traps_of(stack)) =
         (struct trap){.handler = event->to, .frame = stack->leaf};
 }
 
@@ -21,20 +31,42 @@ void rule_trap_pop(struct thread_stack *stack, const struct flow_event *event)
     /* If the frame of a pop is not that of the push, its trap is older than the segment. */
     const struct trap *trap = newest_trap(stack);
     if (trap != NULL && trap->frame == stack->leaf)
-        stack->traps.count--;
+        drop_newest(stack);
 }
 
 bool raise_to_trap(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct trap *trap;
     while ((trap = newest_trap(stack)) != NULL && !thread_stack_has(stack, trap->frame))
-        stack->traps.count--;
+        drop_newest(stack);
     if (trap == NULL || trap->handler != event->to)
         return false;
-    stack->traps.count--;
+    drop_newest(stack);
     if (trap->frame != stack->leaf)
         stack->statistics.unwound++;
     settle_before_unwinding(stack, trap->frame);
     thread_stack_unwind(stack, trap->frame);
     return true;
 }
+
+static void drop_all(struct thread_stack *stack, struct segment *segment)
+{
+    traps_of(stack)->count = 0;
+}
+
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.ocaml_traps->traps = array_of(sizeof(struct trap));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(traps_of(stack));
+}
+
+const struct stack_rule ocaml_traps_rule = {
+    .state_size = sizeof(struct ocaml_traps),
+    .begin = begin,
+    .end = end,
+    .segment_ended = drop_all,
+};

@@ -19,6 +19,15 @@ struct trap {
     frame_id frame;   /* that pushed it */
 };
 
+struct ocaml_traps {
+    struct array traps; /* struct trap, the newest last */
+};
+
+static inline bool ocaml_traps_are_set(const struct thread_stack *stack)
+{
+    return stack->rules.ocaml_traps->traps.count > 0;
+}
+
 void rule_trap_push(struct thread_stack *stack, const struct flow_event *event);
 void rule_trap_pop(struct thread_stack *stack, const struct flow_event *event);
 

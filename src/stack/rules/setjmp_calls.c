@@ -22,7 +22,7 @@ static enum protection protection_of(const struct array *calls, uint64_t unwind_
 
 void setjmp_calls_learn(struct thread_stack *stack, uint64_t unwind_target, uint64_t call)
 {
-    struct array *calls = &stack->setjmp_calls;
+    struct array *calls = &stack->rules.setjmp_calls->calls;
     if (calls->count < CALLS_LIMIT && protection_of(calls, unwind_target, call) != PROTECTED)
         *(struct setjmp_call *)array_add(calls) = (struct setjmp_call){unwind_target, call};
 }
@@ -40,6 +40,23 @@ size_t setjmp_calls_exception(const struct thread_stack *stack, const struct seg
         call = frame_tree_return_address(&stack->tree, id);
         id = thread_stack_parent(stack, id);
     }
-    bool excluded = call != 0 && protection_of(&stack->setjmp_calls, address, call) == OTHERS_ARE;
+    bool excluded =
+        call != 0 && protection_of(&stack->rules.setjmp_calls->calls, address, call) == OTHERS_ARE;
     return excluded ? index : SIZE_MAX;
 }
+
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.setjmp_calls->calls = array_of(sizeof(struct setjmp_call));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&stack->rules.setjmp_calls->calls);
+}
+
+const struct stack_rule setjmp_calls_rule = {
+    .state_size = sizeof(struct setjmp_calls),
+    .begin = begin,
+    .end = end,
+};

@@ -21,6 +21,10 @@ struct setjmp_call {
     uint64_t call;          /* return address */
 };
 
+struct setjmp_calls {
+    struct array calls; /* struct setjmp_call */
+};
+
 /* Control has continued at `unwind_target` out of the call that returns to `call`. */
 void setjmp_calls_learn(struct thread_stack *stack, uint64_t unwind_target, uint64_t call);
 

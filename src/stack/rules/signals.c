@@ -3,7 +3,6 @@
 #include "stack/rules/context_rewrites.h"
 #include "stack/rules/kernel_entry.h"
 #include "stack/rules/unwinding.h"
-#include "stack/stitching.h"
 
 void enter_signal_handler(struct thread_stack *stack, const struct flow_event *event,
                           uint64_t interrupted)
@@ -26,7 +25,8 @@ void enter_restorer(struct thread_stack *stack, function_id function, uint64_t a
 
 static bool is_nowhere_open(const struct thread_stack *stack, function_id function)
 {
-    return active_functions_count(&stack->open, function) == 0 && !was_open_before(stack, function);
+    return active_functions_count(&stack->open, function) == 0 &&
+           !thread_stack_was_open_before(stack, function);
 }
 
 bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *event)

@@ -1,6 +1,7 @@
 #include "stack/rules/stack_pointer_switch.h"
 
 #include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
 
@@ -11,41 +12,6 @@ enum {
     /* Frames of a suspended stack that are examined. */
     FRAMES_LIMIT = 4096,
 };
-
-static void pointer_reported(struct thread_stack *stack, uint64_t pointer)
-{
-    if (stack->pointer_fresh) {
-        if (stack->move.from == 0)
-            stack->move.from = stack->pointer;
-        stack->move.to = pointer;
-    }
-    stack->stack_pointer_is_recorded = true;
-    stack->pointer = pointer;
-    stack->pointer_fresh = true;
-}
-
-void rule_stack_pointer(struct thread_stack *stack, const struct flow_event *event)
-{
-    pointer_reported(stack, event->to);
-}
-
-void begin_move_by(struct thread_stack *stack, const struct flow_event *event)
-{
-    bool reports = event->kind == FLOW_RETURN || event->kind == FLOW_JUMP;
-    if (reports && event->next != 0)
-        pointer_reported(stack, event->next);
-}
-
-void end_move_by(struct thread_stack *stack, const struct flow_event *event)
-{
-    bool moves_nothing = event->kind == FLOW_TRAP_PUSH || event->kind == FLOW_TRAP_POP ||
-                         event->kind == FLOW_STACK ||
-                         (event->kind == FLOW_JUMP && event->flags & FLOW_DIRECT);
-    if (moves_nothing)
-        return;
-    stack->pointer_fresh = false;
-    stack->move = (struct stack_move){0};
-}
 
 /* Of a stack that was left without a recorded pointer: greater than any other. */
 static const uint64_t unknown_distance = UINT64_MAX - 1;
@@ -63,18 +29,19 @@ static uint64_t distance(uint64_t from, uint64_t top, uint64_t to)
 
 static uint64_t distance_of_running(const struct thread_stack *stack)
 {
-    return distance(stack->move.from, stack->top, stack->move.to);
+    return distance(stack_pointer_move(stack).from, stack_switch_top(stack),
+                    stack_pointer_move(stack).to);
 }
 
 static uint64_t distance_of_suspended(const struct thread_stack *stack, size_t index)
 {
-    const struct suspended_stack *suspended = array_at(&stack->suspended, index);
-    return distance(suspended->pointer, suspended->top, stack->move.to);
+    const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), index);
+    return distance(suspended->pointer, suspended->top, stack_pointer_move(stack).to);
 }
 
 static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)
 {
-    return ((const struct suspended_stack *)array_at(&stack->suspended, index))->leaf;
+    return ((const struct suspended_stack *)array_at(stack_switch_suspended(stack), index))->leaf;
 }
 
 /* The best stack found so far. */
@@ -100,7 +67,7 @@ static struct nearest_stack find_nearest(const struct thread_stack *stack, uint6
     struct nearest_stack nearest = {UINT64_MAX, NONE};
     if (address == 0 || leaf_returns_to(stack, stack->leaf, address))
         consider(&nearest, distance_of_running(stack), RUNNING, address != 0);
-    for (size_t i = stack->suspended.count; i-- > 0;)
+    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;)
         if (address == 0 || leaf_returns_to(stack, suspended_leaf(stack, i), address))
             consider(&nearest, distance_of_suspended(stack, i), i, address != 0);
     return nearest;
@@ -125,16 +92,6 @@ static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event
     thread_stack_begin_at(stack, event, false);
 }
 
-/* A new stack begins at `pointer`: stacks that were suspended in the same memory have ended. */
-static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
-{
-    for (size_t i = stack->suspended.count; i-- > 0;) {
-        const struct suspended_stack *suspended = array_at(&stack->suspended, i);
-        if (suspended->pointer != 0 && suspended->pointer <= pointer && pointer <= suspended->top)
-            thread_stack_forget_suspended(stack, i);
-    }
-}
-
 /* A signal handler that had switched stacks returns to its restorer. */
 static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event *event)
 {
@@ -157,10 +114,7 @@ static bool go_to_function_start(struct thread_stack *stack, const struct flow_e
     }
     if (go_on_in_handler(stack, event))
         return false;
-    uint64_t top = stack->move.to;
-    switch_to_new(stack, event);
-    forget_stacks_at(stack, top);
-    stack->top = top;
+    switch_to_new(stack, event, stack_pointer_move(stack).to);
     return true;
 }
 
@@ -183,7 +137,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
 
 bool switch_by_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!is_stack_pointer_move(stack) || returns_from_elsewhere(stack, event))
+    if (!stack_pointer_moved(stack) || returns_from_elsewhere(stack, event))
         return false;
     if (thread_stack_is_start(stack, event->to))
         return go_to_function_start(stack, event);

@@ -1,15 +1,23 @@
 #include "stack/rules/stack_switch.h"
 
-#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/stack_pointer.h"
+#include "stack/stack_comparison.h"
+
+#include <string.h>
 
 /* The greatest number of suspended stacks; beyond it the oldest is dropped. All are examined when a
  * return fits nothing.
  */
 enum { SUSPENDED_LIMIT = 1024 };
 
+static struct stack_switch *state_of(const struct thread_stack *stack)
+{
+    return stack->rules.stack_switch;
+}
+
 static frame_id suspended_at(const struct thread_stack *stack, size_t index)
 {
-    return ((const struct suspended_stack *)array_at(&stack->suspended, index))->leaf;
+    return ((const struct suspended_stack *)array_at(&state_of(stack)->suspended, index))->leaf;
 }
 
 bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address)
@@ -18,15 +26,60 @@ bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t a
     return frame->kind == FRAME_FUNCTION && frame->return_address == address;
 }
 
+/* --- The list of suspended stacks. --- */
+
+static void add_running(struct thread_stack *stack)
+{
+    struct stack_switch *state = state_of(stack);
+    *(struct suspended_stack *)array_add(&state->suspended) =
+        (struct suspended_stack){stack->leaf, stack_pointer_move(stack).from, state->top};
+    ++*suspended_addresses_slot(&state->addresses, thread_stack_leaf(stack)->return_address);
+}
+
+static void forget(struct thread_stack *stack, size_t index)
+{
+    struct stack_switch *state = state_of(stack);
+    struct suspended_stack *suspended = state->suspended.elements;
+    uint64_t address = thread_stack_frame(stack, suspended[index].leaf)->return_address;
+    --*suspended_addresses_slot(&state->addresses, address);
+    state->suspended.count--;
+    memmove(suspended + index, suspended + index + 1,
+            (state->suspended.count - index) * sizeof(*suspended));
+}
+
 static void forget_oldest(struct thread_stack *stack)
 {
-    if (stack->suspended.count > SUSPENDED_LIMIT)
-        thread_stack_forget_suspended(stack, 0);
+    if (state_of(stack)->suspended.count > SUSPENDED_LIMIT)
+        forget(stack, 0);
+}
+
+/* Stacks that were suspended in the memory in which a new one begins have ended. */
+static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
+{
+    for (size_t i = state_of(stack)->suspended.count; i-- > 0;) {
+        const struct suspended_stack *suspended = array_at(&state_of(stack)->suspended, i);
+        if (suspended->pointer != 0 && suspended->pointer <= pointer && pointer <= suspended->top)
+            forget(stack, i);
+    }
+}
+
+/* --- Switches. --- */
+
+void stack_switch_leave(struct thread_stack *stack)
+{
+    state_of(stack)->top = 0;
+    thread_stack_leave(stack);
+}
+
+static void suspend(struct thread_stack *stack)
+{
+    add_running(stack);
+    stack_switch_leave(stack);
 }
 
 void suspend_running(struct thread_stack *stack)
 {
-    thread_stack_suspend(stack);
+    suspend(stack);
     forget_oldest(stack);
 }
 
@@ -35,9 +88,9 @@ void suspend_running(struct thread_stack *stack)
 static size_t find_suspended(const struct thread_stack *stack, size_t first, uint64_t address)
 {
     size_t index = first;
-    if (!suspended_addresses_may_hold(&stack->suspended_addresses, address))
-        return stack->suspended.count;
-    while (index < stack->suspended.count &&
+    if (!stack_switch_may_continue_at(stack, address))
+        return state_of(stack)->suspended.count;
+    while (index < state_of(stack)->suspended.count &&
            !leaf_returns_to(stack, suspended_at(stack, index), address))
         index++;
     return index;
@@ -45,32 +98,31 @@ static size_t find_suspended(const struct thread_stack *stack, size_t first, uin
 
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
-    stack->next.start = SEGMENT_SWITCH;
-    stack->next.first_candidate = (uint32_t)stack->candidates.count;
-    for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < stack->suspended.count; i++)
-        *(frame_id *)array_add(&stack->candidates) = suspended_at(stack, i);
-    stack->next.candidate_count = (uint32_t)stack->candidates.count - stack->next.first_candidate;
-    thread_stack_begin_at(stack, event, false);
+    struct array *candidates = &state_of(stack)->candidates;
+    for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < state_of(stack)->suspended.count;
+         i++)
+        *(frame_id *)array_add(candidates) = suspended_at(stack, i);
+    thread_stack_begin_in_one_of(stack, event);
 }
 
 bool is_suspended_at(const struct thread_stack *stack, uint64_t address)
 {
-    return find_suspended(stack, 0, address) < stack->suspended.count;
+    return find_suspended(stack, 0, address) < state_of(stack)->suspended.count;
 }
 
 /* Removes it from the suspended stacks. */
 static struct suspended_stack take_suspended(struct thread_stack *stack, size_t index)
 {
     struct suspended_stack suspended =
-        *(const struct suspended_stack *)array_at(&stack->suspended, index);
-    thread_stack_forget_suspended(stack, index);
+        *(const struct suspended_stack *)array_at(&state_of(stack)->suspended, index);
+    forget(stack, index);
     return suspended;
 }
 
 static void go_on(struct thread_stack *stack, const struct suspended_stack *suspended,
                   frame_id frame, const struct flow_event *event)
 {
-    stack->top = suspended->top;
+    state_of(stack)->top = suspended->top;
     thread_stack_resume(stack, frame, event->function, event->to);
 }
 
@@ -92,9 +144,9 @@ void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
 bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *event)
 {
     size_t index = find_suspended(stack, 0, event->to);
-    if (index == stack->suspended.count)
+    if (index == state_of(stack)->suspended.count)
         return false;
-    if (find_suspended(stack, index + 1, event->to) < stack->suspended.count)
+    if (find_suspended(stack, index + 1, event->to) < state_of(stack)->suspended.count)
         begin_one_of_several(stack, event);
     else
         resume_suspended(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
@@ -104,9 +156,9 @@ bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *eve
 
 bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (is_stack_pointer_move(stack) || !is_suspended_at(stack, event->to))
+    if (stack_pointer_moved(stack) || !is_suspended_at(stack, event->to))
         return false;
-    thread_stack_suspend(stack);
+    suspend(stack);
     go_on_in_suspended(stack, event);
     forget_oldest(stack); /* only now: the oldest may have been the one that continues */
     return true;
@@ -117,10 +169,13 @@ void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
     thread_stack_begin_at(stack, event, thread_stack_is_start(stack, event->to));
 }
 
-void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
+void switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top)
 {
     suspend_running(stack);
     begin_new_stack(stack, event);
+    if (top != 0)
+        forget_stacks_at(stack, top);
+    state_of(stack)->top = top;
 }
 
 bool is_first_of_new_stack(const struct thread_stack *stack)
@@ -142,15 +197,79 @@ static bool goes_on_in(const struct thread_stack *stack, frame_id suspended,
 bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
-    if (stack->top != 0 || !is_first_of_new_stack(stack) ||
+    if (state_of(stack)->top != 0 || !is_first_of_new_stack(stack) ||
         !goes_on_in(stack, segment->before, event))
         return false;
-    size_t index = stack->suspended.count;
+    size_t index = state_of(stack)->suspended.count;
     while (index > 0 && suspended_at(stack, index - 1) != segment->before)
         index--;
     if (index == 0)
         return false;
-    thread_stack_forget_suspended(stack, index - 1);
+    forget(stack, index - 1);
     thread_stack_gain_callers(stack, thread_stack_parent(stack, segment->before));
     return true;
 }
+
+/* --- Which of several suspended stacks has continued. --- */
+
+static void forget_leaf(struct thread_stack *stack, frame_id leaf)
+{
+    for (size_t i = state_of(stack)->suspended.count; i-- > 0;)
+        if (((const struct suspended_stack *)array_at(&state_of(stack)->suspended, i))->leaf ==
+            leaf)
+            forget(stack, i);
+}
+
+/* True if the stack suspended with the leaf `suspended`, which continues in that leaf's parent, is
+ * the segment's: innermost frame with innermost frame, and all others as far as both are known. */
+static bool join_suspended(struct thread_stack *stack, struct segment *segment, frame_id suspended)
+{
+    struct comparison comparison =
+        comparison_begin(stack, segment, thread_stack_parent(stack, suspended));
+    size_t before = comparison.before.frames.count, after = comparison.after.frames.count;
+    size_t both = before < after ? before : after;
+    struct meeting meeting = {both - 1, both - 1, 0};
+    if (both > 0)
+        meeting.agreeing = comparison_count_agreeing(&comparison, both - 1, both - 1);
+    bool same = both > 0 && meeting.agreeing == both;
+    if (same) {
+        comparison_join(&comparison, &meeting);
+        if (suspended == segment->before)
+            comparison_keep(&comparison, &meeting, segment);
+    }
+    comparison_end(&comparison);
+    return same;
+}
+
+/* The running stack has been left. Of several that it can be, it is the one that has waited longest. */
+static void decide(struct thread_stack *stack, struct segment *segment)
+{
+    struct array *candidates = &state_of(stack)->candidates;
+    for (size_t i = 0; i < candidates->count; i++) {
+        frame_id suspended = *(frame_id *)array_at(candidates, i);
+        if (join_suspended(stack, segment, suspended)) {
+            forget_leaf(stack, suspended);
+            break;
+        }
+    }
+    candidates->count = 0;
+}
+
+static void begin(struct thread_stack *stack)
+{
+    state_of(stack)->suspended = array_of(sizeof(struct suspended_stack));
+    state_of(stack)->candidates = array_of(sizeof(frame_id));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&state_of(stack)->suspended);
+    array_free(&state_of(stack)->candidates);
+}
+
+const struct stack_rule stack_switch_rule = {
+    .state_size = sizeof(struct stack_switch),
+    .begin = begin,
+    .end = end,
+    .segment_ended = decide,
+};

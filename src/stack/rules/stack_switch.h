@@ -13,18 +13,58 @@
  *
  * If several stacks are suspended in the same place (all in yield, called from one line), a return
  * to it does not show which one continues. A segment begins then, and the returns that follow
- * decide (stitching.h).
+ * decide: of several stacks that fit, the one that has waited longest. That is decided when the
+ * segment ends, because the next switch depends on which stacks are suspended.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_STACK_SWITCH_H
 #define MAGIC_TRACE_STACK_RULES_STACK_SWITCH_H
 
+#include "stack/rules/suspended_addresses.h"
 #include "stack/thread_stack.h"
+
+/* A stack that is not running, and may continue later. */
+struct suspended_stack {
+    frame_id leaf;
+    uint64_t pointer; /* the stack pointer when it was left; 0: not recorded */
+    uint64_t top;     /* the stack pointer when it began; 0: not recorded */
+};
+
+struct stack_switch {
+    struct array suspended;               /* struct suspended_stack, the oldest first */
+    struct suspended_addresses addresses; /* where they continue */
+    struct array candidates; /* frame_id: leaves of the stacks that may be the running one, if
+                              * that is unknown */
+    uint64_t top;            /* of the running stack, as in struct suspended_stack */
+};
+
+static inline const struct array *stack_switch_suspended(const struct thread_stack *stack)
+{
+    return &stack->rules.stack_switch->suspended;
+}
+
+static inline bool stack_switch_none_is_suspended(const struct thread_stack *stack)
+{
+    return stack->rules.stack_switch->suspended.count == 0;
+}
+
+/* False if no suspended stack continues at `address`. */
+static inline bool stack_switch_may_continue_at(const struct thread_stack *stack, uint64_t address)
+{
+    return suspended_addresses_may_hold(&stack->rules.stack_switch->addresses, address);
+}
+
+/* The stack pointer when the running stack began; 0: not recorded. */
+static inline uint64_t stack_switch_top(const struct thread_stack *stack)
+{
+    return stack->rules.stack_switch->top;
+}
 
 /* True if the frame `leaf` was pushed by a call whose return address is `address`. */
 bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address);
 
-/* The two halves of a switch. The running stack is suspended: ... */
+/* The two halves of a switch. The running stack is suspended, or never continues: ... */
 void suspend_running(struct thread_stack *stack);
+void stack_switch_leave(struct thread_stack *stack);
 /* ... and with no stack running, the suspended one with this index continues in its frame `frame`;
  * or one that can continue at event->to (false: none can); or a new one begins. */
 void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
@@ -44,8 +84,9 @@ void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
  * stack's leaf would return there: it may be either. */
 bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
 
-/* A return to the first instruction of a function. */
-void switch_to_new(struct thread_stack *stack, const struct flow_event *event);
+/* A return to the first instruction of a function. `top`: the stack pointer there, if it was
+ * recorded. Stacks that were suspended in the same memory have ended. */
+void switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top);
 
 /* True if the leaf is the outermost known frame of a new stack. */
 bool is_first_of_new_stack(const struct thread_stack *stack);

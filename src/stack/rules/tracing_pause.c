@@ -1,13 +1,16 @@
 #include "stack/rules/tracing_pause.h"
 
 #include "stack/rules/kernel_entry.h"
+#include "stack/rules/recorded_callers.h"
 
 void rule_stop(struct thread_stack *stack, const struct flow_event *event)
 {
-    /* Only later events show whether this is a pause or the end of the recording:
-     * thread_stack.stopped. */
-    stack->stopped = stack->leaf != FRAME_NONE && !is_outside_frame(thread_stack_leaf(stack));
-    stack->stopped_at = stack->now;
+    /* Only later events show whether this is a pause or the end of the recording. */
+    *stack->rules.tracing_pause = (struct tracing_pause){
+        .stopped = stack->leaf != FRAME_NONE && !is_outside_frame(thread_stack_leaf(stack)),
+        .stopped_at = stack->now,
+        .program_changes = stack->rules.tracing_pause->program_changes,
+    };
 }
 
 /* Adds "[untraced]" from the beginning of the pause on. */
@@ -15,17 +18,17 @@ static void show_pause(struct thread_stack *stack)
 {
     struct activation untraced = {.function = FUNCTION_UNTRACED, .kind = FRAME_UNTRACED};
     struct ticks now = stack->now;
-    stack->now = stack->stopped_at;
+    stack->now = stack->rules.tracing_pause->stopped_at;
     thread_stack_enter(stack, &untraced, 0);
     stack->now = now;
-    stack->stopped = false;
+    stack->rules.tracing_pause->stopped = false;
 }
 
 /* The next events may name the callers. */
 static void begin(struct thread_stack *stack, const struct flow_event *event, bool seen)
 {
     thread_stack_begin_at(stack, event, seen);
-    stack->uncalled = stack->leaf;
+    recorded_callers_begin(stack);
 }
 
 /* Tracing continues in `event->function`; the leaf is the frame in which it stopped. */
@@ -40,11 +43,18 @@ static void continue_in(struct thread_stack *stack, const struct flow_event *eve
     begin(stack, event, false);
 }
 
+void tracing_pause_before(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!stack->started)
+        stack->rules.tracing_pause->program_changes =
+            stack->code.program_changes(stack->code.context, stack->now);
+}
+
 static bool program_changed(struct thread_stack *stack)
 {
     uint32_t changes = stack->code.program_changes(stack->code.context, stack->now);
-    bool changed = changes != stack->program_changes;
-    stack->program_changes = changes;
+    bool changed = changes != stack->rules.tracing_pause->program_changes;
+    stack->rules.tracing_pause->program_changes = changes;
     return changed;
 }
 
@@ -54,15 +64,15 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
     bool other_program = program_changed(stack);
     if (other_program) {
         thread_stack_end(stack, HISTORY_END_EXEC);
-        stack->run_on_top.count = 0;
+        thread_stack_change_program(stack);
     }
     if (stack->leaf == FRAME_NONE) {
         bool seen = (first || other_program) && thread_stack_is_start(stack, event->to);
-        stack->stopped = false;
+        stack->rules.tracing_pause->stopped = false;
         begin(stack, event, seen);
         return;
     }
-    if (stack->stopped) {
+    if (stack->rules.tracing_pause->stopped) {
         show_pause(stack);
         thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
         continue_in(stack, event);
@@ -76,7 +86,7 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
 
 void rule_gap(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack->stopped)
+    if (stack->rules.tracing_pause->stopped)
         show_pause(stack);
     struct gap gap = {
         .address = event->from,
@@ -87,26 +97,6 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
     thread_stack_begin_gap(stack, &gap);
 }
 
-/* One packet can stand for 65,536 callers. Damaged data must not fill the memory with them, so the
- * number of other steps limits how many are learned. Between deep recursions that are lost and
- * found again there are many steps. */
-static bool are_too_many(const struct thread_stack *stack)
-{
-    enum { AT_FIRST = 1 << 16, PER_STEP = 16 };
-    return stack->callers_reported >= AT_FIRST + PER_STEP * stack->history.count;
-}
-
-void rule_caller(struct thread_stack *stack, const struct flow_event *event)
-{
-    stack->stack_pointer_is_recorded = true;
-    if (stack->uncalled != FRAME_NONE && are_too_many(stack))
-        stack->uncalled = FRAME_NONE;
-    if (stack->uncalled == FRAME_NONE)
-        return;
-    stack->callers_reported++;
-    if (event->to == 0)
-        frame_tree_set_outermost(&stack->tree, thread_stack_parent(stack, stack->uncalled));
-    else
-        thread_stack_learn_caller(stack, event->function, event->to,
-                                  event->flags & FLOW_INTERRUPTED);
-}
+const struct stack_rule tracing_pause_rule = {
+    .state_size = sizeof(struct tracing_pause),
+};

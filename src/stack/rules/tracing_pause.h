@@ -13,13 +13,25 @@
 
 #include "stack/thread_stack.h"
 
+struct tracing_pause {
+    struct ticks stopped_at;  /* when `stopped` */
+    uint32_t program_changes; /* up to which the stack is up to date */
+    bool stopped; /* the event before was FLOW_STOP; shown only if tracing continues later */
+};
+
+/* An event other than FLOW_STOP has been followed. */
+static inline void tracing_pause_continued(struct thread_stack *stack)
+{
+    stack->rules.tracing_pause->stopped = false;
+}
+
+/* Called before the event is followed. */
+void tracing_pause_before(struct thread_stack *stack, const struct flow_event *event);
+
 void rule_stop(struct thread_stack *stack, const struct flow_event *event);
 void rule_resume(struct thread_stack *stack, const struct flow_event *event);
 
 /* The control flow is unknown from here on: the segment ends. */
 void rule_gap(struct thread_stack *stack, const struct flow_event *event);
-
-/* Names a caller of the code in whose middle a RESUME began; ignored if the callers are known. */
-void rule_caller(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -19,9 +19,9 @@ void note_transaction(struct thread_stack *stack, const struct flow_event *event
     if (!moves(event))
         return;
     if (!(event->flags & FLOW_TRANSACTION))
-        stack->transaction = FRAME_NONE;
-    else if (stack->transaction == FRAME_NONE)
-        stack->transaction = stack->leaf;
+        stack->rules.transactions->begun_in = FRAME_NONE;
+    else if (stack->rules.transactions->begun_in == FRAME_NONE)
+        stack->rules.transactions->begun_in = stack->leaf;
 }
 
 /* The frames that have been left since the transaction began, innermost first, and the place of
@@ -34,7 +34,7 @@ struct undoing {
 
 static void list_frames_of_beginning(const struct thread_stack *stack, struct undoing *undoing)
 {
-    frame_id id = stack->transaction;
+    frame_id id = stack->rules.transactions->begun_in;
     undoing->count = 0;
     while (undoing->count < FRAMES_LIMIT) {
         undoing->left[undoing->count++] = id;
@@ -89,14 +89,14 @@ static bool undo(struct thread_stack *stack)
 
 static bool begun_in(const struct thread_stack *stack, function_id function)
 {
-    return stack->transaction != FRAME_NONE &&
-           thread_stack_frame(stack, stack->transaction)->function == function;
+    return stack->rules.transactions->begun_in != FRAME_NONE &&
+           thread_stack_frame(stack, stack->rules.transactions->begun_in)->function == function;
 }
 
 /* The code in which it continues is not traced. */
 static void abort_unseen(struct thread_stack *stack)
 {
-    if (stack->transaction == FRAME_NONE)
+    if (stack->rules.transactions->begun_in == FRAME_NONE)
         return;
     leave_unseen_kernel(stack);
     undo(stack);
@@ -116,3 +116,7 @@ void rule_abort(struct thread_stack *stack, const struct flow_event *event)
     if (!begun_in(stack, event->function) || !undo(stack))
         land(stack, event);
 }
+
+const struct stack_rule transactions_rule = {
+    .state_size = sizeof(struct transactions),
+};

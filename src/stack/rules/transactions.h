@@ -14,6 +14,15 @@
 
 #include "stack/thread_stack.h"
 
+struct transactions {
+    frame_id begun_in; /* the leaf when the one that runs began; FRAME_NONE: none runs */
+};
+
+static inline bool transactions_run(const struct thread_stack *stack)
+{
+    return stack->rules.transactions->begun_in != FRAME_NONE;
+}
+
 /* Called before the event is followed: it may be the first in a transaction, or the first after its
  * end. */
 void note_transaction(struct thread_stack *stack, const struct flow_event *event);

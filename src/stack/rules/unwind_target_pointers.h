@@ -21,6 +21,10 @@ struct unwind_target_pointer {
     struct unwind_place place;
 };
 
+struct unwind_target_pointers {
+    struct array reported; /* struct unwind_target_pointer, by frame */
+};
+
 /* Control has continued in the leaf, at `address`. Does nothing if no pointer was recorded. */
 void unwind_target_pointers_note(struct thread_stack *stack, uint64_t address);
 

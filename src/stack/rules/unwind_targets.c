@@ -17,26 +17,35 @@ static struct unwind_target *find_known_site(const struct array *sites, uint64_t
     return NULL;
 }
 
+static void drop_all(struct array *sites)
+{
+    for (size_t i = 0; i < sites->count; i++)
+        array_free(&((struct unwind_target *)array_at(sites, i))->callers);
+    array_free(sites);
+}
+
 /* False if too many frames have been examined. */
 static bool make_room(struct thread_stack *stack)
 {
-    struct array *sites = &stack->call_sites;
+    struct unwind_targets *targets = stack->rules.unwind_targets;
+    struct array *sites = &targets->sites;
     if (sites->count < SITES_LIMIT)
         return true;
-    if (stack->call_site_looks > (uint64_t)LOOKS_PER_FRAME * stack->tree.count)
+    if (targets->looks > (uint64_t)LOOKS_PER_FRAME * stack->tree.count)
         return false;
     for (size_t i = 0; i < sites->count; i++)
-        stack->call_site_looks += ((const struct unwind_target *)array_at(sites, i))->looked_at;
-    unwind_targets_free(sites);
+        targets->looks += ((const struct unwind_target *)array_at(sites, i))->looked_at;
+    drop_all(sites);
     return true;
 }
 
 /* NULL if it is unknown, and too many frames have been examined. */
 static struct unwind_target *find_site(struct thread_stack *stack, uint64_t return_address)
 {
-    struct unwind_target *site = find_known_site(&stack->call_sites, return_address);
+    struct unwind_target *site =
+        find_known_site(&stack->rules.unwind_targets->sites, return_address);
     if (site == NULL && make_room(stack)) {
-        site = array_add(&stack->call_sites);
+        site = array_add(&stack->rules.unwind_targets->sites);
         *site = (struct unwind_target){.return_address = return_address,
                                        .looked_at = 1,
                                        .callers = array_of(sizeof(frame_id))};
@@ -76,9 +85,18 @@ bool unwind_targets_may_have_called(struct thread_stack *stack, frame_id frame,
                    compare_ids) != NULL;
 }
 
-void unwind_targets_free(struct array *sites)
+static void begin(struct thread_stack *stack)
 {
-    for (size_t i = 0; i < sites->count; i++)
-        array_free(&((struct unwind_target *)array_at(sites, i))->callers);
-    array_free(sites);
+    stack->rules.unwind_targets->sites = array_of(sizeof(struct unwind_target));
 }
+
+static void end(struct thread_stack *stack)
+{
+    drop_all(&stack->rules.unwind_targets->sites);
+}
+
+const struct stack_rule unwind_targets_rule = {
+    .state_size = sizeof(struct unwind_targets),
+    .begin = begin,
+    .end = end,
+};

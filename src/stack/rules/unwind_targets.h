@@ -16,13 +16,16 @@ struct unwind_target {
     struct array callers; /* frame_id */
 };
 
+struct unwind_targets {
+    struct array sites; /* struct unwind_target */
+    uint64_t looks;     /* frames that were examined for sites that were dropped */
+};
+
 /* True if `frame` has made a call that returns to `return_address`, or may have: others have, and
  * this one was active before it was first seen (only then its own return address was unknown). Also
  * false if there are so many addresses that a search would take too long.
  */
 bool unwind_targets_may_have_called(struct thread_stack *stack, frame_id frame,
                                     uint64_t return_address);
-
-void unwind_targets_free(struct array *sites);
 
 #endif

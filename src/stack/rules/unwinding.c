@@ -3,9 +3,10 @@
 #include "stack/rules/context_rewrites.h"
 #include "stack/rules/forced_unwinding.h"
 #include "stack/rules/setjmp_calls.h"
+#include "stack/rules/stack_pointer.h"
+#include "stack/rules/stack_switch.h"
 #include "stack/rules/unwind_target_pointers.h"
 #include "stack/rules/unwind_targets.h"
-#include "stack/stitching.h"
 
 void take_over(struct thread_stack *stack, function_id function, uint64_t address)
 {
@@ -28,8 +29,9 @@ bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *ev
         return false;
     if (leaf->function == event->function || returns_from_cold_part(stack, event))
         return true;
-    if (active_functions_count(&stack->open, event->function) == 0 && stack->suspended.count == 0 &&
-        !was_open_before(stack, event->function))
+    if (active_functions_count(&stack->open, event->function) == 0 &&
+        stack_switch_none_is_suspended(stack) &&
+        !thread_stack_was_open_before(stack, event->function))
         return true;
     return thread_stack_is_start(stack, event->to);
 }
@@ -125,7 +127,7 @@ static struct activations find_in_range(struct thread_stack *stack, const struct
 static struct activations find_activations(struct thread_stack *stack,
                                            const struct flow_event *event)
 {
-    struct unwind_place landed = {event->to, stack->move.to};
+    struct unwind_place landed = {event->to, stack_pointer_move(stack).to};
     struct unwind_range range = unwind_target_pointers_range(stack, stack->leaf, landed);
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     if (landed.pointer == 0)
@@ -135,7 +137,8 @@ static struct activations find_activations(struct thread_stack *stack,
     if (activations.innermost == FRAME_NONE && limited)
         activations = find_in_range(stack, event, (struct unwind_range){0, SIZE_MAX, SIZE_MAX});
     else if (!activations.called_from_there && !limited)
-        activations.several = activations.several || was_open_before(stack, event->function);
+        activations.several =
+            activations.several || thread_stack_was_open_before(stack, event->function);
     return activations;
 }
 
@@ -154,13 +157,15 @@ static void land_in_active_function(struct thread_stack *stack, const struct flo
     frame_id fallback = activations.innermost != FRAME_NONE
                             ? thread_stack_parent(stack, activations.innermost)
                             : thread_stack_placeholder(stack);
-    thread_stack_land(stack, event, fallback, activations.called_from_there);
+    thread_stack_land(stack, event, stack_pointer_move(stack).to, fallback,
+                      activations.called_from_there);
 }
 
 /* The leaf's caller is known, but not what runs in the leaf's place. */
 static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
 {
-    thread_stack_land(stack, event, thread_stack_parent(stack, stack->leaf), false);
+    thread_stack_land(stack, event, stack_pointer_move(stack).to,
+                      thread_stack_parent(stack, stack->leaf), false);
 }
 
 static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)
@@ -175,7 +180,8 @@ static void land_in_other_frame(struct thread_stack *stack, const struct flow_ev
 void land(struct thread_stack *stack, const struct flow_event *event)
 {
     bool open = active_functions_count(&stack->open, event->function) > 0;
-    bool jumps = event->flags & FLOW_LOADS_STACK || was_open_before(stack, event->function);
+    bool jumps =
+        event->flags & FLOW_LOADS_STACK || thread_stack_was_open_before(stack, event->function);
     if (stays_in_leaf(stack, event) || (!open && !jumps))
         take_over(stack, event->function, event->to);
     else if (!land_on_pad(stack, event) && !land_in_cleanup(stack, event))

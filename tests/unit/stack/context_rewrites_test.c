@@ -4,6 +4,8 @@
  */
 #include "scene.h"
 
+#include "stack/rules/context_rewrites.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -249,7 +251,7 @@ static void context_rewrites_that_never_end_are_forgotten(void **state)
         gap(s, FLOW_GAP_OVERFLOW, 0);
         resume(s, at('b', 0x20));
     }
-    assert_true(s->stack.context_rewrites.count <= 64);
+    assert_true(s->stack.rules.context_rewrites->frames.count <= 64);
     follow_end(&s->stack, &(struct follow_ending){0});
     assert_well_formed(&s->stack);
 }
@@ -262,7 +264,7 @@ static void another_program_has_other_handlers(void **state)
     system_call(s, at('b', 0x30));
     s->program_changes++;
     resume(s, at('a', 0));
-    assert_int_equal(s->stack.run_on_top.count, 0);
+    assert_int_equal(s->stack.rules.context_rewrites->run_on_top.count, 0);
 }
 
 static void a_restartable_sequence_is_aborted_in_its_place(void **state)
@@ -331,7 +333,7 @@ static void an_injected_call_known_from_before_returns_too(void **state)
     for (int i = 0; i < 2; i++) {
         interrupt_b_and_go_to(s, at('f', 0));
         return_to(s, at('b', 0x20));
-        assert_int_equal(s->stack.context_rewrites.count, 0);
+        assert_int_equal(s->stack.rules.context_rewrites->frames.count, 0);
     }
     return_after(s, at('a', 0x10));
     assert_spans(s, "a(b(I()h()r(S())f()I()h()r(S())f()))$");
@@ -343,7 +345,7 @@ static void what_has_run_in_the_place_of_another_is_settled(void **state)
     begin_in_b(s);
     interrupt_b_and_go_to(s, at('f', 0));
     return_after(s, at('a', 0x10));
-    assert_int_equal(s->stack.context_rewrites.count, 0);
+    assert_int_equal(s->stack.rules.context_rewrites->frames.count, 0);
 }
 
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

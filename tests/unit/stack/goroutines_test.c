@@ -5,6 +5,9 @@
  */
 #include "scene.h"
 
+#include "stack/rules/goroutines.h"
+#include "stack/rules/stack_switch.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -200,7 +203,7 @@ static void a_goroutine_that_has_ended_does_not_continue(void **state)
     jump(s, at('a', 0));
     leave_for(s, 'a', 0x10, 'e');
     jump(s, at('b', 0));
-    assert_int_equal(s->stack.suspended.count, 1); /* the thread's own */
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1); /* the thread's own */
     assert_spans(s, "t(s(g()))sa(m(e(g()))s)sb()$");
 }
 
@@ -319,7 +322,7 @@ static void a_pointer_of_a_goroutine_that_waits_elsewhere_decides_nothing(void *
     jump_loading_stack(s, at('a', 0), A + 0x100);
     leave_reported(s, 'a', 0x10, A);
     jump_loading_stack(s, at('d', 0x15), A + 8);
-    assert_int_equal(s->stack.arrivals.count, 1);
+    assert_int_equal(goroutines_arrivals(&s->stack)->count, 1);
     assert_spans(s, "t(s(g()))sa(m(s(g()))s)sd?()$");
 }
 
@@ -328,16 +331,16 @@ static void only_goroutines_with_recorded_pointers_are_followed_to_other_threads
     struct scene *s = *state;
     start_thread(s);
     jump(s, at('a', 0x15));
-    assert_int_equal(s->stack.arrivals.count, 0);
+    assert_int_equal(goroutines_arrivals(&s->stack)->count, 0);
     leave(s, 'a', 0x10);
-    assert_int_equal(s->stack.departures.count, 0);
+    assert_int_equal(goroutines_departures(&s->stack)->count, 0);
     stack_pointer(s, G0 - 0x100);
     jump_loading_stack(s, at('b', 0), B);
-    assert_int_equal(s->stack.arrivals.count, 0);
+    assert_int_equal(goroutines_arrivals(&s->stack)->count, 0);
     stack_pointer(s, B);
     stack_pointer(s, G0);
     call(s, at('b', 0x10), 'z'); /* on another stack, but not to wait */
-    assert_int_equal(s->stack.departures.count, 0);
+    assert_int_equal(goroutines_departures(&s->stack)->count, 0);
 }
 
 int main(void)

@@ -254,8 +254,8 @@ static void unwind_targets_anywhere_examine_each_frame_a_few_times_only(void **s
     assert_false(unwind_targets_may_have_called(&stack, caller, FRAMES - 2));
     for (uint64_t i = 0; i < ADDRESSES; i++)
         unwind_targets_may_have_called(&stack, caller, FRAMES + i);
-    assert_true(stack.call_site_looks < (uint64_t)100 * FRAMES);
-    assert_true(stack.call_sites.count <= 64);
+    assert_true(stack.rules.unwind_targets->looks < (uint64_t)100 * FRAMES);
+    assert_true(stack.rules.unwind_targets->sites.count <= 64);
     thread_stack_free(&stack);
 }
 

@@ -2,6 +2,9 @@
  * in scene.h. */
 #include "scene.h"
 
+#include "stack/rules/context_rewrites.h"
+#include "stack/rules/ocaml_traps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +41,7 @@ static void a_raise_lands_in_the_frame_that_set_up_the_handler(void **state)
     call(s, at('b', 0x10), 'c');
     jump(s, at('b', 0x80));
     assert_int_equal(s->stack.statistics.unwound, 1);
-    assert_int_equal(s->stack.traps.count, 0);
+    assert_int_equal(s->stack.rules.ocaml_traps->traps.count, 0);
     assert_spans(s, "a(b(b(c()u)u)$)$");
 }
 
@@ -112,7 +115,7 @@ static void a_jump_elsewhere_is_no_raise(void **state)
     call_with_trap(s, at('a', 0x10));
     call(s, at('b', 0x10), 'c');
     jump(s, at('b', 0x70));
-    assert_int_equal(s->stack.traps.count, 1);
+    assert_int_equal(s->stack.rules.ocaml_traps->traps.count, 1);
     assert_spans(s, "a(b(c()u)$)$");
 }
 
@@ -122,7 +125,7 @@ static void a_raise_in_the_frame_itself_ends_nothing(void **state)
     resume(s, at('a', 0));
     call_with_trap(s, at('a', 0x10));
     jump_in_stack(s, at('b', 0x80));
-    assert_int_equal(s->stack.traps.count, 0);
+    assert_int_equal(s->stack.rules.ocaml_traps->traps.count, 0);
     assert_int_equal(s->stack.statistics.unwound, 0);
     assert_spans(s, "a(b()$)$");
 }
@@ -135,7 +138,7 @@ static void a_raise_out_of_a_signal_handler_shows_that_it_ran_on_top(void **stat
     interrupt(s, at('b', 0x20));
     resume(s, at('h', 0));
     jump(s, at('b', 0x80));
-    assert_int_equal(s->stack.run_on_top.count, 1);
+    assert_int_equal(s->stack.rules.context_rewrites->run_on_top.count, 1);
     assert_spans(s, "a(b(I()h()u)$)$");
 }
 
@@ -143,7 +146,7 @@ static void a_handler_set_up_where_nothing_is_known_is_ignored(void **state)
 {
     struct scene *s = *state;
     push_trap(s, at('b', 0x80));
-    assert_int_equal(s->stack.traps.count, 0);
+    assert_int_equal(s->stack.rules.ocaml_traps->traps.count, 0);
     resume(s, at('a', 0));
     pop_trap(s);
     assert_spans(s, "a?()$");

@@ -3,6 +3,10 @@
  */
 #include "scene.h"
 
+#include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/stack_pointer.h"
+#include "stack/rules/stack_switch.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,7 +179,7 @@ static void a_stack_in_the_place_of_a_dead_one_is_new(void **state)
     switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x10));
     call(s, at('a', 0x20), 's');
     switch_to_start(s, MAIN, ONE, 'f');
-    assert_int_equal(s->stack.suspended.count, 1);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf()$");
 }
 
@@ -201,7 +205,7 @@ static void a_stack_left_without_a_pointer_continues_where_it_would_return(void 
     call(s, at('f', 0x10), 's');
     switch_to_call(s, ONE, MAIN, at('a', 0x10));
     call(s, at('a', 0x20), 's');
-    assert_int_equal(s->stack.suspended.count, 1);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
     assert_int_equal(s->stack.statistics.repaired, 0);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()$)$");
 }
@@ -241,7 +245,7 @@ static void what_moves_nothing_does_not_end_a_move(void **state)
     direct_jump(s, at('s', 0x50));
     stack_pointer(s, ONE);
     call(s, at('s', 0x60), 'f');
-    assert_int_equal(s->stack.elsewhere.count, 1);
+    assert_int_equal(s->stack.rules.calls_on_other_stack->calls.count, 1);
 }
 
 static void a_pointer_reported_once_is_no_move(void **state)
@@ -250,8 +254,8 @@ static void a_pointer_reported_once_is_no_move(void **state)
     resume(s, at('a', 0));
     stack_pointer(s, MAIN);
     call(s, at('a', 0x10), 'b');
-    assert_int_equal(s->stack.elsewhere.count, 0);
-    assert_int_equal(s->stack.pointer, MAIN);
+    assert_int_equal(s->stack.rules.calls_on_other_stack->calls.count, 0);
+    assert_int_equal(s->stack.rules.stack_pointer->last, MAIN);
 }
 
 static void two_stacks_alternate(void **state)
@@ -267,7 +271,7 @@ static void two_stacks_alternate(void **state)
     call(s, at('f', 0x20), 's');
     switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x20));
     assert_int_equal(s->stack.statistics.repaired, 0);
-    assert_int_equal(s->stack.suspended.count, 1);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
     assert_int_equal(s->stack.segments.count, 2);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?(s()s)sa?()$");
 }
@@ -372,7 +376,7 @@ static void an_unwind_target_in_no_known_stack_begins_one(void **state)
     switch_to_start(s, MAIN, ONE, 'f');
     stack_pointer(s, ONE - 0x100);
     jump_loading_stack(s, at('z', 0x40), MAIN + 0x200);
-    assert_int_equal(s->stack.suspended.count, 2);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 2);
     assert_spans(s, "a(s()s)sf()sz?()$");
 }
 
@@ -384,7 +388,7 @@ static void a_new_stack_below_others_is_not_in_their_place(void **state)
     switch_to_start(s, MAIN, TWO, 'f');
     call(s, at('f', 0x10), 's');
     switch_to_start(s, TWO - 0x100, ONE, 'g');
-    assert_int_equal(s->stack.suspended.count, 2);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 2);
 }
 
 static void a_return_to_a_function_start_near_the_pointer_is_a_tail_call(void **state)
@@ -421,7 +425,7 @@ static void a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away(void 
     struct scene *s = *state;
     switch_from_handler(s);
     switch_to_start(s, ONE - 0x100, TWO, 'g');
-    assert_int_equal(s->stack.suspended.count, 2);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 2);
     assert_spans(s, "a(I()h()s)sf()sg()$");
 }
 

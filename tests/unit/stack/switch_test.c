@@ -3,6 +3,8 @@
  */
 #include "scene.h"
 
+#include "stack/rules/stack_switch.h"
+
 #include "stack/follow.h"
 
 #include <setjmp.h>
@@ -55,7 +57,7 @@ static void a_thousand_suspended_stacks_continue(void **state)
     call(s, goes_on[STACKS - 1], 's');
     for (int i = 0; i < STACKS - 1; i++) {
         return_after(s, goes_on[i]);
-        assert_int_equal(s->stack.suspended.count, STACKS);
+        assert_int_equal(stack_switch_suspended(&s->stack)->count, STACKS);
         call(s, goes_on[i] + 0x800, 's');
     }
     assert_int_equal(s->stack.segments.count, STACKS + 1);
@@ -143,7 +145,7 @@ static void what_turns_out_to_be_no_stack_leaves_the_others_alone(void **state)
     call(s, at('a', 0x20), 's');
     return_after(s, at('c', 0x10));
     return_to(s, at('b', 0x50));
-    assert_int_equal(s->stack.suspended.count, 1);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
     call(s, at('b', 0x60), 's');
     return_after(s, at('a', 0x20));
     assert_spans(s, "a(s()s)sf(b()tc(s()s)s)sa?(s()s)sf?(c?()tb(s()s)s)sa?()$");
@@ -162,9 +164,9 @@ static void the_oldest_suspended_stack_can_continue(void **state)
         return_to(s, at(function, 0));
         call(s, at(function, 0x20 + i * 8), 's');
     }
-    assert_int_equal(s->stack.suspended.count, REMEMBERED);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, REMEMBERED);
     return_after(s, at('a', 0x10));
-    assert_int_equal(s->stack.suspended.count, REMEMBERED);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, REMEMBERED);
     assert_int_equal(s->stack.segments.count, REMEMBERED + 1);
     assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('a'));
 }

@@ -3,11 +3,10 @@
  * Every return asks, and a program can have a thousand fibers. Addresses share counters, so after
  * "perhaps" comes a search (stack_switch.c); "no" is certain.
  *
- * Updated by thread_stack_suspend and thread_stack_forget_suspended, in step with
- * thread_stack.suspended.
+ * Part of the state of stack_switch.c, which updates it in step with the list of suspended stacks.
  */
-#ifndef MAGIC_TRACE_STACK_SUSPENDED_ADDRESSES_H
-#define MAGIC_TRACE_STACK_SUSPENDED_ADDRESSES_H
+#ifndef MAGIC_TRACE_STACK_RULES_SUSPENDED_ADDRESSES_H
+#define MAGIC_TRACE_STACK_RULES_SUSPENDED_ADDRESSES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,32 @@
+#include "stack/rules/recorded_callers.h"
+
+#include "stack/rules/stack_pointer.h"
+
+/* One packet can stand for 65,536 callers. Damaged data must not fill the memory with them, so the
+ * number of other steps limits how many are learned. Between deep recursions that are lost and
+ * found again there are many steps. */
+static bool are_too_many(const struct thread_stack *stack)
+{
+    enum { AT_FIRST = 1 << 16, PER_STEP = 16 };
+    return stack->rules.recorded_callers->learned >= AT_FIRST + PER_STEP * stack->history.count;
+}
+
+void rule_caller(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct recorded_callers *state = stack->rules.recorded_callers;
+    stack_pointer_note_recorded(stack);
+    if (state->uncalled != FRAME_NONE && are_too_many(stack))
+        state->uncalled = FRAME_NONE;
+    if (state->uncalled == FRAME_NONE)
+        return;
+    state->learned++;
+    if (event->to == 0)
+        frame_tree_set_outermost(&stack->tree, thread_stack_parent(stack, state->uncalled));
+    else
+        state->uncalled = thread_stack_learn_caller(stack, state->uncalled, event->function,
+                                                    event->to, event->flags & FLOW_INTERRUPTED);
+}
+
+const struct stack_rule recorded_callers_rule = {
+    .state_size = sizeof(struct recorded_callers),
+};

@@ -1,0 +1,34 @@
+/* The callers that a recording names: callchain snapshots (packet/callchain_snapshot.h).
+ *
+ * After a RESUME in the middle of the code, FLOW_CALLER events name the caller of the outermost
+ * known frame, then that one's caller, and so on.
+ *
+ * Recordings of real hardware have none.
+ */
+#ifndef MAGIC_TRACE_STACK_RULES_RECORDED_CALLERS_H
+#define MAGIC_TRACE_STACK_RULES_RECORDED_CALLERS_H
+
+#include "stack/thread_stack.h"
+
+struct recorded_callers {
+    frame_id uncalled; /* the outermost frame, if the next event may name its caller; else
+                        * FRAME_NONE */
+    uint64_t learned;  /* how many */
+};
+
+/* A segment has begun in its leaf by a RESUME: the next events may name its callers. */
+static inline void recorded_callers_begin(struct thread_stack *stack)
+{
+    stack->rules.recorded_callers->uncalled = stack->leaf;
+}
+
+/* An event other than FLOW_RESUME and FLOW_CALLER has been followed. */
+static inline void recorded_callers_end(struct thread_stack *stack)
+{
+    stack->rules.recorded_callers->uncalled = FRAME_NONE;
+}
+
+/* Names a caller; ignored if the callers are known. */
+void rule_caller(struct thread_stack *stack, const struct flow_event *event);
+
+#endif

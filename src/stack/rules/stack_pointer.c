@@ -1,0 +1,39 @@
+#include "stack/rules/stack_pointer.h"
+
+static void pointer_reported(struct thread_stack *stack, uint64_t pointer)
+{
+    struct stack_pointer *state = stack->rules.stack_pointer;
+    if (state->is_fresh) {
+        if (state->move.from == 0)
+            state->move.from = state->last;
+        state->move.to = pointer;
+    }
+    state->is_recorded = true;
+    state->last = pointer;
+    state->is_fresh = true;
+}
+
+void rule_stack_pointer(struct thread_stack *stack, const struct flow_event *event)
+{
+    pointer_reported(stack, event->to);
+}
+
+void begin_move_by(struct thread_stack *stack, const struct flow_event *event)
+{
+    bool reports = event->kind == FLOW_RETURN || event->kind == FLOW_JUMP;
+    if (reports && event->next != 0)
+        pointer_reported(stack, event->next);
+}
+
+void end_move_by(struct thread_stack *stack, const struct flow_event *event)
+{
+    bool moves_nothing = event->kind == FLOW_TRAP_PUSH || event->kind == FLOW_TRAP_POP ||
+                         event->kind == FLOW_STACK ||
+                         (event->kind == FLOW_JUMP && event->flags & FLOW_DIRECT);
+    if (!moves_nothing)
+        stack_pointer_branched(stack);
+}
+
+const struct stack_rule stack_pointer_rule = {
+    .state_size = sizeof(struct stack_pointer),
+};
