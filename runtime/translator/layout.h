@@ -243,7 +243,9 @@ struct tr_slot {
     _Atomic uint32_t table; /* serial of the fragment table of its address space */
     _Atomic uint32_t ended; /* enum tr_slot_end */
     uint64_t size;          /* bytes in the ring */
-    uint64_t first_time;    /* ticks */
+    _Atomic uint64_t
+        room; /* of these, used: fewer where the disk was full. From there the log goes on as after TR_PAD */
+    uint64_t first_time; /* ticks */
     /* Stream positions, in bytes since the thread began: position P lies at P % size. Valid log: from the oldest
      * chunk that is still there up to the first word that is 0 at or after `head`; the writer keeps at least
      * TR_CLEARED bytes after what it has written cleared. */

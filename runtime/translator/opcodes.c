@@ -71,7 +71,7 @@ enum {
 /* ---- flags ---- */
 
 #define ALL_W FLAGS_W(TR_ALL_FLAGS)
-/* AF is undefined: all processors clear it, none keeps it. */
+/* AND, OR, XOR and TEST: the manuals leave AF undefined, all processors clear it (a test asks this one). */
 #define LOGIC ALL_W
 #define SHIFTED FLAGS_W(TR_ALL_FLAGS & ~TR_AF) /* AF is undefined */
 #define CARRY (ALL_W | FLAGS_R(TR_CF))

@@ -155,6 +155,7 @@ static struct tr_thread *prepare_child(struct tr_thread *parent, const struct cl
     if (call->stack)
         child->app.r[TR_RSP] = call->stack;
     child->last_time = parent->last_time;
+    child->let_go = parent->let_go;
     child->pid = parent->pid;
     child->tid = parent->tid;
     child->vforked = !(call->flags & CLONE_SIGHAND);
@@ -313,8 +314,7 @@ void tr_process_end_log(struct tr_thread *thread, enum tr_slot_end end)
     struct tr_slot *slot = thread->slot;
     if (!slot || thread->stops)
         return;
-    atomic_store_explicit(&slot->head, thread->wraps + (thread->hot.log - (uint64_t)thread->ring),
-                          memory_order_release);
+    tr_log_publish(thread);
     atomic_store_explicit(&slot->ended, (uint32_t)end, memory_order_release);
 }
 

@@ -146,6 +146,9 @@ struct tr_thread {
     struct tr_process *process;
     struct tr_slot *slot; /* NULL: runs translated but unlogged (into a small private ring) */
     uint8_t *ring, *ring_end;
+    uint64_t
+        room_end; /* log address: how much of the ring is used; all of it, or what the disk had room for */
+    uint64_t backed;       /* log address: pages before it are known to have their disk space */
     uint8_t *private_ring; /* of a thread that is not recorded; NULL before */
     uint64_t checked;      /* stream position at the last tr_log_check */
     /* log address: a record begins there, and from there on none has been overwritten */

@@ -845,8 +845,19 @@ static bool describe(struct tr_translation *translation, const struct tr_superbl
     return true;
 }
 
+/* Indirect branches enter above the fragment, and jump over its own log entry. */
+static void emit_indirect_entry(struct translating *t, struct tr_translation *translation)
+{
+    enum { JUMP = 2, TO_BODY = 64 - TR_INDIRECT_BODY - TR_ENTRY_SIZE - JUMP };
+    translation->indirect = (uint32_t)(t->hot.at - t->region->hot.start);
+    tr_emit_indirect_entry(&t->hot, translation->pc, translation->identifier);
+    tr_emit_8(&t->hot, 0xeb);
+    tr_emit_8(&t->hot, TO_BODY + TR_ENTRY_SIZE);
+    tr_emit_gap_8(&t->hot);
+}
+
 struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
-                                    const struct tr_route *route, bool *nothing)
+                                    const struct tr_route *route, bool indirect, bool *nothing)
 {
     struct translating t;
     t.thread = thread;
@@ -860,14 +871,18 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
         return NULL;
     t.hot = (struct tr_emitter){t.region->hot.start + t.region->hot.used, 0};
     t.cold = (struct tr_emitter){t.region->cold.start + t.region->cold.used, 0};
-    if (t.region->cold.used == 0)
-        t.cold.at += 16; /* so that no name and no offset is 0 */
+    if (t.region->cold.used == 0) { /* so that no name and no offset is 0 */
+        t.cold.at += 16;
+        t.hot.at += 16;
+    }
     if (route)
         translation->route = keep_route(&t, route);
     tr_emit_gap_8(&t.hot);
     t.identifier = translation->identifier;
     translation->pc = pc;
     translation->region = (uint8_t)(t.region - tr_cache.regions);
+    if (indirect)
+        emit_indirect_entry(&t, translation);
     translation->code = (uint32_t)(t.hot.at - t.region->hot.start);
     translation->low = (uint32_t)(pc - t.superblock.low);
     translation->high = (uint32_t)(t.superblock.high - pc);

@@ -187,7 +187,8 @@ static const struct option_spec recording_specs[] = {
     {.name = &FLAG_FULL_EXECUTION[1],
      .help = "keep everything from beginning to end, not only\nthe last moments",
      .manual = "Keep everything from beginning to end. Packets are written to disk as the program "
-               "runs.",
+               "runs. Recording ends, with a warning, before the disk is full: 5 % of it or 1 GB, "
+               "whichever is less, stays free, and so much more as finishing the recording takes.",
      .apply = option_set_flag,
      .field = offsetof(struct recording_request, record.full_execution)},
     {.name = &FLAG_SNAPSHOT_SIZE[1],

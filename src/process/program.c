@@ -160,18 +160,18 @@ static bool check_dynamic_linker(int descriptor, const unsigned char *head, cons
     return true;
 }
 
-/* qemu is what the kernel executes, so nothing of the program's file can raise privileges. */
-static bool check_privileges(int descriptor, const char *what, struct error *error)
+bool program_needs_no_privilege(const struct program *program, const char *what,
+                                struct error *error)
 {
     struct stat status;
-    if (fstat(descriptor, &status) != 0)
+    if (stat(program->path, &status) != 0)
         return error_set_errno(error, ERROR_IO, errno, "cannot read %s", what);
     const char *privilege = NULL;
     if (status.st_mode & S_ISUID)
         privilege = "the setuid bit";
     else if ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP))
         privilege = "the setgid bit";
-    else if (fgetxattr(descriptor, "security.capability", NULL, 0) > 0)
+    else if (getxattr(program->path, "security.capability", NULL, 0) > 0)
         privilege = "file capabilities";
     if (!privilege)
         return true;
@@ -186,8 +186,7 @@ static bool check_elf(int descriptor, const unsigned char *head, const char *wha
                       struct error *error)
 {
     return check_elf_header(head, what, error) &&
-           check_dynamic_linker(descriptor, head, what, error) &&
-           check_privileges(descriptor, what, error);
+           check_dynamic_linker(descriptor, head, what, error);
 }
 
 /* Reads the start of a file, the rest of `head` filled with zeros; a descriptor or -1. */
@@ -198,7 +197,8 @@ static int open_head(const char *path, unsigned char head[static SCRIPT_HEAD_SIZ
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0 && pread(descriptor, head, SCRIPT_HEAD_SIZE, 0) >= 0)
         return descriptor;
-    error_set_errno(error, ERROR_IO, errno, "cannot run %s: qemu must be able to read it", what);
+    error_set_errno(error, ERROR_IO, errno, "cannot run %s: magic-trace must be able to read it",
+                    what);
     if (descriptor >= 0)
         close(descriptor);
     return -1;

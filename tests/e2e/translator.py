@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import bad_input
 import counts
 import harness
 
@@ -96,6 +97,33 @@ class Translator(counts.Counts):
     def assert_instructions(self, traced, expected):
         self.assertNotIn("damaged", traced.messages)
         self.assertEqual(traced.session()["instructions"], expected)
+
+    def test_deaths_by_system_calls(self):
+        """signals with a core dump that a system call raises: the trace ends with the death, the status is the native one"""
+        program = harness.compile_program("faults")
+        for how, name in (("limit", "SIGXFSZ"), ("aborting", "SIGABRT"), ("raise", "SIGQUIT")):
+            with self.subTest(how):
+                traced = self.trace([program, how], *self.OPTIONS)
+                self.assert_same_as_untraced(traced, [program, how])
+                self.assertEqual(traced.session()["deaths"][0]["signal"], getattr(signal, name))
+                tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode().splitlines()
+                self.assertIn(f"-- killed by {name} at ", tree[-1])
+
+    def test_full_disk(self):
+        """a disk that is full, at any moment: the programs and their children end as they would, and magic-trace says why"""
+        programs = [(["bash", "-c", SHELL], "-follow"), (["perl", "-e", "my %h; $h{$_ % 97} += $_ for 1 .. 30000; print $h{5}"],
+                     "-full-execution")]
+        for command, option in programs:
+            native = harness.run(command)
+            for size in ("1300k", "1400k", "1600k", "2m", "3m", "5m"):
+                with self.subTest(command[0], size=size), bad_input.small_disk(self.folder / f"{command[0]}{size}", size) as disk:
+                    finished = self.magic_trace("run", "-engine", "translator", option, "-no-decode",
+                                                "-working-directory", disk / "r", "--", *command)
+                    self.assert_not_crashed(finished)
+                    if b"cannot make" not in finished.stderr:
+                        self.assertEqual(finished.stdout, native.stdout, finished.stderr)
+                    if finished.status:
+                        self.assertRegex(finished.stderr, b"(?i)full|no space")
 
     def test_recorder_killed(self):
         """kill -9 of magic-trace: the program ends as it would, and decode finishes the recording"""

@@ -251,6 +251,7 @@ static bool run(const struct record_options *wanted, const char *directory,
         .has_trigger = options->trigger.place_count > 0,
         .has_delay_threshold = options->trigger.delay_threshold > 0,
         .ticks_per_second = options->tsc_hz,
+        .filled_folder = wanted->full_execution ? directory : NULL,
         .freeze = freeze,
         .descriptor = -1,
         .recording = control,
@@ -287,7 +288,9 @@ static bool record(const struct record_options *wanted, struct record_result *re
     struct program program;
     if (!qemu_find(&qemu, error) || !program_resolve(&program, wanted->command, error))
         return false;
-    char *directory = recording_directory_absolute(wanted->directory, error);
+    char *directory = program_needs_no_privilege(&program, wanted->command[0], error)
+                          ? recording_directory_absolute(wanted->directory, error)
+                          : NULL;
     bool ok = false;
     if (directory) {
         struct qemu_options options = qemu_options(wanted, &qemu);

@@ -25,6 +25,7 @@ struct log_cursor {
     const struct tr_slot *slot;
     const uint32_t *ring;
     uint64_t size;     /* of the ring, bytes */
+    uint64_t room;     /* of these, in use: see struct tr_slot */
     uint64_t position; /* stream position of the next record */
     uint64_t end;      /* records at or after it are not read */
 };

@@ -456,6 +456,31 @@ static void flags_that_are_always_written(void **state)
                          cases[i].flags_written);
 }
 
+enum { EFLAGS_AF = 1 << 4 };
+
+/* What the flags are after an instruction that begins with AF set. */
+#define FLAGS_AFTER(instruction, value)                                                            \
+    ({                                                                                             \
+        uint64_t flags, operand = (value);                                                         \
+        __asm__ volatile("movb $0x10, %%ah; sahf; " instruction "; pushf; pop %0"                  \
+                         : "=r"(flags), "+r"(operand)                                              \
+                         :                                                                         \
+                         : "rax", "cc", "memory");                                                 \
+        flags;                                                                                     \
+    })
+
+/* The manuals leave it undefined; loops that test are cheaper to trace because it is not left as it was. */
+static void logical_operations_clear_af(void **state)
+{
+    assert_true(FLAGS_AFTER("nop", 0) & EFLAGS_AF);
+    for (uint64_t value = 0; value < 256; value++) {
+        assert_false(FLAGS_AFTER("test %1, %1", value) & EFLAGS_AF);
+        assert_false(FLAGS_AFTER("and %1, %1", value) & EFLAGS_AF);
+        assert_false(FLAGS_AFTER("or $7, %1", value) & EFLAGS_AF);
+        assert_false(FLAGS_AFTER("xor $7, %1", value) & EFLAGS_AF);
+    }
+}
+
 static void loads_of_the_stack_pointer(void **state)
 {
     assert_true(DECODED(0x48, 0x89, 0xec).properties & TR_LOADS_STACK);        /* mov %rbp,%rsp */
@@ -517,6 +542,7 @@ int main(void)
         cmocka_unit_test(truncated_after_prefixes),
         cmocka_unit_test(registers_of_usual_code),
         cmocka_unit_test(flags_that_are_always_written),
+        cmocka_unit_test(logical_operations_clear_af),
         cmocka_unit_test(loads_of_the_stack_pointer),
         cmocka_unit_test(fields_of_branches),
         cmocka_unit_test(what_is_no_instruction_traps),
