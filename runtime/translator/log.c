@@ -81,7 +81,7 @@ static void clear(struct tr_thread *thread, uint64_t up_to)
     thread->hot.cleared = up_to;
 }
 
-static void publish(struct tr_thread *thread)
+void tr_log_publish(struct tr_thread *thread)
 {
     if (thread->slot)
         atomic_store_explicit(&thread->slot->head, position(thread), memory_order_release);
@@ -151,7 +151,7 @@ static bool use_private_ring(struct tr_thread *thread)
 /* The log ends here; what the thread logs until it leaves the cache is not kept. */
 static void lose_ring(struct tr_thread *thread)
 {
-    publish(thread);
+    tr_log_publish(thread);
     if (thread->slot)
         atomic_store(&thread->slot->ended, TR_SLOT_NO_SPACE);
     thread->stops = thread->let_go = true;
@@ -331,7 +331,7 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
     const struct tr_control *control = thread->process->control;
     uint32_t heartbeat = atomic_load(&control->heartbeat);
     unsigned still = 0;
-    publish(thread); /* the reader follows up to here, over what the ring does not use */
+    tr_log_publish(thread); /* the reader follows up to here, over what the ring does not use */
     while (next > atomic_load(&slot->read_to) + slot->size) {
         struct {
             int64_t seconds, nanoseconds;
@@ -395,7 +395,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         return false;
     }
     tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
-    publish(thread);
+    tr_log_publish(thread);
     thread->boundary = thread->hot.log;
     set_limit(thread);
     return true;
@@ -419,7 +419,7 @@ void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)
     if (thread->stops)
         return;
     tr_log_event(thread, TR_STOP, reason, values, 2);
-    publish(thread);
+    tr_log_publish(thread);
     if (thread->slot)
         atomic_store(&thread->slot->ended, (uint32_t)reason);
     thread->stops = true;
