@@ -230,6 +230,26 @@ class Exports(harness.TestCase):
         content, _ = self.check_chrome(self.threads())
         self.assertGreater(int(content["otherData"]["unix_time_ns_at_0"]), 10 ** 18)
 
+    def test_fxt_arrows(self):
+        """the trace itself has the same arrows, each from an open span to an open span, which Perfetto binds them to"""
+        trace = self.fibers()
+        _, phases, _ = self.read_chrome(self.export("chrome", trace))
+        depth, begun, ended = collections.Counter(), {}, []
+        for kind, _, time, thread, body in fxt_spans.Records(trace).events():
+            if kind in (fxt_spans.EVENT_BEGIN, fxt_spans.EVENT_END):
+                depth[thread] += 1 if kind == fxt_spans.EVENT_BEGIN else -1
+            elif kind in (8, 10):
+                number = struct.unpack_from("<Q", body, len(body) - 8)[0]
+                self.assertGreater(depth[thread], 0, "no span is open that it could bind to")
+                if kind == 8:
+                    begun[number] = time
+                else:
+                    self.assertLess(begun[number], time)
+                    ended.append(time)
+        self.assertEqual(sorted(begun.values()), [event["time"] for event in phases["s"]])
+        self.assertEqual(ended, [event["time"] for event in phases["f"]])
+        self.judge_trace(trace)
+
     def test_chrome_deep(self):
         """chrome: frames deeper than Perfetto holds in a row have rows of their own, none is lost"""
         made = MadeTrace()
