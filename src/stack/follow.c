@@ -8,6 +8,7 @@
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/tracing_pause.h"
 #include "stack/rules/transactions.h"
+#include "stack/stack_moves.h"
 #include "stack/stitching.h"
 
 static void apply_rule(struct thread_stack *stack, const struct flow_event *event)
@@ -63,14 +64,13 @@ static void apply_rule(struct thread_stack *stack, const struct flow_event *even
 static void give_up(struct thread_stack *stack)
 {
     if (!stack->in_gap)
-        thread_stack_begin_gap(stack, &(struct gap){.kind = FLOW_GAP_NONE, .time_lost = true});
-    stack->statistics.ignored++;
+        stack_moves_begin_gap(stack, &(struct gap){.kind = FLOW_GAP_NONE, .time_lost = true});
+    thread_stack_count_ignored(stack);
 }
 
 static void follow_event(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!stack->started || event->time.value > stack->now.value)
-        stack->now = event->time;
+    stack_moves_advance(stack, event->time);
     if (frame_tree_full(&stack->tree)) {
         give_up(stack);
         return;
@@ -91,7 +91,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
         tracing_pause_continued(stack);
     if (event->kind != FLOW_RESUME && event->kind != FLOW_CALLER)
         recorded_callers_end(stack);
-    stack->started = true;
+    thread_stack_start(stack);
 }
 
 void follow_events(struct thread_stack *stack, const struct flow_event *events, size_t count)
@@ -104,11 +104,11 @@ void follow_events(struct thread_stack *stack, const struct flow_event *events, 
 void follow_end(struct thread_stack *stack, const struct follow_ending *ending)
 {
     bool lasts = stack->leaf != FRAME_NONE || stack->in_gap;
-    if (lasts && ending->time.value > stack->now.value)
-        stack->now = ending->time;
+    if (lasts)
+        stack_moves_advance(stack, ending->time);
     if (ending->death && stack->started)
-        thread_stack_die(stack, ending->death);
-    thread_stack_end(stack, HISTORY_END_TRACE);
+        stack_moves_die(stack, ending->death);
+    stack_moves_end(stack, HISTORY_END_TRACE);
     stitching_join_segments(stack);
     stitching_add_spans(stack);
 }

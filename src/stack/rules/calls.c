@@ -10,6 +10,7 @@
 #include "stack/rules/stack_pointer_switch.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 /* How far beyond the innermost frame of the returned-to function the exact return address is
  * searched for. */
@@ -29,13 +30,13 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event)
         .return_address = event->next,
     };
     if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin(stack, &called, event->to, true);
+        stack_moves_begin(stack, &called, event->to, true);
         return;
     }
     leave_unseen_kernel(stack);
     note_call_elsewhere(stack);
     note_goroutine_leaves(stack);
-    thread_stack_enter(stack, &called, event->to);
+    stack_moves_enter(stack, &called, event->to);
 }
 
 /* True if `frame` was pushed by a call whose return address is `address`. Frames pushed by the
@@ -74,18 +75,17 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
 static void end_frame(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, frame)) {
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
         return;
     }
-    thread_stack_return(stack, thread_stack_parent(stack, frame));
+    stack_moves_return(stack, thread_stack_parent(stack, frame));
     take_over(stack, event->function, event->to);
 }
 
 /* Several frames end at once: all except `frame` without a return of their own. */
 static void end_frames(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
-    stack->statistics.unwound++;
-    thread_stack_unwind(stack, frame);
+    stack_moves_unwind(stack, frame);
     end_frame(stack, frame, event);
 }
 
@@ -125,7 +125,7 @@ static bool returns_to_interrupted_start(const struct thread_stack *stack,
  * function. */
 static void jump_by_local_call(struct thread_stack *stack, const struct flow_event *event)
 {
-    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
     land(stack, event);
 }
 
@@ -163,7 +163,7 @@ static bool return_from_several(struct thread_stack *stack, const struct flow_ev
 static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
 {
     if (is_first_of_new_stack(stack))
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
     else if (thread_stack_is_root(stack, stack->leaf))
         take_over(stack, event->function, event->to);
     else
@@ -173,7 +173,7 @@ static void begin_or_replace(struct thread_stack *stack, const struct flow_event
 void rule_return(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin_at(stack, event, false);
+        stack_moves_begin_at(stack, event, false);
         return;
     }
     leave_unseen_kernel(stack);
@@ -186,15 +186,15 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
     else if (was_no_switch(stack, event))
         return_without_switch(stack, event);
     else if (returns_from_root(stack, event))
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
     else if (return_from_several(stack, event))
         return;
     else if (thread_stack_leaf(stack)->kind == FRAME_LOCAL)
         jump_by_local_call(stack, event);
     else if (stack->root_return_address == event->to)
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
     else if (returns_to_interrupted_start(stack, event))
-        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+        stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
     else if (is_restorer(stack, event))
         enter_restorer(stack, event->function, event->to);
     else if (switch_to_suspended(stack, event))
@@ -223,7 +223,7 @@ static void jump_back(struct thread_stack *stack, const struct flow_event *event
 void rule_jump(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin_at(stack, event, false);
+        stack_moves_begin_at(stack, event, false);
         return;
     }
     leave_unseen_kernel(stack);

@@ -26,12 +26,6 @@ static inline bool is_ordinary(const struct flow_event *event)
            event->function - FUNCTION_FIRST <= FRAME_FUNCTION_MAXIMUM - FUNCTION_FIRST;
 }
 
-static inline void go_to(struct thread_stack *stack, struct ticks time)
-{
-    if (time.value > stack->now.value)
-        stack->now = time;
-}
-
 /* CALLERS_MAX: callers that are cached. UNCOUNTED_MAX: frames that are not counted until a rule
  * needs the counts. */
 enum { CALLERS_MAX = 64, UNCOUNTED_MAX = 8 };
@@ -74,7 +68,7 @@ static inline const struct frame *uncounted_frame(const struct walk *walk, uint3
 static void count_all(struct walk *walk)
 {
     for (uint32_t i = 0; i < walk->uncounted; i++)
-        active_functions_add(&walk->stack->open, uncounted_frame(walk, i)->function);
+        stack_moves_count(walk->stack, uncounted_frame(walk, i)->function);
     walk->uncounted = 0;
 }
 
@@ -105,7 +99,7 @@ static inline void discount_leaf(struct walk *walk)
     if (walk->uncounted > 0)
         walk->uncounted--;
     else
-        active_functions_remove(&walk->stack->open, walk->leaf->function);
+        stack_moves_discount(walk->stack, walk->leaf->function);
 }
 
 /* `kind` is what enters it. */
@@ -113,12 +107,9 @@ static inline __attribute__((always_inline)) void enter(struct walk *walk, frame
                                                         const struct activation *activation,
                                                         uint64_t address, enum history_kind kind)
 {
-    struct thread_stack *stack = walk->stack;
-    frame_id leaf = place_leaf(stack, parent, activation, address);
-    walk->leaf = thread_stack_frame(stack, leaf);
+    frame_id leaf = stack_moves_enter_uncounted(walk->stack, parent, activation, address, kind);
+    walk->leaf = thread_stack_frame(walk->stack, leaf);
     walk->uncounted++;
-    stack->statistics.spans++;
-    record_step(stack, kind, leaf);
 }
 
 /* Not for the leaf's own function: that may be a local call. */
@@ -129,7 +120,7 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
     frame_id caller = walk->stack->leaf;
     if (walk->leaf->function == event->function)
         return false;
-    go_to(walk->stack, event->time);
+    stack_moves_advance(walk->stack, event->time);
     remember_caller(walk);
     enter(walk, caller, &called, event->to, HISTORY_ENTER);
     return true;
@@ -152,13 +143,12 @@ static inline bool return_plainly(struct walk *walk, const struct flow_event *ev
     struct caller caller = caller_of_leaf(walk);
     if (caller.frame->function != event->function || caller.frame->kind == FRAME_PLACEHOLDER)
         return false;
-    go_to(stack, event->time);
+    stack_moves_advance(stack, event->time);
     discount_leaf(walk);
     if (walk->caller_count > 0)
         walk->caller_count--;
-    stack->leaf = caller.id;
     walk->leaf = caller.frame;
-    record_step(stack, HISTORY_RETURN, caller.id);
+    stack_moves_return_uncounted(stack, caller.id);
     return true;
 }
 
@@ -182,12 +172,12 @@ static inline bool stays_plainly(struct walk *walk, const struct flow_event *eve
 
 static inline bool jump_plainly(struct walk *walk, const struct flow_event *event)
 {
-    go_to(walk->stack, event->time); /* the code depends on the time */
+    stack_moves_advance(walk->stack, event->time); /* the code depends on the time */
     if (event->next != 0 || (!(event->flags & FLOW_DIRECT) && !stays_plainly(walk, event)))
         return false;
     if (walk->leaf->function == event->function)
         return true;
-    struct activation activation = taken_over(walk->stack, event->function);
+    struct activation activation = stack_moves_taken_over(walk->stack, event->function);
     discount_leaf(walk);
     enter(walk, walk->leaf->parent, &activation, event->to, HISTORY_REPLACE);
     return true;

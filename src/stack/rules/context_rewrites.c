@@ -1,5 +1,7 @@
 #include "stack/rules/context_rewrites.h"
 
+#include "stack/stack_moves.h"
+
 #include <string.h>
 
 enum { KEPT_IN_MIND = 64 };
@@ -49,12 +51,12 @@ void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *
     struct activation begun = {
         .function = event->function, .kind = FRAME_SIGNAL, .return_address = interrupted};
     if (runs_on_top(stack, event->to) || is_injected_by_go(stack, event->function)) {
-        thread_stack_enter(stack, &begun, event->to);
+        stack_moves_enter(stack, &begun, event->to);
         return;
     }
     if (state_of(stack)->frames.count == KEPT_IN_MIND)
         forget(stack, context_rewrite_at(stack, 0));
-    frame_id link = thread_stack_enter_movable(stack, &begun, event->to);
+    frame_id link = stack_moves_enter_movable(stack, &begun, event->to);
     *(struct context_rewrite *)array_add(&state_of(stack)->frames) =
         (struct context_rewrite){.link = link, .address = event->to, .restorer = restorer};
 }
@@ -74,7 +76,7 @@ static struct context_rewrite *find_context_rewrite(const struct thread_stack *s
 
 static void settle_as_moved(struct thread_stack *stack, struct context_rewrite *context_rewrite)
 {
-    thread_stack_move(stack, context_rewrite->link);
+    stack_moves_move(stack, context_rewrite->link);
     forget(stack, context_rewrite);
 }
 
@@ -129,7 +131,7 @@ bool return_to_interrupted(struct thread_stack *stack, const struct flow_event *
     struct context_rewrite *context_rewrite = find_context_rewrite(stack, stack->leaf);
     if (context_rewrite != NULL)
         settle_as_on_top(stack, context_rewrite);
-    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
     return true;
 }
 

@@ -10,7 +10,7 @@
  *                                           ended, and returns to its caller (recovery of faults,
  *                                           abort handlers of restartable sequences)
  * At its beginning these cannot be distinguished. Until it ends, it is a frame on top of what was
- * interrupted that can be moved (thread_stack_enter_movable). If it has not returned but is left by
+ * interrupted that can be moved (stack_moves_enter_movable). If it has not returned but is left by
  * an exception or longjmp, it is a handler if the kernel has gone there at once. If sigreturn has,
  * the context was rewritten, unless the code has run on top of interrupted code before or is known
  * to be called so (sigpanic of Go's runtime, which never returns).

@@ -5,6 +5,7 @@
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 static enum go_role role_of(const struct thread_stack *stack, function_id function)
 {
@@ -35,9 +36,9 @@ static struct waiting find_waiting(const struct thread_stack *stack)
 static void go_on_after(struct thread_stack *stack, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, stack->leaf))
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
     else
-        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+        stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
 }
 
 /* mcall and morestack leave the stack pointer at their return address, which gogo drops. */
@@ -119,7 +120,7 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
     enum go_role role = role_of(stack, thread_stack_frame(stack, scheduler)->function);
     struct waiting waiting = find_waiting(stack);
     if (waiting.frame != FRAME_NONE)
-        thread_stack_return(stack, waiting.frame);
+        stack_moves_return(stack, waiting.frame);
     stack_pointer_set_left(stack, pointer_before_call(stack, stack->leaf));
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);

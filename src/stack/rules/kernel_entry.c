@@ -2,6 +2,7 @@
 
 #include "stack/rules/signals.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 /* SYSCALL (0f 05), SYSENTER (0f 34) and INT 0x80 (cd 80) all have two bytes; to repeat one, the
  * kernel goes back by that much (arch/x86/kernel/signal.c, "regs->ip -= 2"). */
@@ -18,8 +19,8 @@ void leave_unseen_kernel(struct thread_stack *stack)
     const struct frame *leaf = thread_stack_leaf(stack);
     if (!is_outside_frame(leaf))
         return;
-    stack->statistics.repaired++;
-    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    thread_stack_count_repaired(stack);
+    stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
 }
 
 static void enter_untraced_kernel(struct thread_stack *stack, const struct flow_event *event,
@@ -27,21 +28,21 @@ static void enter_untraced_kernel(struct thread_stack *stack, const struct flow_
 {
     if (stack->leaf == FRAME_NONE) {
         struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
-        thread_stack_begin(stack, &root, event->from, false);
+        stack_moves_begin(stack, &root, event->from, false);
     }
     leave_unseen_kernel(stack);
-    thread_stack_enter(stack, kernel, 0);
+    stack_moves_enter(stack, kernel, 0);
 }
 
 static void enter_traced_kernel(struct thread_stack *stack, const struct flow_event *event,
                                 const struct activation *kernel)
 {
     if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin(stack, kernel, event->to, true);
+        stack_moves_begin(stack, kernel, event->to, true);
         return;
     }
     leave_unseen_kernel(stack);
-    thread_stack_enter(stack, kernel, event->to);
+    stack_moves_enter(stack, kernel, event->to);
 }
 
 static void enter_kernel(struct thread_stack *stack, const struct flow_event *event,
@@ -72,10 +73,10 @@ void leave_kernel(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct frame *kernel = thread_stack_leaf(stack);
     if (thread_stack_is_root(stack, stack->leaf)) {
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
         return;
     }
-    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
     bool from_syscall = kernel->kind == FRAME_SYSCALL;
     if (event->to == kernel->return_address)
         return;
@@ -107,14 +108,14 @@ static frame_id find_kernel_entry(const struct thread_stack *stack)
 void rule_kernel_return(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin_at(stack, event, false);
+        stack_moves_begin_at(stack, event, false);
         return;
     }
     frame_id entry = find_kernel_entry(stack);
     if (entry == FRAME_NONE) {
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
         return;
     }
-    thread_stack_return(stack, entry);
+    stack_moves_return(stack, entry);
     leave_kernel(stack, event);
 }

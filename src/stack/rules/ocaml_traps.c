@@ -1,6 +1,7 @@
 #include "stack/rules/ocaml_traps.h"
 
 #include "stack/rules/context_rewrites.h"
+#include "stack/stack_moves.h"
 
 static struct array *traps_of(struct thread_stack *stack)
 {
@@ -42,10 +43,8 @@ bool raise_to_trap(struct thread_stack *stack, const struct flow_event *event)
     if (trap == NULL || trap->handler != event->to)
         return false;
     drop_newest(stack);
-    if (trap->frame != stack->leaf)
-        stack->statistics.unwound++;
     settle_before_unwinding(stack, trap->frame);
-    thread_stack_unwind(stack, trap->frame);
+    stack_moves_unwind(stack, trap->frame);
     return true;
 }
 

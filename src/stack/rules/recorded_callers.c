@@ -1,6 +1,7 @@
 #include "stack/rules/recorded_callers.h"
 
 #include "stack/rules/stack_pointer.h"
+#include "stack/stack_moves.h"
 
 /* One packet can stand for 65,536 callers. Damaged data must not fill the memory with them, so the
  * number of other steps limits how many are learned. Between deep recursions that are lost and
@@ -21,10 +22,10 @@ void rule_caller(struct thread_stack *stack, const struct flow_event *event)
         return;
     state->learned++;
     if (event->to == 0)
-        frame_tree_set_outermost(&stack->tree, thread_stack_parent(stack, state->uncalled));
+        stack_moves_learn_outermost(stack, state->uncalled);
     else
-        state->uncalled = thread_stack_learn_caller(stack, state->uncalled, event->function,
-                                                    event->to, event->flags & FLOW_INTERRUPTED);
+        state->uncalled = stack_moves_learn_caller(stack, state->uncalled, event->function,
+                                                   event->to, event->flags & FLOW_INTERRUPTED);
 }
 
 const struct stack_rule recorded_callers_rule = {

@@ -49,14 +49,12 @@ struct stack_rule_states {
 };
 #undef STACK_RULE_STATE
 
-#define STACK_RULE_COUNTED(name) STACK_RULE_##name,
-enum { STACK_RULES(STACK_RULE_COUNTED) STACK_RULE_COUNT };
-#undef STACK_RULE_COUNTED
-
+/* Makes and frees the states. `stack` is the one that has them, otherwise ready. */
 void stack_rules_begin(struct thread_stack *stack, struct stack_rule_states *states);
 void stack_rules_end(struct thread_stack *stack, struct stack_rule_states *states);
 
-/* All rules, in the order of the table. */
-extern const struct stack_rule *const stack_rules[STACK_RULE_COUNT];
+/* Call the functions of these names of all rules. */
+void stack_rules_segment_ended(struct thread_stack *stack, struct segment *segment);
+void stack_rules_program_changed(struct thread_stack *stack);
 
 #endif

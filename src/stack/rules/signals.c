@@ -3,6 +3,7 @@
 #include "stack/rules/context_rewrites.h"
 #include "stack/rules/kernel_entry.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 void enter_signal_handler(struct thread_stack *stack, const struct flow_event *event,
                           uint64_t interrupted)
@@ -19,8 +20,8 @@ void enter_restorer(struct thread_stack *stack, function_id function, uint64_t a
         .kind = FRAME_SIGNAL_RETURN,
         .return_address = handler->return_address,
     };
-    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
-    thread_stack_enter(stack, &restorer, address);
+    stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
+    stack_moves_enter(stack, &restorer, address);
 }
 
 static bool is_nowhere_open(const struct thread_stack *stack, function_id function)
@@ -36,12 +37,12 @@ bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *e
     if (restorer->kind == FRAME_FUNCTION && thread_stack_is_root(stack, stack->leaf) && !starts &&
         restorer->function != event->function) {
         /* The segment began in a handler: what it interrupted has not been seen before. */
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
         return true;
     }
     if (restorer->kind != FRAME_SIGNAL_RETURN)
         return false;
-    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
     if (continues_at(restorer->return_address, event->to))
         return true;
     /* The next signal was waiting, or the handler has rewritten the context. */

@@ -4,6 +4,7 @@
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 enum {
     /* Bytes that code may push, or leave unread, between the point where the pointer is recorded
@@ -89,7 +90,7 @@ static bool is_open_in(const struct thread_stack *stack, frame_id leaf, function
 static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event *event)
 {
     suspend_running(stack);
-    thread_stack_begin_at(stack, event, false);
+    stack_moves_begin_at(stack, event, false);
 }
 
 /* A signal handler that had switched stacks returns to its restorer. */

@@ -2,6 +2,7 @@
 
 #include "stack/rules/stack_pointer.h"
 #include "stack/stack_comparison.h"
+#include "stack/stack_moves.h"
 
 #include <string.h>
 
@@ -68,7 +69,7 @@ static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
 void stack_switch_leave(struct thread_stack *stack)
 {
     state_of(stack)->top = 0;
-    thread_stack_leave(stack);
+    stack_moves_leave(stack);
 }
 
 static void suspend(struct thread_stack *stack)
@@ -102,7 +103,7 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
     for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < state_of(stack)->suspended.count;
          i++)
         *(frame_id *)array_add(candidates) = suspended_at(stack, i);
-    thread_stack_begin_in_one_of(stack, event);
+    stack_moves_begin_in_one_of(stack, event);
 }
 
 bool is_suspended_at(const struct thread_stack *stack, uint64_t address)
@@ -123,7 +124,7 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
                   frame_id frame, const struct flow_event *event)
 {
     state_of(stack)->top = suspended->top;
-    thread_stack_resume(stack, frame, event->function, event->to);
+    stack_moves_resume(stack, frame, event->function, event->to);
 }
 
 void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
@@ -166,7 +167,7 @@ bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *ev
 
 void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
 {
-    thread_stack_begin_at(stack, event, thread_stack_is_start(stack, event->to));
+    stack_moves_begin_at(stack, event, thread_stack_is_start(stack, event->to));
 }
 
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top)
@@ -206,7 +207,7 @@ bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
     if (index == 0)
         return false;
     forget(stack, index - 1);
-    thread_stack_gain_callers(stack, thread_stack_parent(stack, segment->before));
+    stack_moves_gain_callers(stack, thread_stack_parent(stack, segment->before));
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include "stack/rules/kernel_entry.h"
 #include "stack/rules/recorded_callers.h"
+#include "stack/stack_moves.h"
 
 void rule_stop(struct thread_stack *stack, const struct flow_event *event)
 {
@@ -17,17 +18,14 @@ void rule_stop(struct thread_stack *stack, const struct flow_event *event)
 static void show_pause(struct thread_stack *stack)
 {
     struct activation untraced = {.function = FUNCTION_UNTRACED, .kind = FRAME_UNTRACED};
-    struct ticks now = stack->now;
-    stack->now = stack->rules.tracing_pause->stopped_at;
-    thread_stack_enter(stack, &untraced, 0);
-    stack->now = now;
+    stack_moves_enter_earlier(stack, stack->rules.tracing_pause->stopped_at, &untraced, 0);
     stack->rules.tracing_pause->stopped = false;
 }
 
 /* The next events may name the callers. */
 static void begin(struct thread_stack *stack, const struct flow_event *event, bool seen)
 {
-    thread_stack_begin_at(stack, event, seen);
+    stack_moves_begin_at(stack, event, seen);
     recorded_callers_begin(stack);
 }
 
@@ -36,10 +34,10 @@ static void continue_in(struct thread_stack *stack, const struct flow_event *eve
 {
     frame_id frame = thread_stack_find(stack, event->function);
     if (frame != FRAME_NONE) {
-        thread_stack_return(stack, frame);
+        stack_moves_return(stack, frame);
         return;
     }
-    thread_stack_end(stack, HISTORY_END_GAP);
+    stack_moves_end(stack, HISTORY_END_GAP);
     begin(stack, event, false);
 }
 
@@ -63,8 +61,8 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
     bool first = !stack->started;
     bool other_program = program_changed(stack);
     if (other_program) {
-        thread_stack_end(stack, HISTORY_END_EXEC);
-        thread_stack_change_program(stack);
+        stack_moves_end(stack, HISTORY_END_EXEC);
+        stack_rules_program_changed(stack);
     }
     if (stack->leaf == FRAME_NONE) {
         bool seen = (first || other_program) && thread_stack_is_start(stack, event->to);
@@ -74,12 +72,12 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
     }
     if (stack->rules.tracing_pause->stopped) {
         show_pause(stack);
-        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+        stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
         continue_in(stack, event);
     } else if (is_outside_frame(thread_stack_leaf(stack))) {
         leave_kernel(stack, event);
     } else if (thread_stack_leaf(stack)->function != event->function) {
-        stack->statistics.repaired++;
+        thread_stack_count_repaired(stack);
         continue_in(stack, event);
     }
 }
@@ -94,7 +92,7 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
         .error = event->error,
         .time_lost = event->flags & FLOW_TIME_LOST,
     };
-    thread_stack_begin_gap(stack, &gap);
+    stack_moves_begin_gap(stack, &gap);
 }
 
 const struct stack_rule tracing_pause_rule = {

@@ -2,6 +2,7 @@
 
 #include "stack/rules/kernel_entry.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 /* The greatest number of frames compared, from the end of a transaction and from its beginning
  * outwards to where both meet: all that it has written, including return addresses, must fit into
@@ -78,12 +79,10 @@ static bool undo(struct thread_stack *stack)
     struct undoing undoing = plan_undoing(stack);
     if (undoing.common == FRAME_NONE)
         return false;
-    if (undoing.common != stack->leaf)
-        stack->statistics.unwound++;
     if (undoing.count == 0)
-        thread_stack_unwind(stack, undoing.common);
+        stack_moves_unwind(stack, undoing.common);
     while (undoing.count > 0)
-        thread_stack_enter_again(stack, undoing.left[--undoing.count]);
+        stack_moves_enter_again(stack, undoing.left[--undoing.count]);
     return true;
 }
 
@@ -109,7 +108,7 @@ void rule_abort(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin_at(stack, event, false);
+        stack_moves_begin_at(stack, event, false);
         return;
     }
     leave_unseen_kernel(stack);

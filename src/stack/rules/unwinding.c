@@ -7,11 +7,12 @@
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwind_target_pointers.h"
 #include "stack/rules/unwind_targets.h"
+#include "stack/stack_moves.h"
 
 void take_over(struct thread_stack *stack, function_id function, uint64_t address)
 {
     if (thread_stack_leaf(stack)->function != function)
-        thread_stack_replace(stack, function, address);
+        stack_moves_replace(stack, function, address);
 }
 
 /* A jump back to the function that was called in this frame returns from its cold part, even if the
@@ -38,10 +39,8 @@ bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *ev
 
 static void unwind_to(struct thread_stack *stack, frame_id frame)
 {
-    if (frame != stack->leaf)
-        stack->statistics.unwound++;
     settle_before_unwinding(stack, frame);
-    thread_stack_unwind(stack, frame);
+    stack_moves_unwind(stack, frame);
 }
 
 /* The return address by which an unwinder identifies the active call: a handler's frame holds the
@@ -78,6 +77,13 @@ bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
     if (frame != FRAME_NONE)
         unwind_to(stack, frame);
     return frame != FRAME_NONE;
+}
+
+/* Where control has continued. */
+static struct unwind_place place_of(const struct thread_stack *stack,
+                                    const struct flow_event *event)
+{
+    return (struct unwind_place){event->to, stack_pointer_move(stack).to};
 }
 
 /* The activations of a function in which control may continue. */
@@ -127,7 +133,7 @@ static struct activations find_in_range(struct thread_stack *stack, const struct
 static struct activations find_activations(struct thread_stack *stack,
                                            const struct flow_event *event)
 {
-    struct unwind_place landed = {event->to, stack_pointer_move(stack).to};
+    struct unwind_place landed = place_of(stack, event);
     struct unwind_range range = unwind_target_pointers_range(stack, stack->leaf, landed);
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     if (landed.pointer == 0)
@@ -153,19 +159,18 @@ static void land_in_active_function(struct thread_stack *stack, const struct flo
         unwind_to(stack, activations.innermost);
         return;
     }
-    stack->statistics.unwound++;
+    thread_stack_count_unwound(stack);
     frame_id fallback = activations.innermost != FRAME_NONE
                             ? thread_stack_parent(stack, activations.innermost)
                             : thread_stack_placeholder(stack);
-    thread_stack_land(stack, event, stack_pointer_move(stack).to, fallback,
-                      activations.called_from_there);
+    stack_moves_land(stack, event, place_of(stack, event), fallback, activations.called_from_there);
 }
 
 /* The leaf's caller is known, but not what runs in the leaf's place. */
 static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
 {
-    thread_stack_land(stack, event, stack_pointer_move(stack).to,
-                      thread_stack_parent(stack, stack->leaf), false);
+    stack_moves_land(stack, event, place_of(stack, event), thread_stack_parent(stack, stack->leaf),
+                     false);
 }
 
 static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)
@@ -192,6 +197,6 @@ void land_by_return(struct thread_stack *stack, const struct flow_event *event)
 {
     if (land_on_pad(stack, event))
         return;
-    stack->statistics.repaired++;
+    thread_stack_count_repaired(stack);
     land_in_other_frame(stack, event);
 }
