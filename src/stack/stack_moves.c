@@ -13,13 +13,13 @@ void stack_moves_set_start(struct thread_stack *stack, frame_id frame, uint64_t 
 }
 
 /* Another frame of `function` is on the stack. */
-static void count_active(struct thread_stack *stack, function_id function)
+static inline void count_active(struct thread_stack *stack, function_id function)
 {
     stack_moves_know(stack, function);
     stack_moves_count(stack, function);
 }
 
-static void open_frame(struct thread_stack *stack, frame_id parent,
+static inline void open_frame(struct thread_stack *stack, frame_id parent,
                        const struct activation *activation, uint64_t address)
 {
     stack_moves_place_leaf(stack, parent, activation, address);
@@ -233,6 +233,8 @@ void stack_moves_unwind(struct thread_stack *stack, frame_id frame)
 void stack_moves_replace(struct thread_stack *stack, function_id function, uint64_t address)
 {
     const struct frame *leaf = thread_stack_leaf(stack);
+    if (leaf->function == function)
+        return;
     struct activation activation = stack_moves_taken_over(stack, function);
     stack_moves_discount(stack, leaf->function);
     open_frame(stack, leaf->parent, &activation, address);

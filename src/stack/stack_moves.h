@@ -69,7 +69,8 @@ void stack_moves_enter_again(struct thread_stack *stack, frame_id frame);
  * returned, or were unwound. */
 void stack_moves_return(struct thread_stack *stack, frame_id frame);
 void stack_moves_unwind(struct thread_stack *stack, frame_id frame);
-/* Another function takes over the leaf's frame: the same kind, the same return address. */
+/* Another function takes over the leaf's frame: the same kind, the same return address. No change
+ * if it is the leaf's own. */
 void stack_moves_replace(struct thread_stack *stack, function_id function, uint64_t address);
 /* All frames end, and their caller turns out to be `function`, at `address`. */
 void stack_moves_discover(struct thread_stack *stack, function_id function, uint64_t address);

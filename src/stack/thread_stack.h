@@ -92,11 +92,11 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;              /* struct gap, in time order */
-    struct array segments;          /* struct segment, in time order */
-    struct array resumed;           /* frame_id: where each suspended stack continued */
-    struct segment next;            /* what is known of the next segment */
-    struct stack_rule_states rules; /* each for its rule alone */
+    struct array gaps;        /* struct gap, in time order */
+    struct array segments;    /* struct segment, in time order */
+    struct array resumed;     /* frame_id: where each suspended stack continued */
+    struct segment next;      /* what is known of the next segment */
+    struct stack_rules rules; /* the state of each is for its rule alone */
     struct code_view code;
     struct thread_stack_statistics statistics;
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
@@ -105,6 +105,7 @@ struct thread_stack {
     uint64_t root_return_address; /* of the segment's outermost known frame; 0: unknown */
     struct active_functions open; /* of the current stack */
     struct ticks now;             /* of the newest event */
+    uint8_t previous;             /* enum flow_kind: of the event before, if `started` */
     bool started;                 /* an event was seen */
     bool in_gap;                  /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, for comparison */
@@ -113,9 +114,10 @@ struct thread_stack {
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code);
 void thread_stack_free(struct thread_stack *stack);
 
-/* An event was seen. */
-static inline void thread_stack_start(struct thread_stack *stack)
+/* An event of this kind has been followed. */
+static inline void thread_stack_followed(struct thread_stack *stack, enum flow_kind kind)
 {
+    stack->previous = (uint8_t)kind;
     stack->started = true;
 }
 

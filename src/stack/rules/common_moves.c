@@ -1,14 +1,12 @@
 #include "stack/rules/common_moves.h"
 
 #include "stack/rules/goroutines.h"
-#include "stack/rules/kernel_entry.h"
+#include "stack/rules/kernel_frames.h"
 #include "stack/rules/ocaml_traps.h"
-#include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
-#include "stack/rules/tracing_pause.h"
+#include "stack/rules/tail_calls.h"
 #include "stack/rules/transactions.h"
-#include "stack/rules/unwinding.h"
 #include "stack/stack_moves.h"
 
 /* True if the stack is in no state that a rule checks before it makes a plain move. */
@@ -16,7 +14,7 @@ static bool is_at_ease(const struct thread_stack *stack)
 {
     return stack->started && stack->leaf != FRAME_NONE && !transactions_run(stack) &&
            !stack_pointer_moved(stack) && !frame_tree_full(&stack->tree) &&
-           !is_outside_frame(thread_stack_leaf(stack));
+           !kernel_frames_is_outside(thread_stack_leaf(stack));
 }
 
 /* For functions that are not special (is_special_function), and that frames can have. */
@@ -154,10 +152,10 @@ static inline bool return_plainly(struct walk *walk, const struct flow_event *ev
 
 static bool stays_by_rule(struct walk *walk, const struct flow_event *event)
 {
-    if (ocaml_traps_are_set(walk->stack) || runs_gogo(walk->stack))
+    if (ocaml_traps_are_set(walk->stack) || goroutines_runs_gogo(walk->stack))
         return false;
     count_all(walk);
-    return stays_in_leaf(walk->stack, event);
+    return tail_calls_stays_in_leaf(walk->stack, event);
 }
 
 /* An indirect jump: through a table of the linker, a thunk, a pointer at the end of a function. If
@@ -213,13 +211,12 @@ static bool all_jump_directly(const struct flow_event *events, size_t count)
  * direct jumps do not change that (end_move_by). */
 static void be_at_ease(struct thread_stack *stack, const struct flow_event *moves, size_t count)
 {
-    tracing_pause_continued(stack);
-    recorded_callers_end(stack);
+    thread_stack_followed(stack, moves[count - 1].kind);
     if (!all_jump_directly(moves, count))
         stack_pointer_branched(stack);
 }
 
-size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
+size_t common_moves_follow(struct thread_stack *stack, const struct flow_event *events,
                            size_t count)
 {
     size_t done = 0;

@@ -37,21 +37,18 @@ struct context_rewrites {
 
 /* The kernel goes back to event->to; the leaf was interrupted at `interrupted`. `restorer`: the
  * function from which sigreturn was called; FUNCTION_UNKNOWN if it was not sigreturn. */
-void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
-                           uint64_t interrupted, function_id restorer);
+void context_rewrites_begin(struct thread_stack *stack, const struct flow_event *event,
+                            uint64_t interrupted, function_id restorer);
 
 /* True if the leaf returns to the caller of what was interrupted, which it has replaced: the leaf
  * has been moved to where it belongs, and the caller must end it. */
-bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event *event);
-
-/* True if the leaf, an injected call, has returned to what was interrupted; then the event is
- * complete. */
-bool return_to_interrupted(struct thread_stack *stack, const struct flow_event *event);
+bool context_rewrites_returns_for_interrupted(struct thread_stack *stack,
+                                              const struct flow_event *event);
 
 /* The leaf, a handler, returns to its restorer: its place is on top of what it interrupted. */
-void settle_as_handler(struct thread_stack *stack);
+void context_rewrites_settle_handler(struct thread_stack *stack);
 
-/* Everything above `target`, a frame of the stack, is about to be unwound. */
-void settle_before_unwinding(struct thread_stack *stack, frame_id target);
+/* Unwinds everything above `target`, a frame of the stack. */
+void context_rewrites_unwind(struct thread_stack *stack, frame_id target);
 
 #endif

@@ -38,7 +38,7 @@ static bool is_to_be_cleaned_up(struct thread_stack *stack, frame_id frame,
            unwind_targets_may_have_called(stack, frame, event->to);
 }
 
-bool land_in_cleanup(struct thread_stack *stack, const struct flow_event *event)
+bool forced_unwinding_land(struct thread_stack *stack, const struct flow_event *event)
 {
     frame_id id = find_unwinder(stack, event);
     if (id == FRAME_NONE)

@@ -153,7 +153,7 @@ void sampled_stacks_follow(struct thread_stack *stack, struct sampled_stacks *st
                            const struct stack_sample *sample)
 {
     stack_moves_advance(stack, sample->time);
-    thread_stack_start(stack);
+    thread_stack_followed(stack, FLOW_CALL);
     switch (sample->kind) {
     case STACK_SAMPLE: {
         struct shown_stack shown = show(stacks, sample);

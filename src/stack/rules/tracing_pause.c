@@ -1,17 +1,37 @@
-#include "stack/rules/tracing_pause.h"
-
+/* The rules of tracing that stops and starts: filters, the beginning of a recording, exec.
+ *
+ * If tracing stops for no reason in the program itself, a frame "[untraced]" is on the stack until
+ * it continues: in the same function, or in one further out to which the program must have returned
+ * meanwhile. Otherwise nothing connects the stack before with the one after: the segment ends, and
+ * a new one begins.
+ *
+ * After exec a thread runs another program: its whole stack ends there (at the time at which the
+ * new program begins, so that the exec system call keeps its length).
+ */
 #include "stack/rules/kernel_entry.h"
+#include "stack/rules/kernel_frames.h"
 #include "stack/rules/recorded_callers.h"
 #include "stack/stack_moves.h"
 
-void rule_stop(struct thread_stack *stack, const struct flow_event *event)
+struct tracing_pause {
+    struct ticks stopped_at;  /* at the last FLOW_STOP */
+    bool stopped_inside;      /* in the program, and in a segment */
+    uint32_t program_changes; /* up to which the stack is up to date */
+};
+
+static bool follow_stop(struct thread_stack *stack, const struct flow_event *event)
 {
-    /* Only later events show whether this is a pause or the end of the recording. */
-    *stack->rules.tracing_pause = (struct tracing_pause){
-        .stopped = stack->leaf != FRAME_NONE && !is_outside_frame(thread_stack_leaf(stack)),
-        .stopped_at = stack->now,
-        .program_changes = stack->rules.tracing_pause->program_changes,
-    };
+    struct tracing_pause *state = stack->rules.tracing_pause;
+    state->stopped_at = stack->now;
+    state->stopped_inside =
+        stack->leaf != FRAME_NONE && !kernel_frames_is_outside(thread_stack_leaf(stack));
+    return true;
+}
+
+/* Only the next event shows whether FLOW_STOP was a pause or the end of the recording. */
+static bool is_paused(const struct thread_stack *stack)
+{
+    return stack->previous == FLOW_STOP && stack->rules.tracing_pause->stopped_inside;
 }
 
 /* Adds "[untraced]" from the beginning of the pause on. */
@@ -19,7 +39,6 @@ static void show_pause(struct thread_stack *stack)
 {
     struct activation untraced = {.function = FUNCTION_UNTRACED, .kind = FRAME_UNTRACED};
     stack_moves_enter_earlier(stack, stack->rules.tracing_pause->stopped_at, &untraced, 0);
-    stack->rules.tracing_pause->stopped = false;
 }
 
 /* The next events may name the callers. */
@@ -41,11 +60,10 @@ static void continue_in(struct thread_stack *stack, const struct flow_event *eve
     begin(stack, event, false);
 }
 
-void tracing_pause_before(struct thread_stack *stack, const struct flow_event *event)
+static void begin_events(struct thread_stack *stack)
 {
-    if (!stack->started)
-        stack->rules.tracing_pause->program_changes =
-            stack->code.program_changes(stack->code.context, stack->now);
+    stack->rules.tracing_pause->program_changes =
+        stack->code.program_changes(stack->code.context, stack->now);
 }
 
 static bool program_changed(struct thread_stack *stack)
@@ -56,7 +74,7 @@ static bool program_changed(struct thread_stack *stack)
     return changed;
 }
 
-void rule_resume(struct thread_stack *stack, const struct flow_event *event)
+static bool follow_resume(struct thread_stack *stack, const struct flow_event *event)
 {
     bool first = !stack->started;
     bool other_program = program_changed(stack);
@@ -66,25 +84,26 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
     }
     if (stack->leaf == FRAME_NONE) {
         bool seen = (first || other_program) && thread_stack_is_start(stack, event->to);
-        stack->rules.tracing_pause->stopped = false;
         begin(stack, event, seen);
-        return;
+        return true;
     }
-    if (stack->rules.tracing_pause->stopped) {
+    if (is_paused(stack)) {
         show_pause(stack);
         stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
         continue_in(stack, event);
-    } else if (is_outside_frame(thread_stack_leaf(stack))) {
-        leave_kernel(stack, event);
+    } else if (kernel_frames_is_outside(thread_stack_leaf(stack))) {
+        kernel_entry_leave(stack, event);
     } else if (thread_stack_leaf(stack)->function != event->function) {
         thread_stack_count_repaired(stack);
         continue_in(stack, event);
     }
+    return true;
 }
 
-void rule_gap(struct thread_stack *stack, const struct flow_event *event)
+/* The control flow is unknown from here on: the segment ends. */
+static bool follow_gap(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack->rules.tracing_pause->stopped)
+    if (is_paused(stack))
         show_pause(stack);
     struct gap gap = {
         .address = event->from,
@@ -93,8 +112,11 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
         .time_lost = event->flags & FLOW_TIME_LOST,
     };
     stack_moves_begin_gap(stack, &gap);
+    return true;
 }
 
 const struct stack_rule tracing_pause_rule = {
     .state_size = sizeof(struct tracing_pause),
+    .begin_events = begin_events,
+    .follow = {[FLOW_STOP] = follow_stop, [FLOW_RESUME] = follow_resume, [FLOW_GAP] = follow_gap},
 };
