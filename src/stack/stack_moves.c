@@ -20,7 +20,7 @@ static inline void count_active(struct thread_stack *stack, function_id function
 }
 
 static inline void open_frame(struct thread_stack *stack, frame_id parent,
-                       const struct activation *activation, uint64_t address)
+                              const struct activation *activation, uint64_t address)
 {
     stack_moves_place_leaf(stack, parent, activation, address);
     count_active(stack, frame_known_function(activation->function));
