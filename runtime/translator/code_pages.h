@@ -41,7 +41,8 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end);
 
 /* A fault at `address` that a write raised (error code bit 1). True: the page was protected by us; it is writable
  * again, its fragments were invalidated (tr_invalidate in fragment.h), the instruction is to be run again.
- * `writer_pc` is the writing instruction (the program's), or 0 when not known. Takes process->lock. */
+ * `writer_pc` is the writing instruction (the program's), or 0 when not known. Takes process->lock. `thread` may be any of the
+ * process: the one that writes may have gone on natively. */
 bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc);
 
 /* Mappings in the range have gone or are about to, or others have taken their place: forgets what was known and

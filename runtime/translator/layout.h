@@ -56,10 +56,11 @@ struct tr_options {
     uint32_t follow;       /* bool: processes that the program starts are traced, too */
     /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
     uint64_t ring_size;
-    uint64_t tsc_hz;      /* TSC ticks per second */
-    uint64_t stamp_ticks; /* TSC ticks between time stamps, about */
-    uint32_t bus_ratio;   /* for CBR packets: TSC MHz / 100 */
-    uint32_t lossless;    /* bool: with full_execution: wait for the reader; else leave gaps */
+    uint64_t snapshot_size; /* bytes of packets before a snapshot that belong to it */
+    uint64_t tsc_hz;        /* TSC ticks per second */
+    uint64_t stamp_ticks;   /* TSC ticks between time stamps, about */
+    uint32_t bus_ratio;     /* for CBR packets: TSC MHz / 100 */
+    uint32_t lossless;      /* bool: with full_execution: wait for the reader; else leave gaps */
     /* The same instant in three clocks, taken before the program started. */
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
 
@@ -242,7 +243,9 @@ struct tr_slot {
     _Atomic uint32_t table; /* serial of the fragment table of its address space */
     _Atomic uint32_t ended; /* enum tr_slot_end */
     uint64_t size;          /* bytes in the ring */
-    uint64_t first_time;    /* ticks */
+    _Atomic uint64_t
+        room; /* of these, used: fewer where the disk was full. From there the log goes on as after TR_PAD */
+    uint64_t first_time; /* ticks */
     /* Stream positions, in bytes since the thread began: position P lies at P % size. Valid log: from the oldest
      * chunk that is still there up to the first word that is 0 at or after `head`; the writer keeps at least
      * TR_CLEARED bytes after what it has written cleared. */
@@ -294,14 +297,14 @@ enum tr_event {
                      at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
     TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
     TR_STACK, /* u64 before, u64 after: the stack pointer around the load that ended the last block */
-    TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, then a copy of the
-                     program's stack: n 8-byte words (2 words each) from rsp on. pc is in the first block of the fragment
-                     whose entry comes next (so that a reader who begins here learns it), or of the one entered last. The
-                     first record of every chunk but the first; also the first one after TR_FORKED and TR_LOST */
+    TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, rdi, then a copy of the
+                     program's stack: n 8-byte words (2 words each) from rsp on. pc is in the fragment whose entry comes next,
+                     so that a reader who begins here learns it. The first record of every chunk but the first; also the
+                     first one after TR_FORKED */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP, /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
     TR_LOST, /* u64 time: log was given up here; nothing is known of what ran before this */
-    TR_FORKED, /* u64 time: first record of a child after fork: it goes on where its parent called fork */
+    TR_FORKED, /* u64 time: first record of a child after fork or vfork: it goes on where its parent called it */
     TR_EVENT_KINDS,
 };
 
@@ -315,7 +318,7 @@ enum tr_stamp {
 /* Payload words after the first one; TR_CALLS has 2 * payload more. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
     [TR_STAMP] = 2,    [TR_PARTIAL] = 2,   [TR_SYSCALL] = 2, [TR_RESUME] = 2,
-    [TR_HANDLER] = 10, [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 16,
+    [TR_HANDLER] = 10, [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,
     [TR_MARK] = 2,     [TR_STOP] = 4,      [TR_LOST] = 2,    [TR_FORKED] = 2,
 };
 

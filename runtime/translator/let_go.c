@@ -1,4 +1,4 @@
-/* A thread that was traced goes on natively. */
+/* A thread that was traced goes on natively, and the others of its process, too. */
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/signal.h"
@@ -13,10 +13,23 @@ static bool others_stay(struct tr_thread *thread)
            __atomic_sub_fetch(&thread->process->running, 1, __ATOMIC_ACQ_REL) != 0;
 }
 
+/* What a thread does natively, mapping and writing code, the others would not notice: they follow at their next look. */
+static void call_others(const struct tr_thread *thread)
+{
+    for (struct tr_thread *other = thread->process->threads; other; other = other->next) {
+        bool used = __atomic_load_n(&other->state, __ATOMIC_ACQUIRE) == TR_THREAD_USED;
+        if (other == thread || !used || other->pid != thread->pid)
+            continue;
+        other->let_go = true;
+        other->hot.limit = other->hot.run = 0;
+    }
+}
+
 void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
 {
     struct tr_process *process = thread->process;
     tr_signals_block(thread);
+    call_others(thread);
     if (thread->slot && !thread->stops)
         tr_log_stop(thread, reason, thread->app.pc);
     bool stay = others_stay(thread);

@@ -1,6 +1,7 @@
 #include "runtime/translator/log.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/disk_space.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/recorder.h"
@@ -17,11 +18,16 @@ enum {
      * guard page. */
     SLACK = 4 << 10,
     CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
+    LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
     FIRST_INTERVAL = 256,  /* bytes of log between time stamps, at the beginning */
+    INTERVAL_STEP = 32,    /* this and the next as in enter.S */
+    LARGEST_INTERVAL = 2048,
     LINE = 64,
 };
 
 _Static_assert(CHECK_STEP + TR_CLEARED + LINE < PRIVATE_RING - SLACK, "enter.S stays in the ring");
+_Static_assert(LEAST_ROOM >= LARGEST_STACK_COPY + CHECK_STEP + SLACK,
+               "all that is written at once fits into the smallest ring");
 
 static uint64_t position(const struct tr_thread *thread)
 {
@@ -39,12 +45,35 @@ static void put(struct tr_thread *thread, const void *bytes, size_t size)
     thread->hot.log += size;
 }
 
+/* The disk is full: what lies from there on is not used. */
+static void shrink(struct tr_thread *thread, uint64_t room_end)
+{
+    thread->room_end = room_end;
+    if (thread->slot)
+        atomic_store(&thread->slot->room, room_end - (uint64_t)thread->ring);
+}
+
+/* Ensures that what lies before `up_to` can be written. */
+static void back(struct tr_thread *thread, uint64_t up_to)
+{
+    if (up_to > thread->room_end)
+        up_to = thread->room_end;
+    while (thread->backed < up_to) {
+        if (!tr_is_backed(thread->backed, 1)) {
+            shrink(thread, thread->backed);
+            return;
+        }
+        thread->backed += TR_PAGE;
+    }
+}
+
 /* Whole cache lines: enter.S goes on in such steps. */
 static void clear(struct tr_thread *thread, uint64_t up_to)
 {
     up_to = (up_to + LINE - 1) & ~(uint64_t)(LINE - 1);
-    if (up_to > (uint64_t)thread->ring_end)
-        up_to = (uint64_t)thread->ring_end;
+    back(thread, up_to);
+    if (up_to > thread->room_end)
+        up_to = thread->room_end;
     /* A loop that logs without looking at the limit may have written further than was cleared. */
     if (thread->hot.cleared < thread->hot.log)
         thread->hot.cleared = thread->hot.log;
@@ -54,7 +83,7 @@ static void clear(struct tr_thread *thread, uint64_t up_to)
     thread->hot.cleared = up_to;
 }
 
-static void publish(struct tr_thread *thread)
+void tr_log_publish(struct tr_thread *thread)
 {
     if (thread->slot)
         atomic_store_explicit(&thread->slot->head, position(thread), memory_order_release);
@@ -78,25 +107,84 @@ static void keep_asked(struct tr_thread *thread)
         thread->hot.limit = thread->hot.run = 0;
 }
 
-/* The log goes on at the beginning of the ring. The next comparison with the limit begins a chunk there: the old limit is
- * far from here, and readers begin at chunks. */
-static void wrap(struct tr_thread *thread)
+/* The next comparison with the limit begins a chunk there: the old limit is far from here, and readers begin at chunks. */
+static void begin_round(struct tr_thread *thread)
 {
-    uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
-    if (thread->hot.log < (uint64_t)thread->ring_end)
-        memcpy((void *)thread->hot.log, &pad, sizeof pad);
-    thread->wraps += ring_size(thread);
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
     thread->hot.limit = thread->hot.check_at = thread->hot.log;
+    thread->hot.run = 0;
     keep_asked(thread);
+}
+
+/* The log goes on at the beginning of the ring. */
+static void wrap(struct tr_thread *thread)
+{
+    uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
+    if (thread->hot.log < thread->room_end)
+        memcpy((void *)thread->hot.log, &pad, sizeof pad);
+    thread->wraps += ring_size(thread);
+    begin_round(thread);
+}
+
+/* Followed by a page that cannot be touched. */
+static uint8_t *map_guarded(uint64_t size)
+{
+    uint8_t *memory = tr_own_map(size + TR_PAGE);
+    if (memory)
+        tr_syscall(__NR_mprotect, (uint64_t)memory + size, TR_PAGE, PROT_NONE);
+    return memory;
+}
+
+static bool use_private_ring(struct tr_thread *thread)
+{
+    if (!thread->private_ring)
+        thread->private_ring = map_guarded(PRIVATE_RING);
+    if (!thread->private_ring)
+        return false;
+    thread->slot = NULL;
+    thread->serial = UINT32_MAX;
+    thread->ring = thread->private_ring;
+    thread->ring_end = thread->ring + PRIVATE_RING;
+    thread->room_end = thread->backed = (uint64_t)thread->ring_end;
+    return true;
+}
+
+/* The log ends here; what the thread logs until it leaves the cache is not kept. */
+static void lose_ring(struct tr_thread *thread)
+{
+    tr_log_publish(thread);
+    if (thread->slot)
+        atomic_store(&thread->slot->ended, TR_SLOT_NO_SPACE);
+    thread->stops = thread->let_go = true;
+    thread->hot.limit = thread->hot.run = 0;
+    use_private_ring(thread);
+    begin_round(thread);
+}
+
+/* To the ring's beginning; when the disk is full, and there is too little of the ring, it is given up. */
+static void leave_end(struct tr_thread *thread)
+{
+    if (thread->room_end - (uint64_t)thread->ring < LEAST_ROOM)
+        lose_ring(thread);
+    else
+        wrap(thread);
+}
+
+/* `size` bytes, at most LEAST_ROOM - SLACK, can be written. */
+static void reserve(struct tr_thread *thread, uint64_t size)
+{
+    if (thread->hot.log + size + SLACK > thread->room_end)
+        wrap(thread);
+    back(thread, thread->hot.log + size + SLACK);
+    if (thread->hot.log + size + SLACK > thread->room_end)
+        leave_end(thread);
 }
 
 static void make_room(struct tr_thread *thread, uint64_t size)
 {
-    if (thread->hot.log + size + SLACK > (uint64_t)thread->ring_end)
-        wrap(thread);
+    reserve(thread, size);
     clear(thread, thread->hot.log + size + TR_CLEARED);
 }
 
@@ -122,17 +210,9 @@ uint32_t tr_log_last(const struct tr_thread *thread)
 
 /* ---- beginning ---- */
 
-static bool use_private_ring(struct tr_thread *thread)
+static bool has_least_room(uint64_t slot)
 {
-    if (!thread->private_ring)
-        thread->private_ring = tr_own_map(PRIVATE_RING);
-    if (!thread->private_ring)
-        return false;
-    thread->slot = NULL;
-    thread->serial = UINT32_MAX;
-    thread->ring = thread->private_ring;
-    thread->ring_end = thread->ring + PRIVATE_RING;
-    return true;
+    return tr_is_backed(slot, TR_SLOT_RING + LEAST_ROOM);
 }
 
 static bool use_slot(struct tr_thread *thread, uint32_t serial)
@@ -143,13 +223,19 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     uint8_t *at =
         thread->process->arena + control->slot_offset + (uint64_t)serial * control->slot_size;
     uint64_t size = control->options.ring_size;
-    if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0)
+    if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0 ||
+        !has_least_room((uint64_t)at)) {
+        atomic_fetch_add(&control->lost_slots, 1);
         return false;
+    }
     struct tr_slot *slot = (void *)at;
     thread->slot = slot;
     thread->serial = serial;
     thread->ring = at + TR_SLOT_RING;
     thread->ring_end = thread->ring + size;
+    thread->room_end = (uint64_t)thread->ring_end;
+    thread->backed = (uint64_t)thread->ring + LEAST_ROOM;
+    slot->room = size;
     slot->serial = serial;
     slot->pid = (uint32_t)thread->pid;
     slot->tid = (uint32_t)thread->tid;
@@ -165,11 +251,20 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
 
 /* enter.S stamps the time and clears ahead by itself up to here: it must not come to the ring's end, which may be nearer
  * than CHECK_STEP after a copy of the stack. */
-static uint64_t next_check(const struct tr_thread *thread)
+static uint64_t next_check(struct tr_thread *thread)
 {
     uint64_t ahead = TR_CLEARED + 2 * LINE, step = thread->hot.log + CHECK_STEP;
-    uint64_t end = (uint64_t)thread->ring_end;
-    return (step < end ? step : end) - ahead;
+    back(thread, step);
+    return (step < thread->room_end ? step : thread->room_end) - ahead;
+}
+
+/* As enter.S does. */
+static void adapt_interval(struct tr_thread *thread)
+{
+    uint64_t interval = thread->hot.stamp_interval;
+    bool early = tr_rdtsc() - thread->hot.stamped < thread->hot.stamp_ticks;
+    interval = early ? interval + INTERVAL_STEP : interval - interval / 4;
+    thread->hot.stamp_interval = interval < LARGEST_INTERVAL ? interval : LARGEST_INTERVAL;
 }
 
 static void set_limit(struct tr_thread *thread)
@@ -188,12 +283,10 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     if (thread->stops && !use_private_ring(thread))
         thread->let_go = true;
     thread->wraps = 0;
-    thread->hot.log = (uint64_t)thread->ring;
-    thread->hot.cleared = (uint64_t)thread->ring;
+    begin_round(thread);
     thread->hot.stamp_interval = FIRST_INTERVAL;
     thread->hot.stamp_ticks = control->options.stamp_ticks;
     clear(thread, thread->hot.log + TR_CLEARED);
-    thread->boundary = thread->hot.log;
     begin_chunk(thread, 0);
     set_limit(thread);
 }
@@ -214,13 +307,15 @@ static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
     return copied;
 }
 
-/* The registers that calls preserve, and the innermost part of the program's stack: so that callers are known where a
- * ring begins. */
-static void copy_stack(struct tr_thread *thread)
+/* The registers that calls preserve, the one that vfork has its return address in while it makes its system call
+ * (glibc, sysdeps/unix/sysv/linux/x86_64/vfork.S), and the innermost part of the program's stack. */
+void tr_log_calls(struct tr_thread *thread)
 {
+    if (thread->stops)
+        return;
     const uint64_t *r = thread->app.r;
-    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP],
-                         r[TR_R12], r[TR_R13],      r[TR_R14], r[TR_R15]};
+    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12],
+                         r[TR_R13], r[TR_R14],      r[TR_R15], r[TR_RDI]};
     make_room(thread, 4 + sizeof header + LARGEST_STACK_COPY);
     uint64_t place = thread->hot.log + 4 + sizeof header;
     uint64_t words = copy_mapped(place, header[0], LARGEST_STACK_COPY) / 8;
@@ -248,6 +343,7 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
     const struct tr_control *control = thread->process->control;
     uint32_t heartbeat = atomic_load(&control->heartbeat);
     unsigned still = 0;
+    tr_log_publish(thread); /* the reader follows up to here, over what the ring does not use */
     while (next > atomic_load(&slot->read_to) + slot->size) {
         struct {
             int64_t seconds, nanoseconds;
@@ -283,8 +379,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     if (in_fragment)
         thread->hot.log -= sizeof entry;
     uint64_t before = position(thread);
-    if (thread->hot.log + CHECK_STEP + SLACK > (uint64_t)thread->ring_end)
-        wrap(thread);
+    reserve(thread, (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP);
     clear(thread, thread->hot.log + TR_CLEARED);
     uint64_t now = position(thread);
     if (thread->slot) {
@@ -297,7 +392,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         }
         if (next) {
             begin_chunk(thread, now);
-            copy_stack(thread);
+            tr_log_calls(thread);
         }
         thread->checked = now;
     }
@@ -312,17 +407,21 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         return false;
     }
     tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
-    publish(thread);
+    tr_log_publish(thread);
     thread->boundary = thread->hot.log;
+    adapt_interval(thread);
     set_limit(thread);
     return true;
 }
 
 bool tr_log_is_guard(struct tr_thread *thread, uint64_t address)
 {
-    if (address - (uint64_t)thread->ring_end >= TR_PAGE)
+    uint64_t page = address / TR_PAGE * TR_PAGE;
+    if (page < (uint64_t)thread->ring || page > (uint64_t)thread->ring_end)
         return false;
-    wrap(thread);
+    if (page < thread->room_end)
+        shrink(thread, page);
+    leave_end(thread);
     clear(thread, thread->hot.log + TR_CLEARED);
     return true;
 }
@@ -333,7 +432,7 @@ void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)
     if (thread->stops)
         return;
     tr_log_event(thread, TR_STOP, reason, values, 2);
-    publish(thread);
+    tr_log_publish(thread);
     if (thread->slot)
         atomic_store(&thread->slot->ended, (uint32_t)reason);
     thread->stops = true;

@@ -12,6 +12,12 @@
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
                   const uint64_t *values, unsigned count);
 
+/* A reader can have all that has been logged. */
+void tr_log_publish(struct tr_thread *thread);
+
+/* Who has called what runs next, at app.pc (TR_CALLS). */
+void tr_log_calls(struct tr_thread *thread);
+
 /* The word of the newest fragment entry, which has to be the newest record. */
 uint32_t tr_log_last(const struct tr_thread *thread);
 
@@ -27,7 +33,8 @@ bool tr_log_is_due(const struct tr_thread *thread);
  * end. */
 bool tr_log_check(struct tr_thread *thread, bool in_fragment);
 
-/* A fault at `address`: true when it is the guard page after the ring; the log pointer to go on with is in hot.log. */
+/* A fault at `address`: true when it is the guard page after the ring, or a page of the ring for which the disk has no
+ * space; the log pointer to go on with is in hot.log. */
 bool tr_log_is_guard(struct tr_thread *thread, uint64_t address);
 
 /* The log ends here, for that reason, before `pc`. */

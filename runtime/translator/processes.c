@@ -96,6 +96,13 @@ static void identify(struct tr_thread *thread)
     thread->tid = (int32_t)tr_syscall(__NR_gettid, 0, 0, 0);
 }
 
+/* It goes on where its parent is, and has its callers. */
+static void log_forked(struct tr_thread *thread)
+{
+    log_time(thread, TR_FORKED);
+    tr_log_calls(thread);
+}
+
 static _Noreturn void enter(struct tr_thread *thread)
 {
     log_time(thread, TR_RESUME);
@@ -119,6 +126,8 @@ void tr_child_begin(struct tr_thread *thread)
         log_untraced(thread, UNTRACED_THREAD);
     else
         tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
+    if (is_process)
+        log_forked(thread);
     enter(thread);
 }
 
@@ -146,6 +155,7 @@ static struct tr_thread *prepare_child(struct tr_thread *parent, const struct cl
     if (call->stack)
         child->app.r[TR_RSP] = call->stack;
     child->last_time = parent->last_time;
+    child->let_go = parent->let_go;
     child->pid = parent->pid;
     child->tid = parent->tid;
     child->vforked = !(call->flags & CLONE_SIGHAND);
@@ -215,7 +225,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     tr_fragments_forked(process, table);
     tr_log_begin(thread, reserve_slot(process->control), false);
     tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
-    log_time(thread, TR_FORKED);
+    log_forked(thread);
     enter(thread);
 }
 
@@ -304,8 +314,7 @@ void tr_process_end_log(struct tr_thread *thread, enum tr_slot_end end)
     struct tr_slot *slot = thread->slot;
     if (!slot || thread->stops)
         return;
-    atomic_store_explicit(&slot->head, thread->wraps + (thread->hot.log - (uint64_t)thread->ring),
-                          memory_order_release);
+    tr_log_publish(thread);
     atomic_store_explicit(&slot->ended, (uint32_t)end, memory_order_release);
 }
 

@@ -199,6 +199,7 @@ bool tr_filter_allows_translator(uint64_t filter)
         {__NR_mprotect, {1 << 16, 1 << 16, DATA}},
         {__NR_futex, {1 << 16, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2}},
         {__NR_futex, {1 << 16, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1}},
+        {__NR_futex, {1 << 16, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, 1 << 16}},
         {__NR_rt_sigprocmask, {2, 1 << 16, 0, 8}},
         {__NR_rt_sigreturn, {0}},
         {__NR_rt_sigaction, {11, 1 << 16, 0, 8}},

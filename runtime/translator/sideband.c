@@ -1,20 +1,10 @@
 #include "runtime/translator/sideband.h"
 
 #include "engine/packets/sideband_layout.h"
-#include "runtime/translator/fault_safe.h"
+#include "runtime/translator/disk_space.h"
 #include "runtime/translator/system.h"
 
 enum { ALIGNMENT = 16 };
-
-/* The file is sparse: on a full disk the first write to one of its pages faults. */
-static bool is_backed(uint64_t start, uint64_t size)
-{
-    static const char zero;
-    for (uint64_t at = start; at < start + size; at = (at / TR_PAGE + 1) * TR_PAGE)
-        if (!tr_write_safely(at, &zero, sizeof zero))
-            return false;
-    return true;
-}
 
 /* Space for a record of `size` bytes after its header; NULL when there is none. */
 static struct logged_record *reserve(struct tr_process *process, size_t size)
@@ -23,7 +13,7 @@ static struct logged_record *reserve(struct tr_process *process, size_t size)
     uint64_t whole = (sizeof(struct logged_record) + size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     uint64_t at = atomic_fetch_add(&control->log_tail, whole);
     uint8_t *record = process->arena + control->log_offset + at;
-    if (at + whole > control->log_size || !is_backed((uint64_t)record, whole)) {
+    if (at + whole > control->log_size || !tr_is_backed((uint64_t)record, whole)) {
         atomic_fetch_add(&control->lost_records, 1);
         return NULL;
     }

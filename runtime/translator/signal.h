@@ -5,7 +5,7 @@
  * blocks them while the runtime or the cache runs. The handler runs on a stack of its own (sigaltstack; the program's
  * own sigaltstack is kept in tr_thread.signals and given to the program's handlers by us), with all signals blocked,
  * and always leaves by sigreturn. Signals with default or ignored disposition are the kernel's own business, but for
- * the synchronous ones.
+ * the synchronous ones, and those that kill with a core dump by default: their deaths are recorded.
  *
  * Where the signal finds the thread:
  *   - anywhere, one that was sent (kill, timers ...): siginfo is kept in thread->signals, `pending` is set, all signals

@@ -36,10 +36,16 @@ int64_t tr_get_kernel_action(int signal, struct tr_action *action)
     return tr_syscall6(__NR_rt_sigaction, (uint64_t)signal, 0, (uint64_t)action, SET_SIZE, 0, 0);
 }
 
+static bool is_kernels(int signal, const struct tr_action *action)
+{
+    return (action->handler == TR_IGNORE && !is_synchronous(signal)) ||
+           (action->handler == TR_DEFAULT && !dies_in_runtime(signal));
+}
+
 /* SA_RESTART: a synchronous signal that the program leaves to the kernel interrupts as few system calls as possible. */
 int64_t tr_install_action(int signal, const struct tr_action *action)
 {
-    if (action->handler <= TR_IGNORE && !is_synchronous(signal))
+    if (is_kernels(signal, action))
         return tr_set_kernel_action(signal, action);
     uint64_t kept = action->flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT);
     if (action->handler <= TR_IGNORE)
@@ -91,8 +97,7 @@ void tr_signal_begin_process(struct tr_process *process, struct tr_thread *threa
     install_alt_stack(signal_stack);
     for (int signal = 1; signal <= TR_SIGNALS; signal++) {
         struct tr_action *action = &process->actions[signal - 1];
-        if (tr_get_kernel_action(signal, action) == 0 &&
-            (is_synchronous(signal) || action->handler > TR_IGNORE))
+        if (tr_get_kernel_action(signal, action) == 0 && !is_kernels(signal, action))
             tr_install_action(signal, action);
     }
     tr_set_kernel_mask(~synchronous_signals);
@@ -137,7 +142,7 @@ static void clear_actions(struct tr_signals_of_thread *signals)
         struct tr_action *action = &signals->actions[signal - 1];
         bool ignored = action->handler == TR_IGNORE;
         *action = (struct tr_action){.handler = ignored ? TR_IGNORE : TR_DEFAULT};
-        if (is_synchronous(signal))
+        if (!is_kernels(signal, action))
             tr_install_action(signal, action);
     }
 }

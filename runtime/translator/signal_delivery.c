@@ -189,7 +189,8 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
 {
     struct sigcontext *registers = &context->uc_mcontext;
     struct tr_state state;
-    if (info->si_signo == SIGSEGV && is_log_full(thread, registers))
+    bool may_be_log = info->si_signo == SIGSEGV || info->si_signo == SIGBUS;
+    if (may_be_log && is_log_full(thread, registers))
         return;
     tr_frame_registers(&state, registers);
     tr_lock(&thread->process->lock);
@@ -269,6 +270,8 @@ static _Noreturn void enter_handler_natively(siginfo_t *info, struct ucontext *c
 static void handle_natively(siginfo_t *info, struct ucontext *context)
 {
     int signal = info->si_signo;
+    if (is_code_write(tr_process.threads, info, &context->uc_mcontext, 0))
+        return;
     struct tr_action action = tr_take_action(tr_process.actions, signal);
     bool is_raised = is_synchronous(signal) && info->si_code > 0;
     if (action.handler > TR_IGNORE)
@@ -397,7 +400,7 @@ static bool deliver_one(struct delivery *delivery, struct occurrence *occurrence
         die(thread, occurrence);
     if (action.handler == TR_IGNORE)
         return true;
-    if (action.handler == TR_DEFAULT && is_synchronous(signal))
+    if (action.handler == TR_DEFAULT && dies_in_runtime(signal))
         die(thread, occurrence);
     if (action.handler ==
         TR_DEFAULT) { /* the program changed the disposition after it was caught */

@@ -31,6 +31,18 @@ static inline bool is_synchronous(int signal)
     return synchronous_signals & signal_bit(signal);
 }
 
+/* The other signals of which a program dies with a core dump (SIG_KERNEL_COREDUMP_MASK of include/linux/signal.h). The
+ * kernel ends a process by them where a thread takes the signal, not where it is sent. */
+static const uint64_t dumping_signals = UINT64_C(1) << (SIGQUIT - 1) |
+                                        UINT64_C(1) << (SIGABRT - 1) |
+                                        UINT64_C(1) << (SIGXCPU - 1) | UINT64_C(1) << (SIGXFSZ - 1);
+
+/* Whether its default action is taken by the runtime, which records the death. */
+static inline bool dies_in_runtime(int signal)
+{
+    return (synchronous_signals | dumping_signals) & signal_bit(signal);
+}
+
 /* 0 to TR_SYNCHRONOUS_SIGNALS - 1. */
 static inline unsigned synchronous_index(int signal)
 {

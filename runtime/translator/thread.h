@@ -50,7 +50,7 @@ struct tr_hot {
     struct tr_thread *self; /* 0x00 */
     /* 0x08 log address: a fragment's head leaves the cache when the log pointer is above; 0: at once */
     uint64_t limit;
-    uint64_t run;     /* 0x10 0: heads that cannot compare (flags are live) leave the cache, too */
+    uint64_t run;     /* 0x10 0: ends of fragments that do not compare leave the cache, too */
     uint64_t r11;     /* 0x18 the program's r11 */
     uint64_t log;     /* 0x20 the log pointer while it is not in r11 */
     uint64_t rcx;     /* 0x28 the program's, while generated code has borrowed the register */
@@ -146,6 +146,9 @@ struct tr_thread {
     struct tr_process *process;
     struct tr_slot *slot; /* NULL: runs translated but unlogged (into a small private ring) */
     uint8_t *ring, *ring_end;
+    uint64_t
+        room_end; /* log address: how much of the ring is used; all of it, or what the disk had room for */
+    uint64_t backed;       /* log address: pages before it are known to have their disk space */
     uint8_t *private_ring; /* of a thread that is not recorded; NULL before */
     uint64_t checked;      /* stream position at the last tr_log_check */
     /* log address: a record begins there, and from there on none has been overwritten */

@@ -87,18 +87,8 @@ size_t pt_packet_cyc(uint8_t *out, uint64_t cycles)
     return size;
 }
 
-size_t pt_packet_tnt(uint8_t *out, uint64_t marked_bits)
-{
-    if (marked_bits >> 7 == 0) {
-        out[0] = (uint8_t)(marked_bits << 1);
-        return 1;
-    }
-    uint64_t packet = marked_bits << 16 | 0xa302;
-    return put(out, &packet, 8);
-}
-
 /* The values of IPBytes, in bits 7:5 of the header. */
-enum { IP_SUPPRESSED = 0, IP_LOW_16 = 1, IP_LOW_32 = 2, IP_SIGN_EXTENDED_48 = 3, IP_ALL_64 = 6 };
+enum { IP_SUPPRESSED = 0, IP_SIGN_EXTENDED_48 = 3, IP_ALL_64 = 6 };
 
 static size_t put_ip(uint8_t *out, enum pt_ip_packet kind, unsigned ip_bytes, uint64_t ip,
                      size_t size)
@@ -106,16 +96,6 @@ static size_t put_ip(uint8_t *out, enum pt_ip_packet kind, unsigned ip_bytes, ui
     out[0] = (uint8_t)(ip_bytes << 5 | kind);
     memcpy(out + 1, &ip, size);
     return 1 + size;
-}
-
-size_t pt_packet_ip(uint8_t *out, enum pt_ip_packet kind, uint64_t ip, uint64_t last_ip)
-{
-    uint64_t difference = ip ^ last_ip;
-    if (difference >> 16 == 0)
-        return put_ip(out, kind, IP_LOW_16, ip, 2);
-    if (difference >> 32 == 0)
-        return put_ip(out, kind, IP_LOW_32, ip, 4);
-    return pt_packet_ip_whole(out, kind, ip);
 }
 
 size_t pt_packet_ip_whole(uint8_t *out, enum pt_ip_packet kind, uint64_t ip)

@@ -88,7 +88,7 @@ static void put_period(struct pt_encoder *encoder, struct group *group, uint64_t
  * follows a CYC to the next such TSC (intel_pt_calc_tsc_timestamp() in
  * tools/perf/util/intel-pt-decoder). If a TSC came without a CYC, perf's sum would be too small,
  * and its clock would stand still until the sum has caught up. */
-static void put_time(struct pt_encoder *encoder, struct group *group)
+static void put_exact_time(struct pt_encoder *encoder, struct group *group)
 {
     uint64_t now = encoder->owner->time(encoder->owner);
     if (encoder->coarse_time) {
@@ -100,8 +100,15 @@ static void put_time(struct pt_encoder *encoder, struct group *group)
     bool too_long = cycles > LONGEST_CYCLES;
     group->end += pt_packet_cyc(group->end, too_long ? 0 : cycles);
     encoder->last_time = now;
+    encoder->time_is_due = 0;
     if (too_long)
         put_tsc(encoder, group, now);
+}
+
+static void put_time(struct pt_encoder *encoder, struct group *group)
+{
+    if (!encoder->sparse_time || encoder->time_is_due)
+        put_exact_time(encoder, group);
 }
 
 /* Puts a time that decoders must know exactly, because something outside the trace happens then,
@@ -111,7 +118,7 @@ static void put_moment(struct pt_encoder *encoder, struct group *group)
     if (encoder->coarse_time)
         put_tsc(encoder, group, encoder->owner->time(encoder->owner));
     else
-        put_time(encoder, group);
+        put_exact_time(encoder, group);
 }
 
 static void count_work(struct pt_encoder *encoder)
@@ -159,7 +166,7 @@ static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip
     bool first = encoder->last_time == 0;
     bool timed = !first && !encoder->coarse_time;
     if (timed)
-        put_time(encoder, group);
+        put_exact_time(encoder, group);
     encoder->last_psb = atomic_load_explicit(&encoder->head, memory_order_relaxed) +
                         (uint64_t)(group->end - group->start);
     encoder->last_ip = 0;
@@ -344,65 +351,6 @@ void pt_code_block_describe(struct pt_code_block *block)
     block->work = counted | (uint64_t)block->cost << PT_WORK_COST_SHIFT;
 }
 
-/* A TNT packet takes 47 bits; what is gathered and a run's must fit into 64. */
-enum { LONGEST_RUN = 16 };
-
-static bool add_bit(struct pt_block_run *run, bool taken)
-{
-    if (run->count == LONGEST_RUN)
-        return false;
-    run->bits = run->bits << 1 | taken;
-    run->count++;
-    return true;
-}
-
-static bool add_call(struct pt_block_run *run, uint64_t return_address)
-{
-    if (run->pushes == sizeof run->push / sizeof *run->push)
-        return false;
-    run->push[run->pushes++] = return_address;
-    if (run->pushes > run->deepest)
-        run->deepest = run->pushes;
-    return true;
-}
-
-/* The edge from `block` to `pc`. */
-static bool add_edge(struct pt_block_run *run, const struct pt_code_block *block, uint64_t pc)
-{
-    switch ((enum pt_code_block_kind)block->kind) {
-    case PT_BLOCK_SEQUENTIAL:
-        return pc == block->fall;
-    case PT_BLOCK_JUMP:
-        return pc == block->target;
-    case PT_BLOCK_CONDITIONAL:
-        return (pc == block->target || pc == block->fall) && add_bit(run, pc == block->target);
-    case PT_BLOCK_CALL:
-        return pc == block->target && (!block->push || add_call(run, block->end));
-    case PT_BLOCK_RETURN:
-        return run->pushes > 0 && run->push[run->pushes - 1] == pc && add_bit(run, true) &&
-               run->pushes-- > 0;
-    default:
-        return false;
-    }
-}
-
-void pt_block_run_begin(struct pt_block_run *run, struct pt_code_block *block)
-{
-    *run = (struct pt_block_run){.first = block, .last = block};
-}
-
-bool pt_block_run_extend(struct pt_block_run *run, struct pt_code_block *block)
-{
-    struct pt_block_run extended = *run;
-    if (run->last->loads_stack || block->kind == PT_BLOCK_OUTSIDE ||
-        !add_edge(&extended, run->last, block->pc))
-        return false;
-    extended.work += block->work;
-    extended.last = block;
-    *run = extended;
-    return true;
-}
-
 void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t psb_interval)
 {
     encoder->tnt = NO_BRANCHES;
@@ -433,6 +381,13 @@ void pt_encoder_emit(struct pt_encoder *encoder)
         return;
     struct group group = group_begin(encoder);
     put_branches_up_to_moment(encoder, &group);
+    group_end(encoder, &group);
+}
+
+void pt_encoder_emit_time(struct pt_encoder *encoder)
+{
+    struct group group = group_begin(encoder);
+    put_time(encoder, &group);
     group_end(encoder, &group);
 }
 
@@ -568,7 +523,7 @@ static void edge_branch(struct pt_encoder *encoder, bool taken)
     group_end(encoder, &group);
 }
 
-static void reported_return(struct pt_encoder *encoder, uint64_t pc)
+void pt_encoder_miss_return(struct pt_encoder *encoder, uint64_t pc)
 {
     clear_returns(encoder);
     drop_dead_calls(encoder, *encoder->stack_pointer);
@@ -585,7 +540,7 @@ static void edge_return(struct pt_encoder *encoder, uint64_t pc)
         edge_branch(encoder, true);
         return;
     }
-    reported_return(encoder, pc);
+    pt_encoder_miss_return(encoder, pc);
 }
 
 /* No known edge leads to `pc`: emits an overflow and continues there. */
@@ -636,7 +591,7 @@ static void put_edge(struct pt_encoder *encoder, uint64_t pc)
         edge_return(encoder, pc);
         return;
     case PT_BLOCK_REPORTED_RETURN:
-        reported_return(encoder, pc);
+        pt_encoder_miss_return(encoder, pc);
         return;
     case PT_BLOCK_INDIRECT_CALL:
         push_return(encoder, previous);

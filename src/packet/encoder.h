@@ -25,7 +25,8 @@
  *     clock (CBR says that one cycle is one tick). A time that belongs to an address rather than to
  *     a branch is CYC, EXSTOP, FUP. With coarse time there are no CYC packets: TSC stands in PSB+,
  *     where tracing begins, and where something outside the trace happens at that time; or MTC
- *     packets count the periods of a slow clock, and a TMA follows each TSC.
+ *     packets count the periods of a slow clock, and a TMA follows each TSC. With sparse time CYC
+ *     packets come where the owner's time is more than an estimate.
  */
 #ifndef MAGIC_TRACE_PACKET_ENCODER_H
 #define MAGIC_TRACE_PACKET_ENCODER_H
@@ -125,6 +126,9 @@ struct pt_encoder {
     uint8_t stopped;       /* bool: the stream has ended: `stop` was set or no room was left */
     uint8_t coarse_time;   /* bool: no CYC packets */
     uint8_t periods;       /* bool, with coarse_time: MTC packets */
+    /* bool: between the moments that are exact, a CYC packet only comes when the owner has set
+     * time_is_due since the last one. */
+    uint8_t sparse_time, time_is_due;
 
     /* For the owner only, as the pointers below: addresses in its process. */
     struct pt_code_block *previous; /* the block that runs now, or &pt_code_block_none */
@@ -287,53 +291,6 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
     return true;
 }
 
-/* Blocks that ran one after the other, whose edges need no packets but TNT bits: for owners who know many
- * of them at once. */
-struct pt_block_run {
-    struct pt_code_block *first, *last;
-    uint64_t bits;    /* of conditional jumps, and of returns to calls within the run */
-    uint64_t work;    /* of all blocks but the first */
-    uint8_t count;    /* of bits */
-    uint8_t deepest;  /* calls within the run that are in progress at the same time, at most */
-    uint8_t pushes;   /* those that are at its end */
-    uint64_t push[4]; /* where they return to, the outermost first */
-};
-
-/* A run of one block, and one block more. False: the packets of the edge to it are not known beforehand,
- * or the run is as long as can be. */
-void pt_block_run_begin(struct pt_block_run *run, struct pt_code_block *block);
-bool pt_block_run_extend(struct pt_block_run *run, struct pt_code_block *block);
-
-/* The run's blocks after the first, which was stepped into last, begin and end, but for the last one,
- * which begins. `lower` is called for each call that is in progress after the run, before it is noted with
- * the stack pointer. False: nothing was done, the blocks are to be stepped into one by one. */
-static inline __attribute__((always_inline)) bool pt_encoder_run(struct pt_encoder *encoder,
-                                                                 const struct pt_block_run *run,
-                                                                 void (*lower)(void *context),
-                                                                 void *context)
-{
-    uint64_t tnt = encoder->tnt << run->count | run->bits;
-    if (encoder->previous != run->first || tnt >> (PT_TNT_BITS + 1) != 0)
-        return false;
-    if (run->deepest) {
-        if (encoder->depth + run->deepest - encoder->floor > PT_RETURN_STACK)
-            encoder->floor = encoder->depth + run->deepest - PT_RETURN_STACK;
-        for (unsigned i = 0; i < run->pushes; i++) {
-            lower(context);
-            encoder->return_address[encoder->depth % PT_RETURN_STACK] = run->push[i];
-            *pt_calls_at(&encoder->calls, encoder->depth) =
-                (struct pt_call){run->push[i], *encoder->stack_pointer};
-            encoder->depth++;
-        }
-    }
-    encoder->work += run->work;
-    encoder->tnt = tnt;
-    encoder->previous = run->last;
-    if (__builtin_expect(tnt >> PT_TNT_BITS != 0, 0))
-        pt_encoder_flush(encoder, run->last->pc);
-    return true;
-}
-
 /* Tracing goes off after the last block (a system call): TIP.PGD. The next step turns it on again.
  */
 void pt_encoder_disable(struct pt_encoder *encoder);
@@ -342,6 +299,11 @@ void pt_encoder_disable(struct pt_encoder *encoder);
  * `faulted`: that instruction raised it; if `ip` is in the block that runs, the block ends there.
  */
 void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted);
+
+/* For packet/block_run.c: the time now, if it is due; and a return to `pc` that the return stack does not
+ * have. */
+void pt_encoder_emit_time(struct pt_encoder *encoder);
+void pt_encoder_miss_return(struct pt_encoder *encoder, uint64_t pc);
 
 /* For the reader of a dead owner's state: writes to `out` the packets that complete the stream
  * after encoder->head (a TNT packet with the bits gathered) and returns their length, 0 when there

@@ -9,8 +9,10 @@
 #ifndef MAGIC_TRACE_PACKET_PACKET_H
 #define MAGIC_TRACE_PACKET_PACKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     PT_PACKET_LONGEST = 16, /* bytes: PSB */
@@ -56,14 +58,31 @@ size_t pt_packet_cyc(uint8_t *out, uint64_t cycles);
 
 /* Conditional branches and compressed returns, oldest in the highest bit, under a leading 1: 0b1101
  * is taken, not taken, taken. At most PT_TNT_BITS branches and at least one. Up to six branches
- * take one byte. */
-size_t pt_packet_tnt(uint8_t *out, uint64_t marked_bits);
-
-/* An address, sent as the difference to the address of the packet before (`last_ip`). */
-size_t pt_packet_ip(uint8_t *out, enum pt_ip_packet kind, uint64_t ip, uint64_t last_ip);
+ * take one byte. Writes eight bytes in any case. */
+static inline size_t pt_packet_tnt(uint8_t *out, uint64_t marked_bits)
+{
+    bool is_short = marked_bits >> 7 == 0;
+    uint64_t packet = is_short ? marked_bits << 1 : marked_bits << 16 | 0xa302;
+    memcpy(out, &packet, 8);
+    return is_short ? 1 : 8;
+}
 
 /* An address in full (six bytes, sign-extended), for decoders that have no last address. */
 size_t pt_packet_ip_whole(uint8_t *out, enum pt_ip_packet kind, uint64_t ip);
+
+/* An address, sent as the difference to the address of the packet before (`last_ip`): its low 16, 32 or 48
+ * bits, where IPBytes is 1, 2 or 3. Writes eight bytes in any case. */
+static inline size_t pt_packet_ip(uint8_t *out, enum pt_ip_packet kind, uint64_t ip,
+                                  uint64_t last_ip)
+{
+    uint64_t difference = ip ^ last_ip;
+    if (ip >> 47 != 0)
+        return pt_packet_ip_whole(out, kind, ip);
+    unsigned words = difference >> 16 == 0 ? 1 : difference >> 32 == 0 ? 2 : 3;
+    uint64_t packet = ip << 8 | words << 5 | (unsigned)kind;
+    memcpy(out, &packet, 8);
+    return 1 + 2 * words;
+}
 
 /* Without an address, for a destination that must not be recorded. */
 size_t pt_packet_ip_suppressed(uint8_t *out, enum pt_ip_packet kind);

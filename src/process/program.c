@@ -47,6 +47,19 @@ char *program_find(const char *name, struct error *error)
     return found ? found : refuse_to_find(name, error);
 }
 
+int program_shell_status(const char *name)
+{
+    enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
+    char *path = program_find(name, NULL);
+    int status = 0;
+    if (!path || !exists(path))
+        status = NOT_FOUND;
+    else if (!file_is_executable(path))
+        status = NOT_EXECUTABLE;
+    free(path);
+    return status;
+}
+
 static bool check_file(const char *path, const char *what, struct error *error)
 {
     struct stat status;
@@ -107,10 +120,12 @@ static bool check_elf_header(const unsigned char *head, const char *what, struct
     unsigned type = half_word(head, offsetof(Elf64_Ehdr, e_type));
     unsigned machine = half_word(head, offsetof(Elf64_Ehdr, e_machine));
     if (head[EI_CLASS] != ELFCLASS64 || machine != EM_X86_64)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "cannot trace %s: it is a %s-bit program for %s, and magic-trace traces "
-                         "64-bit x86-64 programs only",
-                         what, head[EI_CLASS] == ELFCLASS32 ? "32" : "64", machine_name(machine));
+        return error_set(
+            error, ERROR_UNSUPPORTED,
+            "cannot trace %s: it is a %s-bit program for %s, and magic-trace traces "
+            "64-bit x86-64 programs only%s",
+            what, head[EI_CLASS] == ELFCLASS32 ? "32" : "64", machine_name(machine),
+            machine == EM_386 ? ". -sampling records it, by file instead of by function" : "");
     if (type == ET_REL)
         return error_set(error, ERROR_UNSUPPORTED,
                          "cannot run %s: it is an object file. Link it into a program first.",
@@ -160,18 +175,18 @@ static bool check_dynamic_linker(int descriptor, const unsigned char *head, cons
     return true;
 }
 
-/* qemu is what the kernel executes, so nothing of the program's file can raise privileges. */
-static bool check_privileges(int descriptor, const char *what, struct error *error)
+bool program_needs_no_privilege(const struct program *program, const char *what,
+                                struct error *error)
 {
     struct stat status;
-    if (fstat(descriptor, &status) != 0)
+    if (stat(program->path, &status) != 0)
         return error_set_errno(error, ERROR_IO, errno, "cannot read %s", what);
     const char *privilege = NULL;
     if (status.st_mode & S_ISUID)
         privilege = "the setuid bit";
     else if ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP))
         privilege = "the setgid bit";
-    else if (fgetxattr(descriptor, "security.capability", NULL, 0) > 0)
+    else if (getxattr(program->path, "security.capability", NULL, 0) > 0)
         privilege = "file capabilities";
     if (!privilege)
         return true;
@@ -186,8 +201,7 @@ static bool check_elf(int descriptor, const unsigned char *head, const char *wha
                       struct error *error)
 {
     return check_elf_header(head, what, error) &&
-           check_dynamic_linker(descriptor, head, what, error) &&
-           check_privileges(descriptor, what, error);
+           check_dynamic_linker(descriptor, head, what, error);
 }
 
 /* Reads the start of a file, the rest of `head` filled with zeros; a descriptor or -1. */
@@ -198,7 +212,8 @@ static int open_head(const char *path, unsigned char head[static SCRIPT_HEAD_SIZ
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0 && pread(descriptor, head, SCRIPT_HEAD_SIZE, 0) >= 0)
         return descriptor;
-    error_set_errno(error, ERROR_IO, errno, "cannot run %s: qemu must be able to read it", what);
+    error_set_errno(error, ERROR_IO, errno, "cannot run %s: magic-trace must be able to read it",
+                    what);
     if (descriptor >= 0)
         close(descriptor);
     return -1;

@@ -140,6 +140,7 @@ class Traced:
 
 class TestCase(unittest.TestCase):
     maxDiff = None
+    ENGINE = None  # that records; None: what `auto` chooses
     numbers = itertools.count(1)
 
     def setUp(self):
@@ -156,6 +157,8 @@ class TestCase(unittest.TestCase):
         """Runs the binary; a report of a sanitizer fails the test wherever it comes from."""
         options.setdefault("cwd", self.folder)
         self.watch.begin()
+        if self.ENGINE and arguments[0] == "run":
+            arguments = ["run", "-engine", self.ENGINE, *arguments[1:]]
         finished = run([Settings.binary, *arguments], **options)
         self.assert_not_crashed(finished)
         return finished

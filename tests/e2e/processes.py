@@ -5,6 +5,20 @@ import subprocess
 import harness
 from harness import wait_until
 
+# Each lives for up to 4 ms. Whoever waits without success for one is ended by SIGALRM.
+KILLED_CHILDREN = """
+import signal, subprocess, time
+signal.alarm(60)
+for i in range(200):
+    child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)
+    end = time.perf_counter() + i % 20 * 0.0002
+    while time.perf_counter() < end:
+        pass
+    child.kill()
+    assert child.wait() == -9
+print("done")
+"""
+
 
 class Processes(harness.TestCase):
     def test_without_follow(self):
@@ -52,6 +66,12 @@ class Processes(harness.TestCase):
         self.assert_same_as_untraced(traced, command)
         self.judge_recording(traced)
         self.assert_no_gaps(traced)
+
+    def test_killed_at_exec(self):
+        """children that are killed around their execve: their parent learns of it"""
+        command = ["/usr/bin/python3", "-c", KILLED_CHILDREN]
+        traced = self.trace(command, "-follow", "-engine", "translator")
+        self.assert_same_as_untraced(traced, command)
 
     def test_outliving_child(self):
         """a child that lives on after the recording writes nothing into its folder any more"""

@@ -28,6 +28,13 @@ class SystemCalls(harness.TestCase):
         """code that is overwritten, mapped twice, moved and replaced runs as it is, and is recorded as it was"""
         self.check("code_changes", "-multi-thread")
 
+    def test_after_the_snapshot(self):
+        """code that is written after the snapshot, while another thread waits and does not know of it"""
+        command = [harness.compile_program("after_snapshot")]
+        traced = self.trace(command, "-engine", "translator", "-trigger", "snapshot", "-immediate-stop", "-multi-thread")
+        self.assert_same_as_untraced(traced, command)
+        self.assertIn("Snapshot taken", traced.messages)
+
     def test_filters(self):
         """seccomp forbids a program what it does itself, not what the translator does; what cannot be traced goes on"""
         self.check("filters", "-follow", untraced=["seccomp strict mode", "seccomp filter"])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import bad_input
 import counts
 import harness
 
@@ -84,6 +85,45 @@ class Translator(counts.Counts):
         passed = round((float(text[-1].rstrip(":")) - float(text[0].rstrip(":"))) * 1e9)
         self.assertGreater(passed, session["instructions"] // 2)
         self.assertLess(passed, session["instructions"] + 1000 * 1000)
+
+    def test_loops_without_flags(self):
+        """loops that write no flags, or not all, and system calls in a loop: more log than a ring holds, nothing lost"""
+        program = harness.compile_program("without_flags", ["-nostdlib", "-static"], harness.PROGRAMS / "without_flags.S")
+        full = self.trace([program], "-engine", "translator", "-full-execution", "-no-decode")
+        self.assert_instructions(full, 2 + 2 * 9000000 + 1 + 9000000 + 1 + 6 * 60000 - 1 + 2)
+        ring = self.trace([program], "-engine", "translator", "-snapshot-size", "64K", "-no-decode")
+        self.assertGreater(ring.session()["instructions"], 10000)
+
+    def assert_instructions(self, traced, expected):
+        self.assertNotIn("damaged", traced.messages)
+        self.assertEqual(traced.session()["instructions"], expected)
+
+    def test_deaths_by_system_calls(self):
+        """signals with a core dump that a system call raises: the trace ends with the death, the status is the native one"""
+        program = harness.compile_program("faults")
+        for how, name in (("limit", "SIGXFSZ"), ("aborting", "SIGABRT"), ("raise", "SIGQUIT")):
+            with self.subTest(how):
+                traced = self.trace([program, how], *self.OPTIONS)
+                self.assert_same_as_untraced(traced, [program, how])
+                self.assertEqual(traced.session()["deaths"][0]["signal"], getattr(signal, name))
+                tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode().splitlines()
+                self.assertIn(f"-- killed by {name} at ", tree[-1])
+
+    def test_full_disk(self):
+        """a disk that is full, at any moment: the programs and their children end as they would, and magic-trace says why"""
+        programs = [(["bash", "-c", SHELL], "-follow"), (["perl", "-e", "my %h; $h{$_ % 97} += $_ for 1 .. 30000; print $h{5}"],
+                     "-full-execution")]
+        for command, option in programs:
+            native = harness.run(command)
+            for size in ("1300k", "1400k", "1600k", "2m", "3m", "5m"):
+                with self.subTest(command[0], size=size), bad_input.small_disk(self.folder / f"{command[0]}{size}", size) as disk:
+                    finished = self.magic_trace("run", "-engine", "translator", option, "-no-decode",
+                                                "-working-directory", disk / "r", "--", *command)
+                    self.assert_not_crashed(finished)
+                    if b"cannot make" not in finished.stderr:
+                        self.assertEqual(finished.stdout, native.stdout, finished.stderr)
+                    if finished.status:
+                        self.assertRegex(finished.stderr, b"(?i)full|no space")
 
     def test_recorder_killed(self):
         """kill -9 of magic-trace: the program ends as it would, and decode finishes the recording"""

@@ -155,7 +155,7 @@ class Triggers(harness.TestCase):
         self.assertGreater(sum(span.end - span.begin for span in lost), (main.end - main.begin) / 4)
         self.assertGreaterEqual(judged["arguments"]["across_gap"], len(lost))
         tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode()
-        self.assertEqual(len(re.findall(r"-- \[lost\] --\n +[0-9.]+ ms +[0-9.]+ [mu]?s +\[lost\]\n", tree)), len(lost))
+        self.assertEqual(len(re.findall(r"-- \[lost\] --\n +[0-9.]+ [mu]s +[0-9.]+ [mu]?s +\[lost\]\n", tree)), len(lost))
         self.assertRegex(tree, r" main .*\[goes on across a gap\]\n")
         self.assertLess((traced.directory / "perf.data").stat().st_size, 12 * 300_000)
         self.assert_perf_agrees(traced)
@@ -179,6 +179,19 @@ class Triggers(harness.TestCase):
             tree = self.magic_trace("report", "-tree", source).stdout.decode()
             self.assertEqual(len(re.findall(r"-- hit target --\n.* target\n", tree)), 50)
             self.assertNotIn("Snapshot symbol hits", tree)
+
+    def test_filter_takes_the_triggers_names(self):
+        """-filter and -trigger name a C++ function in the same ways: with its parameters, without them, by its symbol"""
+        source = self.folder / "overloaded.cpp"
+        source.write_text("namespace n { __attribute__((noinline)) int work(int x) { asm volatile(\"\"); return x; }\n"
+                          "__attribute__((noinline)) int rest(int x) { asm volatile(\"\"); return x; } }\n"
+                          "int main() { return n::rest(n::work(0)); }\n")
+        program = self.folder / "overloaded"
+        subprocess.run(["g++", "-g", "-o", program, source], check=True)
+        for work, rest in (("n::work", "n::rest"), ("n::work(int)", "n::rest(int)"), ("_ZN1n4workEi", "_ZN1n4restEi")):
+            traced = self.trace([program], "-trigger", work, "-filter", f'("{work}" "{rest}")')
+            spans = self.spans(traced.trace)
+            self.assertEqual((spans["n::work(int)"], spans["n::rest(int)"]), (1, 0), traced.messages)
 
     def test_filter(self):
         """-filter: the spans are those of the whole trace, cut to the regions"""
@@ -220,6 +233,10 @@ class Triggers(harness.TestCase):
         finished = self.magic_trace("report", "-filter", "(begins end)", whole.trace)
         self.assertEqual((finished.status, finished.stdout), (1, b""))
         self.assertIn(b"Did you mean begin", finished.stderr)
+
+
+class TriggersTranslated(Triggers):
+    ENGINE = "translator"
 
 
 class Library(harness.TestCase):
@@ -324,3 +341,7 @@ class Library(harness.TestCase):
         shutil.copy(ROOT / "docs" / "examples" / "rust" / "example.rs", self.folder)
         library = pathlib.Path(Settings.binary).parent / "lib"
         self.check_example([rustc, "-O", "-o", "example", "example.rs", "-L", f"native={library}"], "example")
+
+
+class LibraryTranslated(Library):
+    ENGINE = "translator"

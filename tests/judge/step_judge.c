@@ -8,7 +8,7 @@
  * change their code are not for this judge, nor are conditional jumps to the
  * next instruction, which it takes for not taken. Exit status: COMMAND's; 128 + N when signal N ended it.
  */
-#include "x86/instruction.h"
+#include "x86/decode.h"
 
 #include <err.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static volatile unsigned sink;
@@ -58,6 +59,15 @@ static void reading_beyond_a_file(void)
     sink = (unsigned)bytes[0];
 }
 
+/* The system call that is refused raises the signal. */
+static void writing_too_much(void)
+{
+    struct rlimit none = {0, 0};
+    FILE *file = tmpfile();
+    setrlimit(RLIMIT_FSIZE, &none);
+    sink = (unsigned)write(fileno(file), source, sizeof source);
+}
+
 static unsigned deep(unsigned depth)
 {
     if (depth == 0)
@@ -95,6 +105,8 @@ static void *die(void *argument)
         jumping((void (*)(void))(size_t)0x123456);
     else if (strcmp(how, "bus") == 0)
         reading_beyond_a_file();
+    else if (strcmp(how, "limit") == 0)
+        writing_too_much();
     else if (strcmp(how, "deep") == 0)
         sink = deep(300);
     else if (strcmp(how, "endless") == 0)

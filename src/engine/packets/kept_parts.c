@@ -26,11 +26,19 @@ static void join(struct array *parts)
     parts->count = count;
 }
 
+/* Where what belongs to a snapshot at the ring's end begins. */
+static uint64_t begin_of_end(const struct recorded *recorded, const struct ring *ring)
+{
+    uint64_t head = atomic_load(&ring->encoder.head), reach = recorded->snapshot_size;
+    return reach > 0 && head > reach ? head - reach : 0;
+}
+
 void kept_parts(struct array *parts, const struct recorded *recorded, const struct ring *ring,
                 const struct array *logged)
 {
     const struct packet_ring *header = ring->header;
-    struct kept_part last = {.serial = header->serial, .end = UINT64_MAX};
+    uint64_t begin = begin_of_end(recorded, ring);
+    struct kept_part last = {.serial = header->serial, .begin = begin, .end = UINT64_MAX};
     if (!recorded->multi_snapshot) {
         *(struct kept_part *)array_add(parts) = last;
         return;
@@ -40,10 +48,9 @@ void kept_parts(struct array *parts, const struct recorded *recorded, const stru
         if (part->serial == header->serial)
             *(struct kept_part *)array_add(parts) = *part;
     }
-    uint64_t head = atomic_load(&ring->encoder.head), reach = recorded->snapshot_size;
     last.begin = atomic_load(&header->undecided);
-    if (recorded->snapshots == 0 && head > reach && last.begin < head - reach)
-        last.begin = head - reach;
+    if (recorded->snapshots == 0 && last.begin < begin)
+        last.begin = begin;
     if (recorded->snapshots == 0 || recorded->snapshots != atomic_load(&header->seen_snapshots) ||
         atomic_load(&header->owed))
         *(struct kept_part *)array_add(parts) = last;

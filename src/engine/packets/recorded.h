@@ -28,8 +28,9 @@ struct recorded {
 
     /* Several snapshots could be taken: of a ring is kept what belongs to them. */
     bool multi_snapshot;
-    uint64_t snapshots;     /* taken */
-    uint64_t snapshot_size; /* bytes of packets before one that belong to it */
+    uint64_t snapshots; /* taken */
+    uint64_t
+        snapshot_size; /* bytes of packets before one that belong to it; 0: all that there are */
 
     uint32_t bus_ratio; /* in CBR packets */
     struct record_packets packets;

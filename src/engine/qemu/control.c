@@ -172,7 +172,7 @@ struct recorded control_recorded(const struct qemu_control *control, const struc
         .frozen_at = atomic_load(&control->frozen_at),
         .multi_snapshot = options->trigger.multi_snapshot && !options->full_execution,
         .snapshots = atomic_load(&control->snapshots),
-        .snapshot_size = options->snapshot_size,
+        .snapshot_size = options->full_execution ? 0 : options->snapshot_size,
         .bus_ratio = options->bus_ratio,
         .packets = {.coarse_time = options->coarse_time != 0,
                     .periods = options->periods != 0,

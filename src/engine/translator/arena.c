@@ -107,6 +107,11 @@ static bool map(struct translator_arena *arena, struct error *error)
     return true;
 }
 
+static void remember_slots(struct translator_arena *arena)
+{
+    arena->readable = memory_allocate_zeroed(arena->geometry.slot_count * sizeof *arena->readable);
+}
+
 /* What is written before any program runs gets its disk space here; the runtime reserves the rest.
  */
 static bool create_file(struct translator_arena *arena, struct error *error)
@@ -157,6 +162,7 @@ bool translator_arena_create(struct translator_arena *arena, const char *directo
     *arena = (struct translator_arena){.options = *options, .descriptor = -1};
     arena->path = memory_format("%s/translator/arena", directory);
     arena->geometry = plan(options, &arena->size);
+    remember_slots(arena);
     if (access(arena->path, F_OK) == 0) {
         error_set(error, ERROR_USAGE,
                   "cannot record into %s: it holds a recording that was not finished. Finish it "
@@ -249,7 +255,10 @@ static bool open_file(struct translator_arena *arena, struct error *error)
         return error_set(error, ERROR_FORMAT, "%s is damaged: it has %lld bytes, its header %zu",
                          arena->path, (long long)status.st_size, sizeof(struct tr_control));
     arena->size = (uint64_t)status.st_size;
-    return map(arena, error) && check(arena, error);
+    if (!map(arena, error) || !check(arena, error))
+        return false;
+    remember_slots(arena);
+    return true;
 }
 
 bool translator_arena_open(struct translator_arena *arena, const char *directory,
@@ -270,6 +279,7 @@ void translator_arena_close(struct translator_arena *arena)
     if (arena->descriptor >= 0)
         close(arena->descriptor);
     free(arena->path);
+    free((void *)arena->readable);
     *arena = (struct translator_arena){.descriptor = -1};
 }
 
@@ -315,6 +325,24 @@ uint32_t translator_arena_slots(const struct translator_arena *arena)
     return next < arena->geometry.slot_count ? next : arena->geometry.slot_count;
 }
 
+/* Of a sparse file on a full disk (tmpfs): nobody can look at a page that was never written. Kernels before 5.14 do not
+ * know the question. */
+static bool is_readable(const void *page)
+{
+    return madvise((void *)page, TR_PAGE, MADV_POPULATE_READ) == 0 || errno == EINVAL;
+}
+
+static bool has_slot(const struct translator_arena *arena, uint32_t serial,
+                     const struct tr_slot *slot)
+{
+    if (!atomic_load(&arena->readable[serial])) {
+        if (!is_readable(slot))
+            return false;
+        atomic_store(&arena->readable[serial], 1);
+    }
+    return slot->magic != 0;
+}
+
 struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint32_t serial,
                                       struct error *error)
 {
@@ -322,7 +350,7 @@ struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint
     struct tr_slot *slot = NULL;
     if (serial < geometry->slot_count)
         slot = (void *)(arena->bytes + geometry->slot_offset + serial * geometry->slot_size);
-    if (!slot || slot->magic == 0) {
+    if (!slot || !has_slot(arena, serial, slot)) {
         error_set(error, ERROR_NOT_FOUND, "%s has no slot %u", arena->path, serial);
         return NULL;
     }
@@ -345,7 +373,7 @@ const struct tr_table *translator_arena_table(const struct translator_arena *are
     const struct tr_table *table = NULL;
     if (serial < geometry->table_count)
         table = (void *)(arena->bytes + geometry->table_offset + serial * geometry->table_size);
-    if (!table || table->magic == 0) {
+    if (!table || !is_readable(table) || table->magic == 0) {
         error_set(error, ERROR_NOT_FOUND, "%s has no fragment table %u", arena->path, serial);
         return NULL;
     }
@@ -360,14 +388,25 @@ const struct tr_table *translator_arena_table(const struct translator_arena *are
     return NULL;
 }
 
+/* Bytes from `start` on, of `size`, that can be looked at. */
+static uint64_t readable_part(const uint8_t *start, uint64_t size)
+{
+    for (uint64_t at = 0; at < size; at += TR_PAGE)
+        if (!is_readable(start + at))
+            return at;
+    return size;
+}
+
 struct log_reader translator_arena_sideband(const struct translator_arena *arena)
 {
     uint64_t tail = atomic_load(&arena->control->log_tail);
     const struct tr_geometry *geometry = &arena->geometry;
-    return (struct log_reader){
-        .log = arena->bytes + geometry->log_offset,
-        .size = tail < geometry->log_size ? tail : geometry->log_size,
-    };
+    const uint8_t *log = arena->bytes + geometry->log_offset;
+    uint64_t size = tail < geometry->log_size ? tail : geometry->log_size;
+    /* For want of disk space records were not written, and pages not, either. */
+    if (atomic_load(&arena->control->lost_records) > 0)
+        size = readable_part(log, size);
+    return (struct log_reader){.log = log, .size = size};
 }
 
 /* ---- the end ---- */

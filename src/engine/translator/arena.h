@@ -33,6 +33,7 @@ struct translator_arena {
     char *path;     /* absolute; owned */
     int descriptor; /* read-write, close-on-exec; owned */
     struct tr_geometry geometry;
+    _Atomic uint8_t *readable; /* bool, by slot: its first page is there; owned */
     struct tr_options options; /* as they were when the arena was made or opened */
 };
 

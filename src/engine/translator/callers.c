@@ -18,6 +18,7 @@ enum {
     COPY_R13,
     COPY_R14,
     COPY_R15,
+    COPY_RDI,
     COPY_STACK,
 };
 
@@ -95,6 +96,7 @@ static struct saved_stack saved_stack(const struct log_record *copy)
 {
     return (struct saved_stack){
         .registers = {[SAVED_RBX] = log_value(copy, 2 * COPY_RBX),
+                      [SAVED_RDI] = log_value(copy, 2 * COPY_RDI),
                       [SAVED_RBP] = log_value(copy, 2 * COPY_RBP),
                       [SAVED_RSP] = log_value(copy, 2 * COPY_RSP),
                       [SAVED_R8 + 4] = log_value(copy, 2 * COPY_R12),

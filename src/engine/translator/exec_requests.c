@@ -129,10 +129,15 @@ static void forget(struct exec_requests *requests, struct followed *followed)
     *followed = *(struct followed *)array_at(&requests->followed, --requests->followed.count);
 }
 
-static void detach(struct exec_requests *requests, struct followed *followed, int signal)
+/* False: it was killed meanwhile. It is followed until its end, of which its parent does not learn before its tracer
+ * has. */
+static bool detach(struct exec_requests *requests, struct followed *followed, int signal)
 {
-    ptrace(PTRACE_DETACH, followed->thread.tid, NULL, (void *)(long)signal);
+    if (ptrace(PTRACE_DETACH, followed->thread.tid, NULL, (void *)(long)signal) != 0 &&
+        errno == ESRCH)
+        return false;
     forget(requests, followed);
+    return true;
 }
 
 /* It waits in the runtime for what comes of its request, where a stop does no harm. */
@@ -193,10 +198,11 @@ static void serve_requests(struct exec_requests *requests)
 static void run_untraced(struct exec_requests *requests, struct followed *followed,
                          const char *cause)
 {
+    uint32_t number = followed->number;
     char name[16];
     process_name(followed->thread.tid, name, sizeof name);
-    recorder_log_untraced(requests->arena, followed->number, name, cause);
-    detach(requests, followed, 0);
+    if (detach(requests, followed, 0))
+        recorder_log_untraced(requests->arena, number, name, cause);
 }
 
 static void add_started(struct exec_requests *requests, const struct followed *followed,

@@ -18,7 +18,7 @@ static struct recorded describe(const struct translator_arena *arena)
         .frozen_at = atomic_load(&control->frozen_at),
         .multi_snapshot = options->multi_snapshot && !options->full_execution,
         .snapshots = atomic_load(&control->snapshots),
-        .snapshot_size = options->ring_size / TRANSLATOR_LOG_PER_PACKETS,
+        .snapshot_size = options->full_execution ? 0 : options->snapshot_size,
         .bus_ratio = options->bus_ratio,
         .lost_rings = atomic_load(&control->lost_slots) + atomic_load(&control->lost_tables),
         .lost_records = atomic_load(&control->lost_records) + atomic_load(&control->lost_dumps),
@@ -40,8 +40,10 @@ bool translator_finish(const struct translator_arena *arena, const char *directo
         collection->recorded.time_of = transcoding_time_of;
         collection->recorded.time_context = transcoding;
     }
-    bool ok = transcoding_finish(transcoding, callers, dumped ? error : NULL) && dumped &&
-              collect(collection, error);
+    bool ok = transcoding_finish(transcoding, callers, dumped ? error : NULL) && dumped;
+    /* It has records of what is kept now. */
+    collection->recorded.log_size = translator_arena_sideband(arena).size;
+    ok = ok && collect(collection, error);
     callers_close(callers);
     transcoding_close(transcoding);
     collection->recorded.folder = NULL;

@@ -12,13 +12,22 @@ void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *
         .slot = slot,
         .ring = (const uint32_t *)((const uint8_t *)slot + TR_SLOT_RING),
         .size = arena->options.ring_size,
+        .room = arena->options.ring_size,
         .position = position / WORD * WORD,
         .end = position / WORD * WORD,
     };
 }
 
+static void learn_room(struct log_cursor *cursor)
+{
+    uint64_t room = atomic_load(&cursor->slot->room) / WORD * WORD;
+    if (room > 0 && room < cursor->room)
+        cursor->room = room;
+}
+
 void log_cursor_extend(struct log_cursor *cursor)
 {
+    learn_room(cursor);
     uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_acquire) / WORD * WORD;
     if (head > cursor->end && head < last_position)
         cursor->end = head;
@@ -26,6 +35,12 @@ void log_cursor_extend(struct log_cursor *cursor)
         cursor->end = cursor->position;
     if (cursor->end - cursor->position > cursor->size)
         cursor->end = cursor->position + cursor->size;
+}
+
+void log_cursor_limit(struct log_cursor *cursor, uint64_t bytes)
+{
+    if (cursor->end - cursor->position > bytes)
+        cursor->end = cursor->position + bytes;
 }
 
 void log_cursor_extend_to_last_word(struct log_cursor *cursor)
@@ -68,10 +83,12 @@ bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_ar
 {
     log_cursor_begin(cursor, arena, slot, 0);
     /* Of the oldest chunk the writer may have cleared the beginning, or all. */
+    learn_room(cursor);
     for (uint64_t from = 0;; from = cursor->position + WORD) {
         if (!first_chunk(cursor, from, &cursor->position))
             return false;
-        if (cursor->ring[(cursor->position & (cursor->size - 1)) / WORD] != 0)
+        if ((cursor->position & (cursor->size - 1)) < cursor->room &&
+            cursor->ring[(cursor->position & (cursor->size - 1)) / WORD] != 0)
             break;
     }
     cursor->end = cursor->position;
@@ -93,23 +110,15 @@ static uint64_t words_of(uint32_t word)
            (kind == TR_CALLS ? 2 * (uint64_t)TR_EVENT_PAYLOAD(word) : 0);
 }
 
-/* An entry or TR_EXIT: neither has other words. */
-static bool is_step(uint32_t word)
-{
-    return word - 1 < TR_EVENT - 1 || (word >= TR_EVENT && TR_EVENT_KIND(word) == TR_EXIT);
-}
-
-size_t log_cursor_entries(const struct log_cursor *cursor, const uint32_t **words)
+size_t log_cursor_words(const struct log_cursor *cursor, const uint32_t **words)
 {
     if (cursor->position >= cursor->end)
         return 0;
     uint64_t place = cursor->position & (cursor->size - 1);
-    uint64_t left = cursor->end - cursor->position, before_wrap = cursor->size - place;
-    size_t most = (left < before_wrap ? left : before_wrap) / WORD, count = 0;
-    const uint32_t *first = *words = &cursor->ring[place / WORD];
-    while (count < most && is_step(first[count]))
-        count++;
-    return count > 0 ? count - 1 : 0;
+    uint64_t left = cursor->end - cursor->position,
+             before_wrap = cursor->room > place ? cursor->room - place : 0;
+    *words = &cursor->ring[place / WORD];
+    return (left < before_wrap ? left : before_wrap) / WORD;
 }
 
 enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record)
@@ -118,6 +127,10 @@ enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *r
         if (cursor->position >= cursor->end)
             return LOG_END;
         uint64_t place = cursor->position & (cursor->size - 1);
+        if (place >= cursor->room) {
+            cursor->position += cursor->size - place;
+            continue;
+        }
         uint32_t word = cursor->ring[place / WORD];
         if (word == 0) {
             uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_relaxed);
@@ -135,7 +148,7 @@ enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *r
             continue;
         }
         uint64_t size = WORD * words_of(word);
-        if (size > cursor->size - place)
+        if (size > cursor->room - place)
             return LOG_DAMAGED;
         if (size > cursor->end - cursor->position)
             return LOG_END;

@@ -25,6 +25,7 @@ struct log_cursor {
     const struct tr_slot *slot;
     const uint32_t *ring;
     uint64_t size;     /* of the ring, bytes */
+    uint64_t room;     /* of these, in use: see struct tr_slot */
     uint64_t position; /* stream position of the next record */
     uint64_t end;      /* records at or after it are not read */
 };
@@ -41,14 +42,16 @@ bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_ar
 /* What was written by now can be read. */
 void log_cursor_extend(struct log_cursor *cursor);
 
+/* Of what can be read, only the next `bytes`, until log_cursor_extend; more than the largest record has. */
+void log_cursor_limit(struct log_cursor *cursor, uint64_t bytes);
+
 /* The thread writes no more: what it wrote after `head` can be read, too. */
 void log_cursor_extend_to_last_word(struct log_cursor *cursor);
 
 enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record);
 
-/* How many words follow that are entries of fragments or TR_EXIT, each with another such word after it; they
- * lie at `*words`. */
-size_t log_cursor_entries(const struct log_cursor *cursor, const uint32_t **words);
+/* How many words can be read up to the end of the ring; they lie at `*words`. They may be of any kind. */
+size_t log_cursor_words(const struct log_cursor *cursor, const uint32_t **words);
 
 /* Goes on with the next chunk that begins with a record, or at the end of what can be read. */
 void log_cursor_skip(struct log_cursor *cursor);

@@ -6,17 +6,22 @@ enum { NOT_KNOWN = UINT_MAX };
 
 void path_init(struct path *path)
 {
-    *path = (struct path){.exit = NOT_KNOWN, .steps = array_of(sizeof(struct path_step))};
+    *path = (struct path){
+        .exit = NOT_KNOWN,
+        .steps = array_of(sizeof(struct path_step)),
+        .ways = array_of(sizeof(struct pt_block_run *)),
+    };
 }
 
 void path_free(struct path *path)
 {
     array_free(&path->steps);
+    array_free(&path->ways);
 }
 
 void path_clear(struct path *path)
 {
-    path->steps.count = 0;
+    path->steps.count = path->ways.count = 0;
     path->instructions = 0;
 }
 
@@ -116,24 +121,24 @@ static bool is_indirect(const struct pt_code_block *code)
            code->kind == PT_BLOCK_RETURN;
 }
 
-/* The block by whose direct branch the fragment is left for `pc`: its end, else the first side exit.
- */
-static unsigned direct_exit(const struct path *path, uint64_t pc)
+/* The block from `next` on, or the one before it, by whose direct branch the fragment is left for `pc`: its end, else the
+ * first side exit. */
+static unsigned direct_exit(const struct fragment *fragment, unsigned next, uint64_t pc)
 {
-    const struct fragment *fragment = path->fragment;
     unsigned last = last_block(fragment);
     if (leads_to(fragment->blocks[last].code, pc))
         return last;
     /* The block that is among the steps already has begun; its branch comes next. */
-    for (unsigned i = path->next > 0 ? path->next - 1 : 0; i < last; i++)
+    for (unsigned i = next > 0 ? next - 1 : 0; i < last; i++)
         if (fragment->blocks[i].side == pc)
             return i;
     return NOT_KNOWN;
 }
 
-static bool can_leave_for(const struct path *path, unsigned block, uint64_t pc, bool indirect)
+static bool can_leave_for(const struct fragment *fragment, unsigned block, uint64_t pc,
+                          bool indirect)
 {
-    const struct pt_code_block *code = path->fragment->blocks[block].code;
+    const struct pt_code_block *code = fragment->blocks[block].code;
     return indirect ? is_indirect(code) : leads_to(code, pc);
 }
 
@@ -143,77 +148,136 @@ static bool refuse(const struct path *path, uint64_t pc, struct error *error)
                      (unsigned long long)path->fragment->pc, (unsigned long long)pc);
 }
 
-/* How the fragment entered last was left for `pc`, by block `exit` if that is known; NOT_KNOWN: it cannot
- * have been. */
-static unsigned find_exit(const struct path *path, unsigned exit, uint64_t pc, bool indirect)
+/* How the fragment, of which the blocks before `next` are known, was left for `pc`, by block `exit` if that is known;
+ * NOT_KNOWN: it cannot have been. */
+static unsigned find_exit(const struct fragment *fragment, unsigned exit, unsigned next,
+                          uint64_t pc, bool indirect)
 {
     if (exit == NOT_KNOWN)
-        exit = indirect ? last_block(path->fragment) : direct_exit(path, pc);
-    return exit != NOT_KNOWN && can_leave_for(path, exit, pc, indirect) ? exit : NOT_KNOWN;
+        exit = indirect ? last_block(fragment) : direct_exit(fragment, next, pc);
+    return exit != NOT_KNOWN && can_leave_for(fragment, exit, pc, indirect) ? exit : NOT_KNOWN;
 }
 
-bool path_enter(struct path *path, const struct fragment *fragment, bool indirect,
+bool path_enter(struct path *path, const struct fragment *fragment, uint32_t entry,
                 struct error *error)
 {
     if (path->fragment) {
-        unsigned exit = find_exit(path, path->exit, fragment->pc, indirect);
+        unsigned exit =
+            find_exit(path->fragment, path->exit, path->next, fragment->pc, entry & TR_INDIRECT);
         if (exit == NOT_KNOWN)
             return refuse(path, fragment->pc, error);
         run_to(path, exit);
         leave(path);
     }
     path->fragment = fragment;
+    path->entry = entry;
     path->next = 0;
     return true;
 }
 
-static const struct way *find_way(struct path *path, struct fragments *fragments,
-                                  struct way_table *ways, uint32_t table, struct way_words words)
+/* ---- ways ---- */
+
+/* A way that was not taken before. */
+static const struct pt_block_run *discover(struct fragments *fragments, struct way_table *ways,
+                                           uint32_t table, struct way_words words)
 {
-    const struct way *way = ways_find(ways, path->fragment, words);
-    if (way)
-        return way;
-    const struct fragment *to = fragments_get(fragments, table, words.entry >> 1, NULL);
-    unsigned exit = words.exit ? TR_EVENT_PAYLOAD(words.exit) : NOT_KNOWN;
-    if (!to || (words.exit && exit >= path->fragment->block_count))
+    bool has_exit = words.before_that != 0;
+    uint32_t entry = has_exit ? words.before_that : words.before;
+    if (words.word == 0 || entry >= TR_EVENT)
         return NULL;
-    exit = find_exit(path, exit, to->pc, words.entry & TR_INDIRECT);
-    return exit == NOT_KNOWN ? NULL : ways_add(ways, path->fragment, to, words, exit);
+    const struct fragment *from = fragments_get(fragments, table, entry >> 1, NULL);
+    if (!from)
+        return NULL;
+    if (words.word >= TR_EVENT) {
+        bool is_exit = TR_EVENT_KIND(words.word) == TR_EXIT &&
+                       TR_EVENT_PAYLOAD(words.word) < from->block_count;
+        return is_exit && !has_exit ? ways_add_exit(ways, words) : NULL;
+    }
+    const struct fragment *to = fragments_get(fragments, table, words.word >> 1, NULL);
+    if (!to)
+        return NULL;
+    unsigned exit = find_exit(from, has_exit ? TR_EVENT_PAYLOAD(words.before) : NOT_KNOWN, 1,
+                              to->pc, words.word & TR_INDIRECT);
+    return exit == NOT_KNOWN ? NULL : ways_add(ways, from, to, words, exit);
 }
 
-static void follow(struct path *path, const struct way *way)
+/* Finds the runs of `words`. Returns of how many they were found. */
+static size_t find_runs(const struct path *path, struct fragments *fragments,
+                        struct way_table *ways, uint32_t table, const uint32_t *words, size_t count,
+                        const struct pt_block_run **runs)
 {
+    struct way_words at = {.before = path->entry};
+    size_t found = 0;
+    for (; found < count; found++) {
+        at.word = words[found];
+        runs[found] = ways_find(ways, at);
+        if (!runs[found])
+            runs[found] = discover(fragments, ways, table, at);
+        if (!runs[found])
+            break;
+        at.before_that = at.word >= TR_EVENT ? at.before : 0;
+        at.before = at.word;
+    }
+    return found;
+}
+
+/* Whether a time stamp follows, of when the entry was, and then that execution went on. */
+static bool is_only_stamped(const uint32_t *words, size_t at, size_t count)
+{
+    enum { STAMP = 3 }; /* words */
+    if (at + STAMP >= count || words[at] != TR_EVENT_WORD(TR_STAMP, TR_STAMP_ENTRY))
+        return false;
+    uint32_t next = words[at + STAMP];
+    return next != 0 && (next < TR_EVENT || TR_EVENT_KIND(next) == TR_EXIT);
+}
+
+/* What comes after the last entry may be of its beginning; and a TR_EXIT is of what comes next. */
+static size_t leave_out_last(const uint32_t *words, size_t found, size_t count)
+{
+    if (found > 0 && !is_only_stamped(words, found, count))
+        found--;
+    while (found > 0 && words[found - 1] >= TR_EVENT)
+        found--;
+    return found;
+}
+
+static void add_ways(struct path *path, size_t first, size_t count)
+{
+    const struct pt_block_run **runs = array_at(&path->ways, first);
     struct path_step *step = add_step(path);
-    step->kind = PATH_WAY;
-    step->way = way;
-    path->instructions += way->instructions;
-    path->fragment = way->to;
+    step->kind = PATH_WAYS;
+    step->ways = (struct path_ways){first, count};
+    path->ways.count += count;
+    for (size_t i = 0; i < count; i++)
+        path->instructions += runs[i]->instructions;
+    path->fragment = way_of(runs[count - 1])->to;
     path->next = 1;
 }
 
 size_t path_follow(struct path *path, struct fragments *fragments, struct way_table *ways,
                    uint32_t table, const uint32_t *words, size_t count)
 {
-    if (!path->fragment || path->exit != NOT_KNOWN || path->load_count > 0 || path->next > 1 ||
-        count == 0)
+    if (!path->fragment || path->exit != NOT_KNOWN || path->load_count > 0 || path->next > 1)
+        return 0;
+    size_t first = path->ways.count;
+    array_reserve(&path->ways, count);
+    size_t found =
+        find_runs(path, fragments, ways, table, words, count, array_at(&path->ways, first));
+    size_t used = leave_out_last(words, found, count);
+    if (used == 0)
         return 0;
     run_to(path, 0);
-    size_t used = 0;
-    while (used < count) {
-        struct way_words at = {.entry = words[used]};
-        if (at.entry >= TR_EVENT) {
-            if (used + 1 == count || words[used + 1] >= TR_EVENT)
-                break;
-            at = (struct way_words){.exit = words[used], .entry = words[used + 1]};
-        }
-        const struct way *way = find_way(path, fragments, ways, table, at);
-        if (!way)
-            break;
-        follow(path, way);
-        used += at.exit ? 2 : 1;
-    }
+    add_ways(path, first, used);
+    path->entry = words[used - 1];
     return used;
 }
+
+uint32_t path_begun(const struct path *path)
+{
+    return path->fragment && path->next == 1 ? path->fragment->blocks[0].code->instructions : 0;
+}
+
+/* ---- what other records say ---- */
 
 bool path_exit(struct path *path, uint32_t block, struct error *error)
 {
@@ -296,7 +360,8 @@ static bool cut_inside(struct path *path, unsigned first, unsigned last, uint64_
 static bool leave_for(struct path *path, uint64_t pc, struct error *error)
 {
     unsigned last = last_block(path->fragment);
-    unsigned exit = path->exit == NOT_KNOWN ? direct_exit(path, pc) : path->exit;
+    unsigned exit =
+        path->exit == NOT_KNOWN ? direct_exit(path->fragment, path->next, pc) : path->exit;
     if (exit == NOT_KNOWN && is_indirect(path->fragment->blocks[last].code))
         exit = last;
     if (exit == NOT_KNOWN)
@@ -323,6 +388,17 @@ void path_abandon(struct path *path)
     if (path->fragment && path->next == 0)
         run_to(path, path->exit == NOT_KNOWN ? 0 : path->exit);
     leave(path);
+}
+
+void path_reach(struct path *path, unsigned block)
+{
+    run_to(path, block);
+}
+
+void path_begin(struct path *path, unsigned block)
+{
+    path->next = block;
+    run_to(path, block);
 }
 
 void path_event(struct path *path, const struct log_record *record)

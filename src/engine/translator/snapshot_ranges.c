@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const uint64_t step = 64 << 10; /* bytes of packets */
+static const uint64_t step = 32 << 10; /* bytes of packets */
 
 void snapshot_times_init(struct snapshot_times *times)
 {
@@ -23,30 +23,40 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* A hit is counted before its record is complete: until all are there the log is read again. */
+/* A hit is counted before its record is complete: until all are there the log is read again from its beginning. */
 void snapshot_times_update(struct snapshot_times *times, const struct translator_arena *arena)
 {
-    uint64_t snapshots = atomic_load(&arena->control->snapshots);
+    const struct tr_control *control = arena->control;
+    uint64_t snapshots = atomic_load(&control->snapshots);
     if (snapshots == times->seen)
         return;
-    times->ticks.count = 0;
+    if (times->read_to == 0)
+        times->ticks.count = 0;
     struct log_reader reader = translator_arena_sideband(arena);
+    reader.offset = times->read_to;
     for (const struct logged_record *record; (record = log_reader_next(&reader));)
         if (record->kind == LOGGED_HIT)
             *(uint64_t *)array_add(&times->ticks) = record->time;
     if (times->ticks.count > 1)
         qsort(times->ticks.elements, times->ticks.count, sizeof(uint64_t), by_value);
-    if (times->ticks.count >= snapshots)
+    bool complete = times->ticks.count + atomic_load(&control->lost_records) >= snapshots;
+    times->read_to = complete ? reader.offset : 0;
+    if (complete)
         times->seen = snapshots;
 }
 
 /* How many snapshots had been taken at `time`. */
 static uint64_t count_until(const struct snapshot_times *times, uint64_t time)
 {
-    uint64_t count = 0;
-    while (count < times->ticks.count && *(uint64_t *)array_at(&times->ticks, count) <= time)
-        count++;
-    return count;
+    size_t first = 0, end = times->ticks.count; /* the first that is later */
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (*(const uint64_t *)array_at(&times->ticks, middle) <= time)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
 }
 
 void snapshot_ranges_settle(struct translator_arena *arena, uint32_t serial,
@@ -54,9 +64,7 @@ void snapshot_ranges_settle(struct translator_arena *arena, uint32_t serial,
                             uint64_t time, uint64_t *decided_at)
 {
     struct packet_ring *header = file->header;
-    const struct pt_encoder *encoder = packet_file_encoder(file);
-    uint64_t head = atomic_load(&encoder->head),
-             reach = arena->options.ring_size / TRANSLATOR_LOG_PER_PACKETS;
+    uint64_t head = atomic_load(&file->encoder.head), reach = arena->options.snapshot_size;
     uint64_t undecided = atomic_load(&header->undecided);
     if (head - *decided_at < step)
         return;

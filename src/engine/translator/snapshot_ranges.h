@@ -17,12 +17,14 @@
 struct snapshot_times {
     struct array ticks; /* of uint64_t, ascending */
     uint64_t seen;      /* snapshots when the log was read last */
+    uint64_t read_to;   /* offset in the sideband log; 0: from its beginning */
 };
 
 void snapshot_times_init(struct snapshot_times *times);
 void snapshot_times_free(struct snapshot_times *times);
 
-/* Reads the sideband log again if there were more snapshots. */
+/* Reads on in the sideband log if there were more snapshots. Called after the logs whose packets
+ * snapshot_ranges_settle is to decide over have been read: then it knows all that were taken meanwhile. */
 void snapshot_times_update(struct snapshot_times *times, const struct translator_arena *arena);
 
 /* Decides over the packets of slot `serial`, which reach until `time` (ticks), if there is a

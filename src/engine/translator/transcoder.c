@@ -9,7 +9,8 @@
 enum {
     CALLS = 1 << 16, /* calls in progress that are remembered: the innermost */
     PSB_INTERVAL = 4096,
-    WAITING_STEPS = 1 << 16, /* that may wait for a time in the log */
+    WAITING_STEPS = 1 << 16, /* that may wait for a time in the log; and ways */
+    MOST_WAYS = 1 << 12,     /* that are followed at once */
 };
 
 static const _Atomic uint32_t never_stop;
@@ -21,9 +22,17 @@ static uint64_t time_now(struct pt_encoder_owner *owner)
     return timeline_at(&transcoder->timeline, counted - transcoder->begun);
 }
 
+static bool flush(struct transcoder *transcoder)
+{
+    bool ok = packet_file_flush(&transcoder->file);
+    if (!ok)
+        atomic_store(&transcoder->file.header->out_of_space, 1);
+    return ok;
+}
+
 static bool make_room(struct pt_encoder_owner *owner)
 {
-    return packet_file_grow(&((struct transcoder *)owner)->file);
+    return flush((struct transcoder *)owner);
 }
 
 static struct pt_code_block *make_cut_block(void)
@@ -33,12 +42,16 @@ static struct pt_code_block *make_cut_block(void)
 
 static void begin_encoder(struct transcoder *transcoder)
 {
-    struct pt_encoder *encoder = packet_file_encoder(&transcoder->file);
+    struct pt_encoder *encoder = &transcoder->file.encoder;
     transcoder->call_ring = memory_allocate(CALLS * sizeof *transcoder->call_ring);
     encoder->owner = &transcoder->owner;
     encoder->stop = &never_stop;
     encoder->calls =
         (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1, .all = true};
+    /* Decoders place events between two times as the timeline does: by instructions. Where those are counted all times
+     * are exact, and where the log has stamps differs from run to run. */
+    encoder->sparse_time = transcoder->shared->arena->options.clock != RECORD_CLOCK_INSTRUCTIONS;
+    encoder->time_is_due = 1;
     pt_encoder_begin(encoder, (uint8_t)transcoder->shared->arena->options.bus_ratio, PSB_INTERVAL);
     transcoder->encoder = encoder;
     call_stack_begin(&transcoder->calls, encoder);
@@ -79,6 +92,7 @@ static void begin_unknown(struct transcoder *transcoder)
 {
     if (!transcoder->timeline.counts_instructions)
         transcoder->timeline.from = 0;
+    transcoder->begins = true;
     pt_encoder_forget_calls(transcoder->encoder);
 }
 
@@ -219,35 +233,46 @@ static void learn_callers(struct transcoder *transcoder, const struct log_record
 
 static void lose(struct transcoder *transcoder)
 {
+    transcoder->begins = true;
     pt_encoder_lose(transcoder->encoder);
     call_stack_forget(&transcoder->calls, transcoder->encoder);
 }
 
-static void lower_stack(void *context)
+static void return_to(void *context, uint64_t pc)
 {
-    call_stack_call(context);
+    struct transcoder *transcoder = context;
+    call_stack_return(&transcoder->calls, transcoder->encoder, pc);
 }
 
-/* The first block of the first run has begun already. */
-/* The first block of a run has begun already. */
-static void run_run(struct transcoder *transcoder, const struct way *way,
-                    const struct way_run *part)
+/* Whether the encoder is where the next of `runs` begins. */
+static bool begins(const struct pt_encoder *encoder, const struct pt_block_run *const *runs,
+                   size_t count)
 {
-    if (part->end - part->begin == 1)
-        return;
-    transcoder->begun = part->run.last->instructions;
-    bool ran = pt_encoder_run(transcoder->encoder, &part->run, lower_stack, &transcoder->calls);
-    transcoder->begun = 0;
-    for (unsigned i = part->begin + 1u; !ran && i < part->end; i++)
+    size_t i = 0;
+    while (i < count && !runs[i]->parts)
+        i++;
+    return i < count && encoder->previous == runs[i]->parts->first;
+}
+
+/* The first block of the way has begun already. */
+static void step_way(struct transcoder *transcoder, const struct way *way)
+{
+    for (unsigned i = 1; i <= way->exit + 1u; i++)
         step(transcoder, way_block(way, i));
 }
 
-static void run_way(struct transcoder *transcoder, const struct way *way)
+static void run_ways(struct transcoder *transcoder, const struct path_ways *ways)
 {
-    for (unsigned i = 0; i < way->run_count; i++) {
-        if (i > 0)
-            step(transcoder, way->runs[i].run.first);
-        run_run(transcoder, way, &way->runs[i]);
+    const struct pt_block_run *const *runs = array_at(&transcoder->path.ways, ways->first);
+    const struct pt_run_stack stack = {&transcoder->calls.pointer, return_to, transcoder};
+    /* The times within runs depend on which fragments there were: they are not counts of instructions. */
+    bool steps = transcoder->timeline.counts_instructions;
+    for (size_t taken = 0; taken < ways->count; taken++) {
+        if (!steps && begins(transcoder->encoder, runs + taken, ways->count - taken))
+            taken +=
+                pt_block_runs_take(transcoder->encoder, runs + taken, ways->count - taken, &stack);
+        if (taken < ways->count && runs[taken]->parts)
+            step_way(transcoder, way_of(runs[taken]));
     }
 }
 
@@ -276,6 +301,7 @@ static void run_event(struct transcoder *transcoder, const struct log_record *ev
         lose(transcoder);
         break;
     case TR_FORKED:
+        transcoder->begins = true;
         call_stack_forget(&transcoder->calls, transcoder->encoder);
         break;
     case TR_CALLS:
@@ -298,8 +324,8 @@ static void run_step(struct transcoder *transcoder, const struct path_step *next
     case PATH_CUT:
         run_cut(transcoder, next);
         break;
-    case PATH_WAY:
-        run_way(transcoder, next->way);
+    case PATH_WAYS:
+        run_ways(transcoder, &next->ways);
         break;
     case PATH_EVENT:
         run_event(transcoder, &next->event);
@@ -313,14 +339,16 @@ static void run_steps(struct transcoder *transcoder)
     for (size_t i = 0; i < path->steps.count; i++)
         run_step(transcoder, array_at(&path->steps, i));
     path_clear(path);
+    ways_settle(transcoder->ways);
 }
 
 /* ---- records -> steps ---- */
 
-/* Instructions that have run when all steps were taken. */
+/* Instructions that have run when all steps were taken, but for the block that begins then. */
 static uint64_t instructions_ahead(const struct transcoder *transcoder)
 {
-    return pt_encoder_instructions(transcoder->encoder) + transcoder->path.instructions;
+    return pt_encoder_instructions(transcoder->encoder) + transcoder->path.instructions -
+           path_begun(&transcoder->path);
 }
 
 /* The steps so far were done at `time`. */
@@ -328,7 +356,8 @@ static void reach(struct transcoder *transcoder, uint64_t time)
 {
     timeline_pass(&transcoder->timeline, time, instructions_ahead(transcoder));
     run_steps(transcoder);
-    timeline_set(&transcoder->timeline, time, pt_encoder_instructions(transcoder->encoder));
+    timeline_set(&transcoder->timeline, time, instructions_ahead(transcoder));
+    transcoder->encoder->time_is_due = 1;
 }
 
 /* Sideband records may be of that time. */
@@ -365,8 +394,9 @@ static void reach_entry(struct transcoder *transcoder)
 static void happen(struct transcoder *transcoder, const struct log_record *record)
 {
     reach(transcoder, log_value(record, 0));
-    note_moment(transcoder, log_value(record, 0));
     run_event(transcoder, record);
+    /* After what a system call is counted as: what it has created begins then. */
+    note_moment(transcoder, log_value(record, 0));
 }
 
 /* What a record that makes no sense says, with its place. */
@@ -381,22 +411,31 @@ static bool refuse_record(const struct transcoder *transcoder, const struct log_
                      transcoder->slot->tid, why->text);
 }
 
-/* The copy was made in the first block of the fragment that is entered now. */
-static void use_stack_copy(struct transcoder *transcoder, const struct log_record *copy)
+/* The block of the fragment entered last that the instruction at `pc` is in; its block_count: none. */
+static unsigned block_of(const struct fragment *fragment, uint64_t pc)
 {
-    const struct fragment *fragment = transcoder->path.fragment;
-    uint64_t pc = log_value(copy, 2);
-    transcoder->has_stack_copy = false;
-    if (pc >= fragment->pc && pc < fragment->blocks[0].code->end)
-        path_event(&transcoder->path, copy);
+    unsigned block = 0;
+    while (block < fragment->block_count &&
+           (pc < fragment->blocks[block].code->pc || pc >= fragment->blocks[block].code->end))
+        block++;
+    return block;
 }
 
-static void take_stack_copy(struct transcoder *transcoder, const struct log_record *copy)
+/* The copy was made in the fragment that is entered now. Who begins to read there begins at that place. */
+static void use_stack_copy(struct transcoder *transcoder)
 {
-    transcoder->stack_copy = *copy;
-    transcoder->has_stack_copy = true;
-    if (transcoder->path.fragment)
-        use_stack_copy(transcoder, copy);
+    struct path *path = &transcoder->path;
+    unsigned block = block_of(path->fragment, log_value(&transcoder->stack_copy, 2));
+    transcoder->has_stack_copy = false;
+    if (block == path->fragment->block_count)
+        return;
+    if (transcoder->begins) {
+        path_event(path, &transcoder->stack_copy);
+        path_begin(path, block);
+    } else {
+        path_reach(path, block);
+        path_event(path, &transcoder->stack_copy);
+    }
 }
 
 static bool enter(struct transcoder *transcoder, const struct log_record *record,
@@ -405,10 +444,11 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
     uint32_t table = atomic_load_explicit(&transcoder->slot->table, memory_order_relaxed);
     const struct fragment *fragment =
         fragments_get(transcoder->shared->fragments, table, record->word >> 1, error);
-    if (!fragment || !path_enter(&transcoder->path, fragment, record->word & TR_INDIRECT, error))
+    if (!fragment || !path_enter(&transcoder->path, fragment, record->word, error))
         return false;
     if (transcoder->has_stack_copy)
-        use_stack_copy(transcoder, &transcoder->stack_copy);
+        use_stack_copy(transcoder);
+    transcoder->begins = false;
     if (transcoder->next_entry)
         reach_entry(transcoder);
     return true;
@@ -442,7 +482,8 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         path_load(path, &(struct stack_load){log_value(record, 0), log_value(record, 2)});
         return true;
     case TR_CALLS:
-        take_stack_copy(transcoder, record);
+        transcoder->stack_copy = *record;
+        transcoder->has_stack_copy = true;
         return true;
     case TR_PARTIAL:
         return path_cut(path, log_value(record, 0), TR_EVENT_PAYLOAD(record->word), error);
@@ -517,10 +558,24 @@ static void follow_entries(struct transcoder *transcoder)
     if (transcoder->next_entry || transcoder->has_stack_copy)
         return;
     uint32_t table = atomic_load_explicit(&transcoder->slot->table, memory_order_relaxed);
-    size_t count = log_cursor_entries(cursor, &words);
+    size_t count = log_cursor_words(cursor, &words);
     size_t used = path_follow(&transcoder->path, transcoder->shared->fragments, transcoder->ways,
-                              table, words, count < WAITING_STEPS ? count : WAITING_STEPS);
+                              table, words, count < MOST_WAYS ? count : MOST_WAYS);
     cursor->position += used * sizeof *words;
+}
+
+/* A writer that has to do with a part of its ring, because the disk is full, may wait at the ring's beginning until all
+ * before it was read: no time stamp comes before that. */
+static bool writer_may_wait(const struct transcoder *transcoder)
+{
+    const struct log_cursor *cursor = &transcoder->cursor;
+    return cursor->room < cursor->size && cursor->position % cursor->size == 0;
+}
+
+static void settle(struct transcoder *transcoder)
+{
+    if (transcoder->path.steps.count == 0 && !transcoder->has_stack_copy)
+        transcoder->settled = transcoder->cursor.position;
 }
 
 void transcoder_read(struct transcoder *transcoder)
@@ -538,11 +593,13 @@ void transcoder_read(struct transcoder *transcoder)
         } else if (!take(transcoder, &record, &error)) {
             refuse(transcoder, &error);
         }
-        if (transcoder->path.steps.count >= WAITING_STEPS)
+        if (transcoder->path.steps.count + transcoder->path.ways.count >= WAITING_STEPS)
             reach_unknown_time(transcoder);
-        if (transcoder->path.steps.count == 0 && !transcoder->has_stack_copy)
-            transcoder->settled = transcoder->cursor.position;
+        settle(transcoder);
     }
+    if (writer_may_wait(transcoder))
+        reach_unknown_time(transcoder);
+    settle(transcoder);
 }
 
 /* Without a record that says how the log ends, its thread was killed while it ran. */
@@ -550,6 +607,9 @@ void transcoder_finish(struct transcoder *transcoder)
 {
     path_abandon(&transcoder->path);
     reach_unknown_time(transcoder);
-    atomic_store(&transcoder->file.header->ended,
-                 atomic_load(&transcoder->slot->ended) != TR_SLOT_RUNS);
+    flush(transcoder);
+    uint32_t end = atomic_load(&transcoder->slot->ended);
+    atomic_store(&transcoder->file.header->ended, end != TR_SLOT_RUNS);
+    if (end == TR_SLOT_NO_SPACE)
+        atomic_store(&transcoder->file.header->out_of_space, 1);
 }

@@ -39,6 +39,7 @@ struct transcoder {
 
     struct log_record stack_copy; /* the newest TR_CALLS, if its fragment was not entered yet */
     bool has_stack_copy;
+    bool begins;          /* the next fragment is the first of which anything is known */
     uint64_t next_entry;  /* ticks: the next fragment begins then; 0: not known beforehand */
     uint64_t new_code_at; /* ticks: code that may run next was mapped then; 0: none */
     /* Of the next block: */

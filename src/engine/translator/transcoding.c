@@ -27,6 +27,8 @@ struct stream {
     enum stream_state state;
     struct transcoder *transcoder; /* while it is read */
     struct tr_slot *slot;
+    uint64_t
+        created_at; /* with the instruction clock: position in its creator's log, not before its beginning */
     uint64_t decided_at;    /* snapshot_ranges_settle */
     struct moments moments; /* of a thread that is done */
 };
@@ -90,13 +92,18 @@ static uint32_t creator_of(const struct transcoding *transcoding, const struct t
     return slot->tid;
 }
 
+static const struct stream *find_creator(const struct transcoding *transcoding,
+                                         const struct tr_slot *slot)
+{
+    return find_stream(transcoding, creator_of(transcoding, slot), slot->serial);
+}
+
 /* When a thread began, by the recording's clock; 0: not known. */
 static uint64_t start_of(const struct transcoding *transcoding, const struct tr_slot *slot)
 {
     if (!counts_instructions(transcoding))
         return slot->first_time;
-    const struct stream *creator =
-        find_stream(transcoding, creator_of(transcoding, slot), slot->serial);
+    const struct stream *creator = find_creator(transcoding, slot);
     const struct moments *moments = creator ? moments_of(creator) : NULL;
     return moments ? moments_convert(moments, slot->first_time) : 0;
 }
@@ -143,26 +150,77 @@ static void release(struct tr_slot *slot, uint64_t position)
     syscall(SYS_futex, &slot->waiting, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/* What a recorder that goes on after this one does not find in the ring is in the packet file. Where the disk is full
+ * the log is given up all the same, so that nobody waits for ever. */
+static void release_read(struct transcoder *transcoder, struct tr_slot *slot)
+{
+    if (transcoder->settled == atomic_load(&slot->read_to))
+        return;
+    packet_file_flush(&transcoder->file);
+    release(slot, transcoder->settled);
+}
+
 /* ---- while the program runs ---- */
+
+/* Transcodes what the cursor has, and decides which packets are kept. */
+static void read_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
+{
+    struct transcoder *transcoder = stream->transcoder;
+    transcoder_read(transcoder);
+    release_read(transcoder, stream->slot);
+    if (!transcoding->arena->options.multi_snapshot)
+        return;
+    snapshot_times_update(&transcoding->snapshots, transcoding->arena);
+    snapshot_ranges_settle(transcoding->arena, serial, &transcoder->file, &transcoding->snapshots,
+                           transcoder->timeline.logged, &stream->decided_at);
+}
+
+/* Reads a part of what has been written: decisions which packets are kept are as fine as that, and other threads have
+ * their turn. Whether there was something. */
+static bool read_part(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
+{
+    enum { DECIDED_PART = 32 << 10, PART = 1 << 20 };
+    struct log_cursor *cursor = &stream->transcoder->cursor;
+    uint64_t before = cursor->position;
+    log_cursor_extend(cursor);
+    log_cursor_limit(cursor, transcoding->arena->options.multi_snapshot ? DECIDED_PART : PART);
+    read_stream(transcoding, serial, stream);
+    return cursor->position != before;
+}
+
+static bool has_ended(const struct tr_slot *slot)
+{
+    uint32_t end = atomic_load(&slot->ended);
+    return end != TR_SLOT_RUNS && end != TR_SLOT_EXECUTES;
+}
 
 /* Whether there was something to do. */
 static bool drain_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
 {
-    struct transcoder *transcoder = stream->transcoder;
-    uint64_t before = transcoder->cursor.position;
-    uint32_t end = atomic_load(&stream->slot->ended);
-    bool ended = end != TR_SLOT_RUNS && end != TR_SLOT_EXECUTES;
-    log_cursor_extend(&transcoder->cursor);
-    transcoder_read(transcoder);
-    release(stream->slot, transcoder->settled);
-    if (transcoding->arena->options.multi_snapshot)
-        snapshot_ranges_settle(transcoding->arena, serial, &transcoder->file,
-                               &transcoding->snapshots, transcoder->timeline.logged,
-                               &stream->decided_at);
-    bool progress = transcoder->cursor.position != before;
+    bool ended = has_ended(stream->slot);
+    bool progress = read_part(transcoding, serial, stream);
     if (ended && !progress)
         end_stream(stream);
     return progress;
+}
+
+/* Whether it is known when the thread began. With the instruction clock that depends on what its creator had executed
+ * then: it had published its log before. */
+static bool may_begin(const struct transcoding *transcoding, struct stream *stream,
+                      struct tr_slot *slot)
+{
+    if (!counts_instructions(transcoding))
+        return true;
+    /* The record that names its creator comes before the first part of its log. */
+    if (atomic_load(&slot->head) == 0 && !has_ended(slot))
+        return false;
+    const struct stream *creator = find_creator(transcoding, slot);
+    if (!stream->slot && creator && creator->slot)
+        stream->created_at = atomic_load(&creator->slot->head);
+    stream->slot = slot;
+    return !creator || creator->state >= STREAM_DONE ||
+           (creator->state == STREAM_READ &&
+            creator->transcoder->cursor.position >= stream->created_at);
 }
 
 static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
@@ -170,7 +228,7 @@ static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
     struct stream *stream = &transcoding->streams[serial];
     if (stream->state == STREAM_NEW) {
         struct tr_slot *slot = translator_arena_slot(transcoding->arena, serial, NULL);
-        if (slot)
+        if (slot && may_begin(transcoding, stream, slot))
             begin_stream(transcoding, stream, slot);
     }
     if (stream->state == STREAM_READ)
@@ -183,7 +241,6 @@ static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
 static bool drain_all(struct transcoding *transcoding)
 {
     bool progress = false;
-    snapshot_times_update(&transcoding->snapshots, transcoding->arena);
     uint32_t slots = translator_arena_slots(transcoding->arena);
     for (uint32_t serial = 0; serial < slots; serial++)
         progress |= drain_slot(transcoding, serial);
@@ -238,15 +295,17 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
 
 /* ---- at the end ---- */
 
-static void finish_stream(struct transcoding *transcoding, struct stream *stream)
+static void finish_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
 {
     struct transcoder *transcoder = stream->transcoder;
-    if (is_streaming(transcoding->arena))
+    if (is_streaming(transcoding->arena)) {
+        while (read_part(transcoding, serial, stream))
+            ;
         log_cursor_extend_to_last_word(&transcoder->cursor);
-    else
+    } else {
         transcoder_begin_ring(transcoder);
-    transcoder_read(transcoder);
-    release(stream->slot, transcoder->settled);
+    }
+    read_stream(transcoding, serial, stream);
     end_stream(stream);
 }
 
@@ -262,7 +321,7 @@ static void finish_slot(struct transcoding *transcoding, uint32_t serial)
             log_warning("%s. The recording goes without it.", refused.text);
     }
     if (stream->state == STREAM_READ)
-        finish_stream(transcoding, stream);
+        finish_stream(transcoding, serial, stream);
 }
 
 static void stop_thread(struct transcoding *transcoding)

@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,8 +84,8 @@ struct recording {
     struct session session;
     struct signals signals;
     struct exec_requests requests;
-    char *path;      /* of the program, as execve gets it */
-    char *real_path; /* the same, absolute and without symbolic links; NULL: it is not there */
+    char *path;            /* of the program, as execve gets it */
+    const char *real_path; /* of the ELF file that this comes to, without symbolic links */
 };
 
 static void set_trigger(struct tr_options *options, const struct recording_clock *clock,
@@ -104,25 +105,36 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     }
 }
 
-static uint64_t ring_size(const struct record_options *wanted)
+/* Of the disk that will have the recording, in the folder that is there; bytes. */
+static uint64_t free_space(const char *directory)
 {
-    if (wanted->full_execution)
-        return full_execution_size;
-    uint64_t smallest = wanted->trigger.multi_snapshot ? smallest_drained_size : smallest_ring_size;
-    uint64_t size = wanted->snapshot_size * TRANSLATOR_LOG_PER_PACKETS;
-    size = size > smallest ? size : smallest;
-    return size < largest_ring_size ? size : largest_ring_size;
+    struct statvfs disk;
+    return statvfs(directory, &disk) == 0 ? disk.f_bavail * disk.f_frsize : UINT64_MAX;
+}
+
+/* A ring that the disk cannot hold becomes a smaller one of the end: its chunks are smaller, too. */
+static uint64_t ring_size(const struct record_options *wanted, uint64_t space)
+{
+    enum { SHARE = 2 }; /* of the space, of one thread's ring: packets are to have some, too */
+    bool drained = wanted->full_execution || wanted->trigger.multi_snapshot;
+    uint64_t smallest = drained ? smallest_drained_size : smallest_ring_size;
+    uint64_t size = wanted->full_execution ? full_execution_size
+                                           : wanted->snapshot_size * TRANSLATOR_LOG_PER_PACKETS;
+    while (size > largest_ring_size || (size > smallest && size > space / SHARE))
+        size /= 2;
+    return size > smallest ? size : smallest;
 }
 
 static struct tr_options make_options(const struct record_options *wanted,
-                                      const struct recording_clock *clock)
+                                      const struct recording_clock *clock, uint64_t space)
 {
     struct tr_options options = {
         .clock = wanted->clock,
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
-        .ring_size = ring_size(wanted),
+        .ring_size = ring_size(wanted, space),
+        .snapshot_size = wanted->snapshot_size,
         .tsc_hz = clock->hz,
         .bus_ratio = clock->bus_ratio,
         .stamp_ticks = clock->hz / 1000 * STAMP_INTERVAL / 1000 / 1000,
@@ -218,6 +230,7 @@ static struct supervision supervision_of(struct recording *recording)
         .has_trigger = recording->arena.options.place_count > 0,
         .has_delay_threshold = recording->arena.options.delay_threshold > 0,
         .ticks_per_second = recording->clock.hz,
+        .filled_folder = recording->wanted->full_execution ? recording->directory : NULL,
         .freeze = freeze,
         .serve = serve,
         .descriptor = recording->requests.descriptor,
@@ -364,7 +377,8 @@ static bool record_into(struct recording *recording, struct record_result *resul
                         struct error *error)
 {
     recording->clock = recording_clock_start(recording->wanted->clock);
-    struct tr_options options = make_options(recording->wanted, &recording->clock);
+    struct tr_options options =
+        make_options(recording->wanted, &recording->clock, free_space(recording->directory));
     if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
         return false;
     bool ok = record_with_arena(recording, result, error);
@@ -384,18 +398,20 @@ static bool record(const struct record_options *wanted, struct record_result *re
         error = &unheard;
     *result = (struct record_result){.exit_status = -1};
     struct recording recording = {.wanted = wanted};
-    bool ok = runtime_image_embedded(&recording.image, error);
-    if (ok)
+    struct program program = {0};
+    char *directory = NULL;
+    if (runtime_image_embedded(&recording.image, error) &&
+        program_resolve(&program, wanted->command, error) &&
+        exec_stop_allowed(program.path, error)) {
         recording.path = program_find(wanted->command[0], error);
-    char *directory = recording.path && exec_stop_allowed(recording.path, error)
-                          ? recording_directory_absolute(wanted->directory, error)
-                          : NULL;
+        recording.real_path = program.real_path;
+        directory = recording_directory_absolute(wanted->directory, error);
+    }
     recording.directory = directory;
-    recording.real_path = recording.path ? realpath(recording.path, NULL) : NULL;
-    ok = directory && record_into(&recording, result, error);
+    bool ok = recording.path && directory && record_into(&recording, result, error);
     free(directory);
     free(recording.path);
-    free(recording.real_path);
+    program_free(&program);
     runtime_image_free(&recording.image);
     return ok;
 }
@@ -450,6 +466,7 @@ static bool serves(const struct record_options *options, struct error *error)
 
 const struct engine translator_engine = {
     .name = "translator",
+    .has_clocks = true,
     .description = "runs the program's own code in copies that log its path; exact, on any "
                    "machine, 1.2 to 4 times slower",
     .probe = probe,

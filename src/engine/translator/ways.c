@@ -1,25 +1,26 @@
 #include "engine/translator/ways.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
-enum { FIRST_SIZE = 256 };
+/* Of 32 bytes each. Small tables are kept emptier: they stay in the processor's cache all the same. */
+enum { FIRST_BITS = 10, ROOMY_BITS = 16 };
 
-struct way_table {
+struct known_ways {
+    struct way_table table; /* first */
     uint32_t serial;
-    const struct way **slots; /* open addressing; at most half full */
-    uint64_t mask;
-    uint64_t count;
     struct arena memory;
+    struct array left; /* of struct way_place *: before the table grew */
     UT_hash_handle hh;
 };
 
 struct ways {
-    struct way_table *tables;
+    struct known_ways *tables;
 };
 
 struct ways *ways_open(void)
@@ -27,110 +28,128 @@ struct ways *ways_open(void)
     return memory_allocate_zeroed(sizeof(struct ways));
 }
 
-static void free_table(struct way_table *table)
+static void free_known(struct known_ways *known)
 {
-    arena_free(&table->memory);
-    free(table->slots);
-    free(table);
+    ways_settle(&known->table);
+    array_free(&known->left);
+    arena_free(&known->memory);
+    free(known->table.places);
+    free(known);
 }
 
 void ways_close(struct ways *ways)
 {
-    struct way_table *table, *next;
+    struct known_ways *known, *next;
     if (!ways)
         return;
-    HASH_ITER(hh, ways->tables, table, next)
+    HASH_ITER(hh, ways->tables, known, next)
     {
-        HASH_DEL(ways->tables, table);
-        free_table(table);
+        HASH_DEL(ways->tables, known);
+        free_known(known);
     }
     free(ways);
 }
 
+static void make_places(struct way_table *table, unsigned bits)
+{
+    table->places = memory_allocate_zeroed(sizeof *table->places << bits);
+    table->shift = 64 - bits;
+    table->mask = (UINT64_C(1) << bits) - 1;
+}
+
 struct way_table *ways_table(struct ways *ways, uint32_t serial)
 {
-    struct way_table *table;
-    HASH_FIND(hh, ways->tables, &serial, sizeof serial, table);
-    if (table)
-        return table;
-    table = memory_allocate_zeroed(sizeof *table);
-    table->serial = serial;
-    table->slots = memory_allocate_zeroed(FIRST_SIZE * sizeof *table->slots);
-    table->mask = FIRST_SIZE - 1;
-    HASH_ADD(hh, ways->tables, serial, sizeof table->serial, table);
-    return table;
+    struct known_ways *known;
+    HASH_FIND(hh, ways->tables, &serial, sizeof serial, known);
+    if (known)
+        return &known->table;
+    known = memory_allocate_zeroed(sizeof *known);
+    known->serial = serial;
+    known->left = array_of(sizeof(struct way_place *));
+    make_places(&known->table, FIRST_BITS);
+    HASH_ADD(hh, ways->tables, serial, sizeof known->serial, known);
+    return &known->table;
 }
 
-static uint64_t place_of(const struct way_table *table, const struct fragment *from,
-                         struct way_words words)
+static struct known_ways *known_of(struct way_table *table)
 {
-    static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t key = (uint64_t)(uintptr_t)from ^ (uint64_t)words.entry << 32 ^
-                   (uint64_t)TR_EVENT_PAYLOAD(words.exit) << 24;
-    return key * multiplier >> 32 & table->mask;
+    return (struct known_ways *)(void *)table;
 }
 
-const struct way *ways_find(const struct way_table *table, const struct fragment *from,
-                            struct way_words words)
+static struct way_place *insert(struct way_table *table, const struct way_place *place)
 {
-    for (uint64_t at = place_of(table, from, words);; at = (at + 1) & table->mask) {
-        const struct way *way = table->slots[at];
-        if (!way ||
-            (way->from == from && way->words.entry == words.entry && way->words.exit == words.exit))
-            return way;
-    }
-}
-
-static void insert(struct way_table *table, const struct way *way)
-{
-    uint64_t at = place_of(table, way->from, way->words);
-    while (table->slots[at])
+    uint64_t at = ways_hash(place->words) >> table->shift;
+    while (table->places[at].words.word != 0)
         at = (at + 1) & table->mask;
-    table->slots[at] = way;
+    table->places[at] = *place;
+    return &table->places[at];
+}
+
+static bool is_full(const struct way_table *table)
+{
+    unsigned bits = 64 - table->shift;
+    return table->count >> (bits - (bits < ROOMY_BITS ? 2 : 1)) != 0;
 }
 
 static void grow(struct way_table *table)
 {
-    const struct way **before = table->slots;
+    struct way_place *before = table->places;
     uint64_t size = table->mask + 1;
-    table->slots = memory_allocate_zeroed(2 * size * sizeof *table->slots);
-    table->mask = 2 * size - 1;
+    *(struct way_place **)array_add(&known_of(table)->left) = before;
+    make_places(table, 64 - table->shift + 1);
     for (uint64_t i = 0; i < size; i++)
-        if (before[i])
-            insert(table, before[i]);
-    free(before);
+        if (before[i].words.word != 0)
+            insert(table, &before[i]);
 }
 
-/* Finds the runs; `runs` has room for one for each block. */
-static unsigned find_runs(const struct way *way, struct way_run *runs)
+static const struct pt_block_run *add(struct way_table *table, const struct way_place *place)
 {
-    unsigned blocks = way->exit + 2u, count = 0;
-    for (unsigned i = 0; i < blocks; i++) {
-        struct pt_code_block *block = way_block(way, i);
-        if (count == 0 || !pt_block_run_extend(&runs[count - 1].run, block)) {
-            runs[count].begin = (uint16_t)i;
-            pt_block_run_begin(&runs[count++].run, block);
-        }
-        runs[count - 1].end = (uint16_t)(i + 1);
-    }
+    table->count++;
+    if (is_full(table))
+        grow(table);
+    return &insert(table, place)->run;
+}
+
+void ways_settle(struct way_table *table)
+{
+    struct array *left = &known_of(table)->left;
+    for (size_t i = 0; i < left->count; i++)
+        free(*(struct way_place **)array_at(left, i));
+    left->count = 0;
+}
+
+const struct pt_block_run *ways_add_exit(struct way_table *table, struct way_words words)
+{
+    return add(table, &(struct way_place){.words = words});
+}
+
+/* The blocks of `way`; returns how many. */
+static size_t list_blocks(const struct way *way, struct pt_code_block **blocks)
+{
+    size_t count = way->exit + 2u;
+    for (unsigned i = 0; i < count; i++)
+        blocks[i] = way_block(way, i);
     return count;
 }
 
-const struct way *ways_add(struct way_table *table, const struct fragment *from,
-                           const struct fragment *to, struct way_words words, unsigned exit)
+const struct pt_block_run *ways_add(struct way_table *table, const struct fragment *from,
+                                    const struct fragment *to, struct way_words words,
+                                    unsigned exit)
 {
-    struct way found = {.from = from, .to = to, .words = words, .exit = (uint16_t)exit};
-    found.instructions = fragment_instructions(from, 0, exit) - from->blocks[0].code->instructions +
-                         to->blocks[0].code->instructions;
-    struct way_run *runs = memory_allocate((exit + 2) * sizeof *runs);
-    found.run_count = (uint16_t)find_runs(&found, runs);
-    size_t size = found.run_count * sizeof *runs;
-    struct way *way = arena_allocate(&table->memory, sizeof *way + size);
+    struct way found = {.from = from, .to = to, .exit = (uint16_t)exit};
+    struct way_place place = {.words = words};
+    if (fragment_instructions(from, 0, exit) + to->blocks[0].code->instructions >
+        PT_RUN_INSTRUCTIONS)
+        return NULL;
+    struct pt_code_block **blocks = memory_allocate((exit + 2) * sizeof *blocks);
+    struct pt_run_part parts[PT_RUN_PARTS];
+    found.parts.part = parts;
+    size_t count = pt_block_run_make(&place.run, &found.parts, blocks, list_blocks(&found, blocks));
+    free(blocks);
+    struct way *way = arena_allocate(&known_of(table)->memory, sizeof *way + count * sizeof *parts);
     *way = found;
-    memcpy(way->runs, runs, size);
-    free(runs);
-    if (2 * ++table->count > table->mask)
-        grow(table);
-    insert(table, way);
-    return way;
+    way->parts.part = way->part;
+    memcpy(way->part, parts, count * sizeof *parts);
+    place.run.parts = &way->parts;
+    return add(table, &place);
 }

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
+#include "packet/block_run.h"
 #include "packet/callchain_snapshot.h"
-#include "packet/encoder.h"
 
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct recording {
     struct pt_encoder_owner owner; /* first */
     struct pt_encoder encoder;
     _Atomic uint32_t stop;
-    uint64_t ticks;
+    uint64_t ticks, stack_pointer;
     bool room;
     uint8_t *bytes;
 };
@@ -1021,15 +1021,36 @@ static void make_loop(struct pt_code_block *loop[LOOP_BLOCKS])
     loop[4] = block(0x40100c, 1, PT_BLOCK_JUMP, 0x401000);
 }
 
-static void do_nothing(void *context)
+static void ignore_return(void *context, uint64_t pc)
 {
+}
+
+/* A run and what it needs. */
+struct made_run {
+    struct pt_block_run run;
+    struct pt_run_parts parts;
+    struct pt_run_part part[PT_RUN_PARTS];
+};
+
+static struct pt_block_run *make_run(struct made_run *made, struct pt_code_block *const *blocks,
+                                     size_t count)
+{
+    made->parts.part = made->part;
+    pt_block_run_make(&made->run, &made->parts, blocks, count);
+    return &made->run;
+}
+
+static bool take_run(struct recording *recording, const struct pt_block_run *run)
+{
+    const struct pt_run_stack stack = {&recording->stack_pointer, ignore_return, NULL};
+    return pt_block_runs_take(&recording->encoder, &run, 1, &stack) == 1;
 }
 
 static void run_after_step(struct recording *recording, struct pt_code_block *const *blocks,
                            const struct pt_block_run *run, size_t count)
 {
     step(recording, blocks[0]);
-    if (pt_encoder_run(&recording->encoder, run, do_nothing, NULL))
+    if (count > 1 && take_run(recording, run))
         return;
     for (size_t i = 1; i < count; i++)
         step(recording, blocks[i]);
@@ -1050,16 +1071,14 @@ static void a_run_writes_what_its_steps_write(void **state)
     enum { ROUNDS = 300 };
     struct pt_code_block *loop[LOOP_BLOCKS];
     make_loop(loop);
-    for (size_t count = 1; count <= LOOP_BLOCKS; count++) {
-        struct recording *stepped = begin(200), *ran = begin(200);
-        struct pt_block_run run;
-        pt_block_run_begin(&run, loop[0]);
-        for (size_t i = 1; i < count; i++)
-            assert_true(pt_block_run_extend(&run, loop[i]));
+    for (size_t count = 2; count <= LOOP_BLOCKS; count++) {
+        struct recording *stepped = begin(1 << 16), *ran = begin(1 << 16);
+        struct made_run made;
+        make_run(&made, loop, count);
         for (unsigned round = 0; round < ROUNDS; round++) {
             for (size_t i = 0; i < LOOP_BLOCKS; i++)
                 step(stepped, loop[i]);
-            run_after_step(ran, loop, &run, count);
+            run_after_step(ran, loop, &made.run, count);
             for (size_t i = count; i < LOOP_BLOCKS; i++)
                 step(ran, loop[i]);
         }
@@ -1083,10 +1102,8 @@ static void a_run_drops_the_oldest_calls_as_its_steps_do(void **state)
     make_loop(loop);
     for (unsigned calls = PT_RETURN_STACK - 1; calls < DEEP; calls++) {
         struct recording *both[] = {begin(1 << 16), begin(1 << 16)};
-        struct pt_block_run run;
-        pt_block_run_begin(&run, loop[0]);
-        for (size_t i = 1; i < LOOP_BLOCKS; i++)
-            assert_true(pt_block_run_extend(&run, loop[i]));
+        struct made_run made;
+        make_run(&made, loop, LOOP_BLOCKS);
         for (unsigned way = 0; way < 2; way++) {
             struct recording *recording = both[way];
             for (unsigned i = 0; i < calls; i++)
@@ -1096,7 +1113,7 @@ static void a_run_drops_the_oldest_calls_as_its_steps_do(void **state)
                 for (size_t i = 0; i < LOOP_BLOCKS; i++)
                     step(recording, loop[i]);
             else
-                run_after_step(recording, loop, &run, LOOP_BLOCKS);
+                run_after_step(recording, loop, &made.run, LOOP_BLOCKS);
             step(recording, loop[0]);
             step(recording, leave);
             for (unsigned i = 0; i < calls; i++)
@@ -1114,28 +1131,63 @@ static void a_run_drops_the_oldest_calls_as_its_steps_do(void **state)
     free(again);
 }
 
-static void a_run_ends_where_packets_are_needed(void **state)
+static void runs_are_not_made_of_what_is_not_known_beforehand(void **state)
 {
-    struct pt_code_block *jump = block(0x401000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
-    struct pt_code_block *back = block(0x402000, 1, PT_BLOCK_RETURN, 0);
+    struct pt_code_block *far = block(0x401000, 1, PT_BLOCK_FAR, 0);
     struct pt_code_block *next = block(0x401004, 1, PT_BLOCK_SEQUENTIAL, 0);
     struct pt_code_block *other = block(0x409000, 1, PT_BLOCK_SEQUENTIAL, 0);
-    struct pt_block_run run;
-    pt_block_run_begin(&run, jump);
-    assert_false(pt_block_run_extend(&run, next));
-    pt_block_run_begin(&run, back);
-    assert_false(pt_block_run_extend(&run, next));
-    pt_block_run_begin(&run, next);
-    assert_false(pt_block_run_extend(&run, other)); /* nothing leads there */
-    assert_ptr_equal(run.last, next);
+    struct pt_code_block *const unreachable[] = {next, other}, *const after_far[] = {far, next};
     struct recording *recording = begin(4096);
-    step(recording, other);
-    assert_false(pt_encoder_run(&recording->encoder, &run, do_nothing, NULL)); /* not there */
+    struct made_run made;
+    step(recording, next);
+    assert_false(take_run(recording, make_run(&made, unreachable, 2)));
+    assert_ptr_equal(recording->encoder.previous, next);
+    step(recording, far);
+    assert_false(take_run(recording, make_run(&made, after_far, 2)));
     end(recording);
-    free(jump);
-    free(back);
+    free(far);
     free(next);
     free(other);
+}
+
+static void random_runs_are_followed_from_their_packets(void **state)
+{
+    enum { LONGEST = 100 };
+    static uint64_t walk[WALK + LONGEST], stack[1000];
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        srand(seed);
+        struct program program;
+        make_program(&program);
+        struct recording *recording = begin(seed % 2 ? 4096 : 512);
+        recording->encoder.sparse_time = seed % 4 / 2;
+        struct pt_code_block *blocks[LONGEST] = {program.blocks[0]};
+        unsigned depth = 0;
+        size_t walked = 0;
+        uint64_t instructions = blocks[0]->instructions;
+        step(recording, blocks[0]);
+        walk[walked++] = blocks[0]->pc;
+        while (walked < WALK) {
+            size_t count = 2 + (size_t)rand() % (seed % 3 ? 8 : LONGEST - 2);
+            struct made_run made;
+            for (size_t i = 1; i < count; i++) {
+                blocks[i] = choose_next(&program, blocks[i - 1], stack, &depth);
+                walk[walked++] = blocks[i]->pc;
+                instructions += blocks[i]->instructions;
+            }
+            if (!take_run(recording, make_run(&made, blocks, count)))
+                for (size_t i = 1; i < count; i++)
+                    step(recording, blocks[i]);
+            recording->encoder.time_is_due = rand() % 8 == 0;
+            blocks[0] = blocks[count - 1];
+        }
+        assert_int_equal(pt_encoder_instructions(&recording->encoder), instructions);
+        assert_int_equal(recording->encoder.losses, 0);
+        pt_encoder_flush(&recording->encoder, blocks[0]->pc);
+        follow(&program, recording, walk, walked);
+        for (unsigned i = 0; i < BLOCKS; i++)
+            free(program.blocks[i]);
+        end(recording);
+    }
 }
 
 int main(void)
@@ -1143,7 +1195,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_writes_what_its_steps_write),
         cmocka_unit_test(a_run_drops_the_oldest_calls_as_its_steps_do),
-        cmocka_unit_test(a_run_ends_where_packets_are_needed),
+        cmocka_unit_test(runs_are_not_made_of_what_is_not_known_beforehand),
+        cmocka_unit_test(random_runs_are_followed_from_their_packets),
         cmocka_unit_test(tracing_begins_with_psb_and_pge),
         cmocka_unit_test(system_calls_turn_tracing_off_and_on),
         cmocka_unit_test(coarse_time_is_reported_by_tsc_where_tracing_begins),

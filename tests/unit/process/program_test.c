@@ -174,10 +174,32 @@ static void bad_files_are_refused_with_a_reason(void **state)
     expect_refusal("./object.o", "object file");
     write_elf("core", ELFCLASS64, EM_X86_64, ET_CORE, 0755);
     expect_refusal("./core", "core dump");
+}
+
+static void expect_privilege(char *name, const char *words)
+{
+    struct program program;
+    struct error error = {0};
+    char *command[] = {name, NULL};
+    resolve(&program, command);
+    assert_false(program_needs_no_privilege(&program, name, &error));
+    if (!strstr(error.text, words) || !strstr(error.text, name))
+        fail_msg("expected \"%s\" and \"%s\" in: %s", words, name, error.text);
+    program_free(&program);
+}
+
+static void privileges_of_files_are_named(void **state)
+{
+    struct program program;
+    char *command[] = {"./plain", NULL};
+    write_elf("plain", ELFCLASS64, EM_X86_64, ET_EXEC, 0755);
+    resolve(&program, command);
+    assert_true(program_needs_no_privilege(&program, "plain", NULL));
+    program_free(&program);
     write_elf("setuid", ELFCLASS64, EM_X86_64, ET_EXEC, 04755);
-    expect_refusal("./setuid", "setuid");
+    expect_privilege("./setuid", "setuid");
     write_elf("setgid", ELFCLASS64, EM_X86_64, ET_EXEC, 02755);
-    expect_refusal("./setgid", "setgid");
+    expect_privilege("./setgid", "setgid");
 }
 
 static void a_missing_dynamic_linker_is_named(void **state)
@@ -215,6 +237,7 @@ int main(void)
         cmocka_unit_test(scripts_run_their_interpreters),
         cmocka_unit_test(five_interpreters_are_allowed_and_six_are_not),
         cmocka_unit_test(bad_files_are_refused_with_a_reason),
+        cmocka_unit_test(privileges_of_files_are_named),
         cmocka_unit_test(a_missing_dynamic_linker_is_named),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -55,10 +55,22 @@ static void assert_part(const struct scene *scene, size_t index, uint64_t begin,
     assert_int_equal(part->end, end);
 }
 
-static void without_multi_snapshot_all_is_kept(void **state)
+static void of_a_ring_the_end_is_kept(void **state)
 {
     struct scene *scene = *state;
     scene->recorded.multi_snapshot = false;
+    atomic_store(&scene->ring.encoder.head, 50000);
+    decide(scene);
+    assert_int_equal(scene->parts.count, 1);
+    assert_part(scene, 0, 49000, UINT64_MAX);
+}
+
+static void of_a_full_execution_all_is_kept(void **state)
+{
+    struct scene *scene = *state;
+    scene->recorded.multi_snapshot = false;
+    scene->recorded.snapshot_size = 0;
+    atomic_store(&scene->ring.encoder.head, 50000);
     decide(scene);
     assert_int_equal(scene->parts.count, 1);
     assert_part(scene, 0, 0, UINT64_MAX);
@@ -118,7 +130,8 @@ static void what_is_owed_to_the_last_hit_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(without_multi_snapshot_all_is_kept, make, destroy),
+        cmocka_unit_test_setup_teardown(of_a_ring_the_end_is_kept, make, destroy),
+        cmocka_unit_test_setup_teardown(of_a_full_execution_all_is_kept, make, destroy),
         cmocka_unit_test_setup_teardown(without_a_hit_the_end_is_kept, make, destroy),
         cmocka_unit_test_setup_teardown(what_was_logged_is_kept_and_what_touches_joined, make,
                                         destroy),

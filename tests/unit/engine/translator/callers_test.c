@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { VALUES = 8, STACK_WORDS = 2048, FRAMES = 64 };
+enum { VALUES = 9, STACK_WORDS = 2048, FRAMES = 64 };
 
 /* A TR_CALLS record as the runtime writes it, and what backtrace(3) says. */
 struct copy {
@@ -31,7 +31,7 @@ static struct copy copy;
 /* Where the recorder finds it: of the function that calls this one, the same frame runs. */
 static __attribute__((noinline)) void copy_stack(size_t words)
 {
-    uint64_t values[VALUES];
+    uint64_t values[VALUES] = {0};
     __asm__ volatile("mov %%rsp, 0(%0)\n\tlea 0(%%rip), %%rax\n\tmov %%rax, 8(%0)\n\t"
                      "mov %%rbx, 16(%0)\n\tmov %%rbp, 24(%0)\n\tmov %%r12, 32(%0)\n\t"
                      "mov %%r13, 40(%0)\n\tmov %%r14, 48(%0)\n\tmov %%r15, 56(%0)"

@@ -1,0 +1,16 @@
+/* The arena is a sparse file: a page takes its place on the disk when it is written first. On a full disk that write
+ * raises SIGBUS, which would kill the program.
+ *
+ * Called before anything is written to a page of the arena that may be new.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_DISK_SPACE_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_DISK_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether all pages of [start, start + size), which are mapped writable, can be written. Their content stays as it is.
+ */
+bool tr_is_backed(uint64_t start, uint64_t size);
+
+#endif
