@@ -123,7 +123,7 @@ bool packet_file_open(struct packet_file *file, const char *folder, uint32_t ser
     int descriptor = open_file(file->path, 0);
     struct stat status;
     int failed = descriptor < 0 || fstat(descriptor, &status) != 0 ? errno : 0;
-    if (!failed && status.st_size < (off_t)(PACKET_RING_PAGE + first_step))
+    if (!failed && status.st_size <= (off_t)(PACKET_RING_PAGE + PT_ENCODER_SLACK))
         failed = ENOENT; /* its recorder was killed when it made it */
     if (!failed)
         failed = map_file(file, descriptor, (uint64_t)status.st_size - PACKET_RING_PAGE);
@@ -161,6 +161,22 @@ void packet_file_give_back(const struct packet_file *file, uint64_t begin, uint6
         return;
     fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(PAGE + begin),
               (off_t)(end - begin));
+    close(descriptor);
+}
+
+void packet_file_trim(struct packet_file *file)
+{
+    enum { PAGE = PACKET_RING_PAGE };
+    uint64_t used = packet_file_encoder(file)->head + PT_ENCODER_SLACK + 1;
+    uint64_t room = (used + PAGE - 1) / PAGE * PAGE;
+    int descriptor = room < file->room ? open_file(file->path, 0) : -1;
+    if (descriptor < 0)
+        return;
+    if (ftruncate(descriptor, (off_t)(PAGE + room)) == 0) {
+        void *smaller = mremap(file->packets, file->room, room, 0);
+        if (smaller != MAP_FAILED)
+            use_packets(file, smaller, room);
+    }
     close(descriptor);
 }
 

@@ -29,6 +29,9 @@ bool packet_file_open(struct packet_file *file, const char *folder, uint32_t ser
 
 void packet_file_close(struct packet_file *file);
 
+/* Nothing more will be written: the file becomes as small as its packets allow. It can be opened again. */
+void packet_file_trim(struct packet_file *file);
+
 struct pt_encoder *packet_file_encoder(const struct packet_file *file);
 
 /* As pt_encoder_owner.make_room. False, and noted in the header: the disk is full. */
