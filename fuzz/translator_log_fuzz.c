@@ -3,6 +3,7 @@
  * in parts.
  *
  * The input: struct translator_log_input (fuzz/translator_log_input.h), then the bytes that it counts. */
+#include "base/file.h"
 #include "engine/translator/transcoder.h"
 #include "fuzz/translator_log_input.h"
 #include "packet/packet_walk.h"
@@ -85,11 +86,15 @@ static const char *make_folder(void)
 
 static void check_packets(const struct transcoder *transcoder)
 {
-    const struct pt_encoder *encoder = transcoder->encoder;
-    struct pt_packet_walk walk = {.bytes = transcoder->file.packets, .size = encoder->head};
+    struct file_view view;
+    if (!file_map(&view, transcoder->file.path, NULL))
+        abort();
+    struct pt_packet_walk walk = {.bytes = view.bytes + PACKET_RING_PAGE,
+                                  .size = transcoder->encoder->head};
     for (struct pt_walked_packet packet; pt_packet_walk_next(&walk, &packet);)
         if (packet.status != PT_PACKET_OK)
             abort();
+    file_unmap(&view);
 }
 
 /* Reads the ring at once, or from its beginning in `parts`, as it is drained. How many instructions ran; 0: a record

@@ -2,7 +2,7 @@
 
 #include "engine/block_kind.h"
 #include "runtime/qemu_plugin/block_cost.h"
-#include "x86/instruction.h"
+#include "x86/decode.h"
 #include "x86/stack_load.h"
 
 #define HASH_NONFATAL_OOM 1

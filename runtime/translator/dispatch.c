@@ -60,16 +60,16 @@ static void separate_from_new_code(struct tr_thread *thread)
     tr_log_event(thread, TR_STAMP, TR_STAMP_NEW_CODE, &now, 1);
 }
 
-/* The fragment at app.pc. The lock is held. */
-static struct tr_translation *find(struct tr_thread *thread)
+/* The fragment at app.pc, which an indirect branch leads to or not. The lock is held. */
+static struct tr_translation *find(struct tr_thread *thread, bool indirect)
 {
     uint64_t pc = thread->app.pc;
     bool nothing = false;
     struct tr_translation *translation = tr_fragment_find(pc);
     if (!translation)
-        translation = tr_translate(thread, pc, NULL, &nothing);
+        translation = tr_translate(thread, pc, NULL, indirect, &nothing);
     if (!translation && tr_sys_vsyscall(thread, pc))
-        return find(thread);
+        return find(thread, indirect);
     if (!translation && nothing)
         raise_fault(thread, false);
     if (!translation)
@@ -82,7 +82,7 @@ static uint64_t go_on(struct tr_thread *thread)
 {
     tr_clock_begin_work(thread);
     tr_lock(&thread->process->lock);
-    uint64_t body = tr_fragment_body(find(thread));
+    uint64_t body = tr_fragment_body(find(thread, false));
     tr_unlock(&thread->process->lock);
     tr_clock_end_work(thread);
     return body;
@@ -123,9 +123,10 @@ uint64_t tr_dispatch_direct(struct tr_thread *thread)
         raise_fault(thread, true);
     if (exit->kind > TR_EXIT_TRAP)
         go_without(thread, TR_SLOT_CANNOT);
-    struct tr_translation *translation = find(thread);
-    uint64_t body = exit->kind == TR_EXIT_INDIRECT ? tr_fragment_indirect_body(translation)
-                                                   : tr_fragment_body(translation);
+    bool indirect = exit->kind == TR_EXIT_INDIRECT;
+    struct tr_translation *translation = find(thread, indirect);
+    uint64_t body =
+        indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
     if (exit->patch)
         tr_link(region, (uint64_t)region->hot.start + exit->patch, body);
     tr_unlock(&thread->process->lock);
@@ -150,7 +151,7 @@ static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guar
     thread->app.pc = thread->hot.target;
     tr_clock_begin_work(thread);
     tr_lock(&thread->process->lock);
-    struct tr_translation *translation = find(thread);
+    struct tr_translation *translation = find(thread, true);
     uint64_t body = tr_fragment_indirect_body(translation);
     if (!body)
         go_without(thread, TR_SLOT_NO_SPACE);
@@ -193,7 +194,7 @@ static uint64_t enter_again(struct tr_thread *thread, bool indirect)
 {
     tr_clock_begin_work(thread);
     tr_lock(&thread->process->lock);
-    struct tr_translation *translation = find(thread);
+    struct tr_translation *translation = find(thread, indirect);
     uint64_t body =
         indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
     tr_unlock(&thread->process->lock);

@@ -18,6 +18,11 @@ enum {
     MOST_TABLES = 64,      /* that a process and its ancestors by fork have filled */
 };
 
+struct slot {
+    uint32_t number; /* of the translation, + 1; 0: free */
+    uint32_t hash;   /* of its address: other translations are looked at only when this is equal */
+};
+
 /* A fragment table that this process or an ancestor writes or wrote. */
 struct descriptions {
     struct tr_table *table;
@@ -28,7 +33,7 @@ struct descriptions {
 static struct {
     struct tr_area translations; /* of struct tr_translation */
     uint32_t count;
-    struct tr_area slots; /* uint32_t: number of the translation + 1 */
+    struct tr_area slots; /* struct slot: the hash table */
     uint32_t slot_count, slots_used;
     struct descriptions tables[MOST_TABLES];
     unsigned table_count;
@@ -47,18 +52,29 @@ static uint32_t hash(uint64_t pc)
     return (uint32_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-static uint32_t *slot_for(uint64_t pc)
+static struct slot *slot_for(uint64_t pc)
 {
-    uint32_t *slots = (uint32_t *)(void *)all.slots.start;
-    uint32_t mask = all.slot_count - 1;
-    for (uint32_t i = hash(pc) & mask;; i = (i + 1) & mask)
-        if (slots[i] == 0 || translation_at(slots[i] - 1)->pc == pc)
+    struct slot *slots = (struct slot *)(void *)all.slots.start;
+    uint32_t wanted = hash(pc), mask = all.slot_count - 1;
+    for (uint32_t i = wanted & mask;; i = (i + 1) & mask)
+        if (slots[i].number == 0 ||
+            (slots[i].hash == wanted && translation_at(slots[i].number - 1)->pc == pc))
             return &slots[i];
+}
+
+/* Into a table that does not have it. */
+static void put_slot(struct slot slot)
+{
+    struct slot *slots = (struct slot *)(void *)all.slots.start;
+    uint32_t i = slot.hash & (all.slot_count - 1);
+    while (slots[i].number)
+        i = (i + 1) & (all.slot_count - 1);
+    slots[i] = slot;
 }
 
 struct tr_translation *tr_fragment_find(uint64_t pc)
 {
-    uint32_t number = *slot_for(pc);
+    uint32_t number = slot_for(pc)->number;
     struct tr_translation *found = number ? translation_at(number - 1) : NULL;
     return found && found->valid ? found : NULL;
 }
@@ -66,7 +82,7 @@ struct tr_translation *tr_fragment_find(uint64_t pc)
 static bool allocate_slots(uint32_t count)
 {
     struct tr_area area;
-    if (!tr_area_reserve(&area, (uint64_t)count * sizeof(uint32_t)) ||
+    if (!tr_area_reserve(&area, (uint64_t)count * sizeof(struct slot)) ||
         !tr_area_prepare(&area, area.size))
         return false;
     struct tr_area old = all.slots;
@@ -74,9 +90,9 @@ static bool allocate_slots(uint32_t count)
     all.slots = area;
     all.slot_count = count;
     for (uint32_t i = 0; i < old_count; i++) {
-        uint32_t number = ((uint32_t *)(void *)old.start)[i];
-        if (number)
-            *slot_for(translation_at(number - 1)->pc) = number;
+        struct slot slot = ((struct slot *)(void *)old.start)[i];
+        if (slot.number)
+            put_slot(slot);
     }
     if (old.start) {
         tr_own_remove((uint64_t)old.start);
@@ -103,9 +119,9 @@ void tr_fragment_publish(struct tr_translation *translation)
     all.count = number + 1;
     all.translations.used += sizeof *translation;
     translation->valid = 1;
-    uint32_t *slot = slot_for(translation->pc);
-    all.slots_used += *slot == 0;
-    *slot = number + 1;
+    struct slot *slot = slot_for(translation->pc);
+    all.slots_used += slot->number == 0;
+    *slot = (struct slot){number + 1, hash(translation->pc)};
     ((uint32_t *)(void *)region->fragments.start)[region->fragments.used / sizeof(uint32_t)] =
         number;
     region->fragments.used += sizeof(uint32_t);
@@ -116,7 +132,8 @@ void tr_fragment_publish(struct tr_translation *translation)
 static struct tr_table *table_at(const struct tr_process *process, uint32_t serial)
 {
     const struct tr_control *control = process->control;
-    return (void *)(process->arena + control->table_offset + (uint64_t)serial * control->table_size);
+    return (void *)(process->arena + control->table_offset +
+                    (uint64_t)serial * control->table_size);
 }
 
 /* An empty table that nobody writes to. */
@@ -241,38 +258,48 @@ uint64_t tr_fragment_body(const struct tr_translation *translation)
     return (uint64_t)region_of(translation)->hot.start + translation->code;
 }
 
-/* See struct tr_translation. */
-static bool make_indirect(struct tr_translation *translation)
+void tr_emit_indirect_entry(struct tr_emitter *emitter, uint64_t pc, uint32_t identifier)
+{
+    static const uint8_t test[] = {
+        0x48, 0x8d, 0x0c, 0x11, /* lea rcx, [rcx + rdx] */
+        0xe3, 0x08,             /* jrcxz over the jump */
+    };
+    uint8_t *start = emitter->at;
+    tr_emit_constant(emitter, TR_RCX, -pc);
+    tr_emit_bytes(emitter, test, sizeof test);
+    tr_emit_gs_jump(emitter, HOT(leave_indirect));
+    tr_emit_load(emitter, TR_RDX, HOT(rdx));
+    tr_emit_load(emitter, TR_RCX, HOT(rcx));
+    tr_emit_nops(emitter, (unsigned)(TR_INDIRECT_BODY - (emitter->at - start)));
+    tr_emit_log_word(emitter, identifier << 1 | TR_INDIRECT);
+}
+
+/* For a fragment that was made without one. */
+static bool make_indirect_entry(struct tr_translation *translation)
 {
     enum { LARGEST = 128 };
     struct tr_region *region = region_of(translation);
     if (!tr_area_prepare(&region->cold, LARGEST))
         return false;
     struct tr_emitter cold = {region->cold.start + region->cold.used, 0};
-    static const uint8_t test[] = {
-        0x48, 0x8d, 0x0c, 0x11, /* lea rcx, [rcx + rdx] */
-        0xe3, 0x08,             /* jrcxz over the jump */
-    };
     tr_emit_gap_8(&cold);
-    uint8_t *start = cold.at;
-    tr_emit_constant(&cold, TR_RCX, -translation->pc);
-    tr_emit_bytes(&cold, test, sizeof test);
-    tr_emit_gs_jump(&cold, HOT(leave_indirect));
-    tr_emit_load(&cold, TR_RDX, HOT(rdx));
-    tr_emit_load(&cold, TR_RCX, HOT(rcx));
-    tr_emit_nops(&cold, (unsigned)(TR_INDIRECT_BODY - (cold.at - start)));
-    tr_emit_log_word(&cold, translation->identifier << 1 | TR_INDIRECT);
+    translation->indirect = (uint32_t)(cold.at - region->hot.start);
+    tr_emit_indirect_entry(&cold, translation->pc, translation->identifier);
     tr_emit_jump(&cold, tr_fragment_body(translation) + TR_ENTRY_SIZE);
-    translation->indirect = (uint32_t)(start - region->cold.start);
     region->cold.used = (uint64_t)(cold.at - region->cold.start);
     return true;
 }
 
+static uint64_t indirect_entry(const struct tr_translation *translation)
+{
+    return (uint64_t)region_of(translation)->hot.start + translation->indirect;
+}
+
 uint64_t tr_fragment_indirect_entry(struct tr_translation *translation)
 {
-    if (!translation->indirect && !make_indirect(translation))
+    if (!translation->indirect && !make_indirect_entry(translation))
         return 0;
-    return (uint64_t)region_of(translation)->cold.start + translation->indirect;
+    return indirect_entry(translation);
 }
 
 uint64_t tr_fragment_indirect_body(struct tr_translation *translation)
@@ -312,7 +339,7 @@ static void put_jump(uint64_t address, uint64_t code)
     __atomic_store_n((uint64_t *)address, bytes, __ATOMIC_RELEASE);
 }
 
-/* Entering there leads to the runtime. */
+/* Entering there leads to the runtime, which makes it a jump to the next translation of `pc`. */
 static void close_entry(struct tr_region *region, uint64_t address, uint64_t pc, bool indirect)
 {
     enum { EXIT = 12 + 8 + sizeof(struct tr_exit) };
@@ -322,7 +349,9 @@ static void close_entry(struct tr_region *region, uint64_t address, uint64_t pc,
     uint64_t code = tr_emit_address(&cold);
     tr_emit_gs_store_32(&cold, HOT(exit), tr_cold_name(region, cold.at + 12 + 8));
     tr_emit_gs_jump(&cold, HOT(leave_direct));
-    struct tr_exit exit = {.target = pc, .kind = indirect ? TR_EXIT_INDIRECT : TR_EXIT_DIRECT};
+    struct tr_exit exit = {.target = pc,
+                           .patch = (uint32_t)(address + 1 - (uint64_t)region->hot.start),
+                           .kind = indirect ? TR_EXIT_INDIRECT : TR_EXIT_DIRECT};
     tr_emit_bytes(&cold, (const uint8_t *)&exit, sizeof exit);
     region->cold.used = (uint64_t)(cold.at - region->cold.start);
     put_jump(address, code);
@@ -350,8 +379,7 @@ void tr_fragment_replace(struct tr_translation *older, struct tr_translation *ne
     }
     if (!older->indirect)
         return;
-    uint64_t entry = (uint64_t)region->cold.start + older->indirect,
-             body = tr_fragment_indirect_body(newer);
+    uint64_t entry = indirect_entry(older), body = tr_fragment_indirect_body(newer);
     close_indirect_entry(entry);
     if (older->region == newer->region && body)
         put_jump(entry + TR_INDIRECT_BODY, body);
@@ -366,7 +394,7 @@ static void take_back(struct tr_translation *translation)
     close_entry(region, tr_fragment_body(translation), translation->pc, false);
     if (!translation->indirect)
         return;
-    uint64_t entry = (uint64_t)region->cold.start + translation->indirect;
+    uint64_t entry = indirect_entry(translation);
     close_indirect_entry(entry);
     close_entry(region, entry + TR_INDIRECT_BODY, translation->pc, true);
 }

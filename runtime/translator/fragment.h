@@ -6,6 +6,7 @@
 
 #include "runtime/translator/thread.h"
 
+struct tr_emitter;     /* emit.h */
 struct tr_region;      /* cache.h */
 struct tr_translation; /* translation.h */
 
@@ -29,6 +30,8 @@ uint64_t tr_fragment_body(const struct tr_translation *translation);
 /* Where code that has checked the target already goes on: its log entry; made when there is none. 0: no memory. */
 uint64_t tr_fragment_indirect_body(struct tr_translation *translation);
 uint64_t tr_fragment_indirect_entry(struct tr_translation *translation);
+/* Writes one, up to and with its log entry: see struct tr_translation. */
+void tr_emit_indirect_entry(struct tr_emitter *emitter, uint64_t pc, uint32_t identifier);
 /* The pc of a fragment by its identifier. */
 uint64_t tr_fragment_pc(uint32_t identifier);
 /* Its description, and the translation that it belongs to. */

@@ -110,13 +110,15 @@ static bool add_start(struct tr_route *route, uint64_t from, uint64_t start)
     return true;
 }
 
+/* A loop or an indirect branch led to it, or a hot path was left for it. */
 static bool is_head(const struct recent *recent, unsigned i)
 {
     const struct entry *entry = &recent->entries[i];
     if (!entry->identifier || i == 0 || !recent->entries[i - 1].identifier)
         return false;
-    return entry->indirect ||
-           tr_fragment_pc(entry->identifier) <= tr_fragment_pc(recent->entries[i - 1].identifier);
+    uint32_t before = recent->entries[i - 1].identifier;
+    return entry->indirect || tr_fragment_pc(entry->identifier) <= tr_fragment_pc(before) ||
+           tr_fragment_translation(before)->route;
 }
 
 /* Adds the blocks that `entry` ran, the first one's start apart. False: no room. */
@@ -166,7 +168,8 @@ static bool make_path(struct tr_thread *thread, struct tr_translation *older,
 {
     bool nothing;
     older->considered = 1;
-    struct tr_translation *newer = tr_translate(thread, older->pc, route, &nothing);
+    struct tr_translation *newer =
+        tr_translate(thread, older->pc, route, older->indirect != 0, &nothing);
     if (!newer)
         return false;
     newer->considered = 1;

@@ -36,7 +36,7 @@ enum {
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
     TR_MOST_SLOTS = 4096,
     TR_MOST_TABLES = 2048,
-    TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
+    TR_CHUNKS = 32, /* a ring is divided into so many chunks */
     /* in the arena: of the runtime's image; struct tr_control lies before it */
     TR_IMAGE_OFFSET = 64 << 10,
     TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
@@ -248,12 +248,13 @@ enum tr_slot_end {
 /* The slot is used again when its thread has ended and the recorder has read its log. */
 struct tr_slot {
     uint32_t magic; /* TR_SLOT_MAGIC; 0 between two threads */
-    uint32_t serial; /* no other thread of the recording has it: generation * slot_count + the slot's index */
+    uint32_t
+        serial; /* no other thread of the recording has it: generation * slot_count + the slot's index */
     uint32_t pid, tid;
-    _Atomic uint32_t table; /* serial of the fragment table of its address space */
-    _Atomic uint32_t ended; /* enum tr_slot_end */
+    _Atomic uint32_t table;      /* serial of the fragment table of its address space */
+    _Atomic uint32_t ended;      /* enum tr_slot_end */
     _Atomic uint32_t generation; /* how often it was used before */
-    uint64_t size;          /* bytes in the ring */
+    uint64_t size;               /* bytes in the ring */
     _Atomic uint64_t
         room; /* of these, used: fewer where the disk was full. From there the log goes on as after TR_PAD */
     uint64_t first_time; /* ticks */

@@ -20,6 +20,8 @@ enum {
     CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
     LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
     FIRST_INTERVAL = 256,  /* bytes of log between time stamps, at the beginning */
+    INTERVAL_STEP = 32,    /* this and the next as in enter.S */
+    LARGEST_INTERVAL = 2048,
     LINE = 64,
 };
 
@@ -81,7 +83,7 @@ static void clear(struct tr_thread *thread, uint64_t up_to)
     thread->hot.cleared = up_to;
 }
 
-static void publish(struct tr_thread *thread)
+void tr_log_publish(struct tr_thread *thread)
 {
     if (thread->slot)
         atomic_store_explicit(&thread->slot->head, position(thread), memory_order_release);
@@ -112,6 +114,7 @@ static void begin_round(struct tr_thread *thread)
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
     thread->hot.limit = thread->hot.check_at = thread->hot.log;
+    thread->hot.run = 0;
     keep_asked(thread);
 }
 
@@ -151,7 +154,7 @@ static bool use_private_ring(struct tr_thread *thread)
 /* The log ends here; what the thread logs until it leaves the cache is not kept. */
 static void lose_ring(struct tr_thread *thread)
 {
-    publish(thread);
+    tr_log_publish(thread);
     if (thread->slot)
         atomic_store(&thread->slot->ended, TR_SLOT_NO_SPACE);
     thread->stops = thread->let_go = true;
@@ -259,6 +262,15 @@ static uint64_t next_check(struct tr_thread *thread)
     return (step < thread->room_end ? step : thread->room_end) - ahead;
 }
 
+/* As enter.S does. */
+static void adapt_interval(struct tr_thread *thread)
+{
+    uint64_t interval = thread->hot.stamp_interval;
+    bool early = tr_rdtsc() - thread->hot.stamped < thread->hot.stamp_ticks;
+    interval = early ? interval + INTERVAL_STEP : interval - interval / 4;
+    thread->hot.stamp_interval = interval < LARGEST_INTERVAL ? interval : LARGEST_INTERVAL;
+}
+
 static void set_limit(struct tr_thread *thread)
 {
     thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
@@ -335,7 +347,7 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
     const struct tr_control *control = thread->process->control;
     uint32_t heartbeat = atomic_load(&control->heartbeat);
     unsigned still = 0;
-    publish(thread); /* the reader follows up to here, over what the ring does not use */
+    tr_log_publish(thread); /* the reader follows up to here, over what the ring does not use */
     while (next > atomic_load(&slot->read_to) + slot->size) {
         struct {
             int64_t seconds, nanoseconds;
@@ -399,8 +411,9 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         return false;
     }
     tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
-    publish(thread);
+    tr_log_publish(thread);
     thread->boundary = thread->hot.log;
+    adapt_interval(thread);
     set_limit(thread);
     return true;
 }
@@ -423,7 +436,7 @@ void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)
     if (thread->stops)
         return;
     tr_log_event(thread, TR_STOP, reason, values, 2);
-    publish(thread);
+    tr_log_publish(thread);
     if (thread->slot)
         atomic_store(&thread->slot->ended, (uint32_t)reason);
     thread->slot = NULL; /* it may be another thread's from now on */

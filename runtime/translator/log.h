@@ -12,6 +12,9 @@
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
                   const uint64_t *values, unsigned count);
 
+/* A reader can have all that has been logged. */
+void tr_log_publish(struct tr_thread *thread);
+
 /* Who has called what runs next, at app.pc (TR_CALLS). */
 void tr_log_calls(struct tr_thread *thread);
 

@@ -338,8 +338,7 @@ void tr_process_end_log(struct tr_thread *thread, enum tr_slot_end end)
     struct tr_slot *slot = thread->slot;
     if (!slot || thread->stops)
         return;
-    atomic_store_explicit(&slot->head, thread->wraps + (thread->hot.log - (uint64_t)thread->ring),
-                          memory_order_release);
+    tr_log_publish(thread);
     atomic_store_explicit(&slot->ended, (uint32_t)end, memory_order_release);
 }
 

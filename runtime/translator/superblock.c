@@ -287,13 +287,34 @@ static bool flags_are_dead(const struct tr_superblock *superblock, unsigned firs
     return false;
 }
 
-/* Every loop needs a place where the log pointer is compared with its limit, which writes the flags. A loop with an
- * instruction that writes all flags has one, in the superblock with that instruction. Other loops are made of LOOP,
- * JRCXZ, indirect branches, or of nothing but jumps. */
+/* Whether a loop may close by leaving the superblock there: by a jump backward or an indirect branch. */
+static bool leads_back(const struct tr_way *block)
+{
+    switch ((enum tr_block_end)block->kind) {
+    case TR_END_JUMP:
+    case TR_END_CALL:
+    case TR_END_CONDITIONAL:
+        return block->target < block->end;
+    case TR_END_RETURN:
+    case TR_END_INDIRECT_JUMP:
+    case TR_END_INDIRECT_CALL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Every loop needs a place where the log pointer is compared with its limit, which writes the flags: before the first
+ * item where they are dead, in the superblock that may lead back. A loop with an instruction that writes all flags has
+ * one, as such an instruction lies before each conditional jump. Other loops are made of LOOP, JRCXZ, indirect
+ * branches, or of nothing but jumps. */
 static void find_check(struct tr_superblock *superblock)
 {
-    unsigned at = 0;
-    while (at < superblock->item_count && !flags_are_dead(superblock, at))
+    unsigned at = 0, back = 0;
+    while (back < superblock->block_count && !leads_back(&superblock->blocks[back]))
+        back++;
+    bool loops = back < superblock->block_count;
+    while (at < superblock->item_count && !(loops && flags_are_dead(superblock, at)))
         at++;
     superblock->check_at = at;
     const struct tr_way *last = &superblock->blocks[superblock->block_count - 1];

@@ -15,7 +15,7 @@ struct tr_route; /* superblock.h */
  *     ... the program's instructions
  *     cmp r11, gs:[limit] ; ja ...        between them, where the flags are dead (superblock.c: find_check)
  *
- * An indirect branch enters through a place in the cold part, made when it is first needed:
+ * An indirect branch enters through a place before it, or in the cold part when it was made without one:
  *
  *     movabs rcx, -pc ; lea rcx, [rcx + rdx] ; jrcxz hit ; jmp gs:[leave_indirect]
  *     hit: rdx and rcx get their values back
@@ -24,8 +24,9 @@ struct tr_route; /* superblock.h */
 struct tr_translation {
     uint64_t pc;
     uint32_t identifier;
-    uint32_t code;     /* offset in the region's hot part */
-    uint32_t indirect; /* offset in its cold part of the entry for indirect branches; 0: none yet */
+    uint32_t code; /* offset in the region's hot part */
+    uint32_t
+        indirect; /* offset from the hot part's beginning of the entry for indirect branches; 0: none yet */
     uint32_t low, high; /* the bytes that it was made from lie in [pc - low, pc + high) */
     /* offset in the cold part of its struct tr_route; 0: it was formed without one */
     uint32_t route;
@@ -71,9 +72,10 @@ struct tr_guard {
     uint64_t target_expected; /* the address that it was set to; 0: not yet */
 };
 
-/* Makes the fragment that begins at `pc`, along `route` unless that is NULL. NULL: nothing can be executed there (`*nothing`), or no memory. */
+/* Makes the fragment that begins at `pc`, along `route` unless that is NULL; `indirect`: with an entry for indirect
+ * branches. NULL: nothing can be executed there (`*nothing`), or no memory. */
 struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
-                                    const struct tr_route *route, bool *nothing);
+                                    const struct tr_route *route, bool indirect, bool *nothing);
 
 /* The state of the program at `offset` in the translation's code: `state` holds the processor's registers. */
 bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,

@@ -31,9 +31,10 @@ bool file_map_descriptor(struct file_view *view, int descriptor, const char *pat
     return true;
 }
 
-static int open_to_read(const char *path, struct error *error)
+/* `flags`: O_NONBLOCK where a FIFO without a writer is not waited for. */
+static int open_to_read(const char *path, int flags, struct error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | flags);
     if (descriptor < 0)
         error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                         "cannot open %s", path);
@@ -43,7 +44,7 @@ static int open_to_read(const char *path, struct error *error)
 bool file_map(struct file_view *view, const char *path, struct error *error)
 {
     *view = (struct file_view){0};
-    int descriptor = open_to_read(path, error);
+    int descriptor = open_to_read(path, O_NONBLOCK, error);
     if (descriptor < 0)
         return false;
     bool ok = file_map_descriptor(view, descriptor, path, error);
@@ -60,7 +61,7 @@ static bool is_regular(int descriptor)
 static int open_input(const char *path, struct error *error)
 {
     if (strcmp(path, "-") != 0)
-        return open_to_read(path, error);
+        return open_to_read(path, 0, error);
     int descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0)
         error_set_errno(error, ERROR_IO, errno, "cannot read standard input");
@@ -139,7 +140,7 @@ char *file_read_descriptor(int descriptor, const char *path, size_t *size, struc
 
 char *file_read(const char *path, size_t *size, struct error *error)
 {
-    int descriptor = open_to_read(path, error);
+    int descriptor = open_to_read(path, O_NONBLOCK, error);
     if (descriptor < 0)
         return NULL;
     char *bytes = file_read_descriptor(descriptor, path, size, error);
@@ -147,9 +148,25 @@ char *file_read(const char *path, size_t *size, struct error *error)
     return bytes;
 }
 
+/* Never waits for the other end of a FIFO. What another user has put there is not written to but
+ * replaced: its owner could read it whatever its mode. */
+static int create_own(const char *path)
+{
+    enum { FLAGS = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
+    struct stat status;
+    int descriptor = open(path, FLAGS, 0600);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0 || S_ISCHR(status.st_mode))
+        return descriptor;
+    bool ours = S_ISREG(status.st_mode) && status.st_uid == geteuid();
+    if (ours && ftruncate(descriptor, 0) == 0)
+        return descriptor;
+    close(descriptor);
+    return unlink(path) == 0 ? open(path, FLAGS | O_EXCL, 0600) : -1;
+}
+
 int file_create_private(const char *path, struct error *error)
 {
-    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int descriptor = create_own(path);
     if (descriptor < 0) {
         error_set_errno(error, ERROR_IO, errno, "cannot create %s", path);
         return -1;

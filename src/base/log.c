@@ -1,29 +1,40 @@
 #include "base/log.h"
 
+#include "base/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+/* Messages hold names that are not ours to choose. */
+static void print_message(const char *before, const char *format, va_list arguments,
+                          const char *after)
+{
+    char *text;
+    log_progress_end();
+    if (vasprintf(&text, format, arguments) < 0)
+        return;
+    char *escaped = printable_copy(text, PRINTABLE_TEXT);
+    fprintf(stderr, "%s%s%s", before, escaped ? escaped : text, after);
+    free(escaped);
+    free(text);
+}
+
 void log_status(const char *format, ...)
 {
-    log_progress_end();
     va_list arguments;
     va_start(arguments, format);
-    fputs("[ ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputs(" ]\n", stderr);
+    print_message("[ ", format, arguments, " ]\n");
     va_end(arguments);
 }
 
 void log_warning(const char *format, ...)
 {
-    log_progress_end();
     va_list arguments;
     va_start(arguments, format);
-    fputs("Warning: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputs("\n", stderr);
+    print_message("Warning: ", format, arguments, "\n");
     va_end(arguments);
 }
 

@@ -1,11 +1,13 @@
 #include "base/array.h"
 #include "base/edit_distance.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/options/options.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct command *const *command_all(void)
@@ -78,10 +80,16 @@ int command_usage_error(const struct command *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fputs("magic-trace: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\nTry `magic-trace help %s`.\n", command->name);
+    char *text;
+    int length = vasprintf(&text, format, arguments);
     va_end(arguments);
+    if (length < 0)
+        return EXIT_STATUS_USAGE;
+    char *escaped = printable_copy(text, PRINTABLE_TEXT);
+    fprintf(stderr, "magic-trace: %s\nTry `magic-trace help %s`.\n", escaped ? escaped : text,
+            command->name);
+    free(escaped);
+    free(text);
     return EXIT_STATUS_USAGE;
 }
 
@@ -175,6 +183,9 @@ int command_fail(const struct error *error)
 {
     log_progress_end();
     fflush(stdout);
-    fprintf(stderr, "magic-trace: %s%s\n", error->text, ends_sentence(error->text) ? "" : ".");
+    char *escaped = printable_copy(error->text, PRINTABLE_TEXT);
+    fprintf(stderr, "magic-trace: %s%s\n", escaped ? escaped : error->text,
+            ends_sentence(error->text) ? "" : ".");
+    free(escaped);
     return error->code == ERROR_USAGE ? EXIT_STATUS_USAGE : EXIT_STATUS_ERROR;
 }

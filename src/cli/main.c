@@ -1,6 +1,9 @@
 /* magic-trace: finds the subcommand and hands over to it. */
+#include "base/large_stack.h"
+#include "base/shrunk_files.h"
 #include "cli/command.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +26,31 @@ static const char *command_name(const char *argument)
     return argument;
 }
 
+struct command_line {
+    int argc;
+    char **argv;
+};
+
+static int run(void *context)
+{
+    const struct command_line *line = context;
+    const struct command *command = command_find(command_name(line->argv[1]));
+    return command ? command->run(command, line->argc - 1, line->argv + 1) : EXIT_STATUS_USAGE;
+}
+
+static void ignore(int number)
+{
+}
+
+/* A file that reaches `ulimit -f` is an error of write(2), like a full disk. A handler: what is
+ * ignored would be ignored by the traced program, too. */
+static void outlive_file_limit(void)
+{
+    struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART}, before;
+    if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -31,14 +59,14 @@ int main(int argc, char **argv)
               stderr);
         return EXIT_STATUS_USAGE;
     }
-    const struct command *command = command_find(command_name(argv[1]));
-    if (!command)
-        return EXIT_STATUS_USAGE;
-    int status = command->run(command, argc - 1, argv + 1);
+    outlive_file_limit();
+    shrunk_files_handle();
+    struct command_line line = {argc, argv};
+    int status = large_stack_run(run, &line);
     /* A full disk of a redirected report shows only now. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
         fputs("magic-trace: cannot write to standard output.\n", stderr);
         return EXIT_STATUS_ERROR;
     }
-    return status;
+    return status == 0 && shrunk_files_seen() ? EXIT_STATUS_ERROR : status;
 }

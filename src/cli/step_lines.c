@@ -1,8 +1,10 @@
 #include "cli/step_lines.h"
 
+#include "base/printable.h"
 #include "decode/flow.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 struct printer {
     const struct step_lines_options *options;
@@ -18,7 +20,10 @@ static void print_place(const struct printer *printer, const struct flow_step *s
     }
     struct function_bounds bounds = code_space_function(step->space, address);
     const struct function *function = symbols_function(step->space->symbols, bounds.function);
-    fprintf(printer->stream, "%s+0x%" PRIx64, function->name, address - bounds.start);
+    char *escaped = printable_copy(function->name, PRINTABLE_NAME);
+    fprintf(printer->stream, "%s+0x%" PRIx64, escaped ? escaped : function->name,
+            address - bounds.start);
+    free(escaped);
 }
 
 static void print_places(const struct printer *printer, const struct flow_step *step)

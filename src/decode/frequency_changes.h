@@ -9,7 +9,9 @@
 #define MAGIC_TRACE_DECODE_FREQUENCY_CHANGES_H
 
 #include "base/array.h"
-#include "decode/trace_marks.h"
+#include "decode/trace_mark.h"
+
+#include <stdbool.h>
 
 /* All zero: no value yet. */
 struct frequency_changes {

@@ -15,21 +15,8 @@
 
 #include "base/array.h"
 #include "decode/pt/trace_stream.h"
+#include "decode/trace_mark.h"
 #include "recording/perf_data/perf_data_reader.h"
-
-enum trace_mark_kind {
-    TRACE_MARK_VALUE,     /* written by the program */
-    TRACE_MARK_FREQUENCY, /* of the processor from now on, in MHz */
-    TRACE_MARK_SLEEP,     /* the processor's C-state from now on; 0: it is awake */
-};
-
-struct trace_mark {
-    enum trace_mark_kind kind;
-    struct nanoseconds time; /* of perf's clock */
-    uint32_t tid;            /* of the thread; UINT32_MAX: unknown, or a processor's */
-    uint32_t cpu;            /* of the processor that wrote the packets; UINT32_MAX: a thread's */
-    uint64_t value;
-};
 
 /* Appends the marks of all threads, from `data` and the streams that it was cut into: each thread's
  * together and in their order, changes of frequency as frequency_changes.h says. */

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/disk_reserve.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_directory.h"
 #include "engine/recording_guard.h"
@@ -33,6 +34,7 @@ struct live_session {
     struct array processes; /* of int, pidfds of the processes that have not ended */
     struct trigger_hits hits;
     struct recording_guard guard;
+    struct disk_reserve reserve;
     char *traced_program;       /* path of its executable, for session.json; NULL: not known */
     bool recorded;              /* perf.data is complete; recording has ended */
     bool interrupted;           /* by a signal */
@@ -94,6 +96,8 @@ static bool open_session(struct live_session *session, struct error *error)
     session->recorder->facts(context_of(session), &facts);
     session->hits.clock = facts.tsc;
     session->delay_reported_ms = now_ms();
+    if (target->options->full_execution)
+        disk_reserve_begin(&session->reserve, target->directory, false);
     if (!target->held) {
         report_that_it_runs(session);
         session->recorder->start(context_of(session));
@@ -222,7 +226,9 @@ static int patience(const struct live_session *session)
 {
     if (reports_delay(session))
         return DELAY_REPORT_MS;
-    return session->recorded && session->interrupted && !session->said_to_wait ? PATIENCE_MS : -1;
+    if (session->recorded)
+        return session->interrupted && !session->said_to_wait ? PATIENCE_MS : -1;
+    return disk_reserve_patience(&session->reserve);
 }
 
 static void report_delay(struct live_session *session)
@@ -271,6 +277,8 @@ static bool wait_once(struct live_session *session, struct pollfd *waited, struc
     report_delay(session);
     if (!session->recorded && !session->recorder->drain(context_of(session), error))
         return false;
+    if (!session->recorded && disk_reserve_is_reached(&session->reserve))
+        return finish(session, error);
     if (waited[FOR_HITS].revents && !session->recorded && !handle_hits(session, error))
         return false;
     if (waited[FOR_SIGNALS].revents && !handle_signal(session, error))

@@ -61,7 +61,7 @@ static int patience(const struct supervision *supervision, bool reported)
     if (supervision->program.interrupts == 1 && !reported)
         return PATIENCE_MS;
     bool armed = supervision->has_trigger && !atomic_load(supervision->shared.frozen);
-    return armed ? ARMED_MS : -1;
+    return armed ? ARMED_MS : disk_reserve_patience(&supervision->reserve);
 }
 
 int supervise(struct supervision *supervision)
@@ -73,10 +73,14 @@ int supervise(struct supervision *supervision)
     };
     bool reported = false;
     supervision->last_report_ns = now_ns();
+    if (supervision->filled_folder)
+        disk_reserve_begin(&supervision->reserve, supervision->filled_folder, true);
     for (;;) {
         int ready = poll(waited_for, 3, patience(supervision, reported));
         look_for_snapshot(supervision);
         report_delay(supervision);
+        if (disk_reserve_is_reached(&supervision->reserve))
+            supervision->freeze(supervision->recording);
         if (ready == 0 && supervision->program.interrupts == 1 && !reported) {
             reported = true;
             log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");

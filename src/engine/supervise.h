@@ -7,6 +7,7 @@
 #ifndef MAGIC_TRACE_ENGINE_SUPERVISE_H
 #define MAGIC_TRACE_ENGINE_SUPERVISE_H
 
+#include "engine/disk_reserve.h"
 #include "process/processes.h"
 #include "process/program_signals.h"
 
@@ -26,6 +27,7 @@ struct supervision {
     struct shared_state shared;
     bool has_trigger, has_delay_threshold;
     uint64_t ticks_per_second;
+    const char *filled_folder;       /* whose disk a full execution fills; NULL: it is none */
     void (*freeze)(void *recording); /* called at the first Ctrl-C, and after the last snapshot */
     /* Called when `descriptor` is readable, and when a signal has come, including SIGCHLD; NULL and
      * -1: the engine has no work meanwhile. */
@@ -36,6 +38,7 @@ struct supervision {
 
     bool snapshot_reported;  /* that the trigger has had one taken */
     uint64_t last_report_ns; /* of the longest delay: CLOCK_MONOTONIC */
+    struct disk_reserve reserve;
 };
 
 /* Until the program has ended; returns its status as from waitpid and closes the child's

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "index/index_format.h"
+#include "index/index_items.h"
 #include "index/tile_codec.h"
-#include "index/trace_index.h"
 
 struct trace_index {
     struct file_view view;

@@ -16,7 +16,7 @@
 #define MAGIC_TRACE_INDEX_SPAN_CODEC_H
 
 #include "index/index_format.h"
-#include "index/trace_index.h"
+#include "index/index_items.h"
 
 enum { SPAN_BYTES_MAX = 1 + 8 + 8 + 4 + 1 + 4 };
 _Static_assert((int)SPAN_BYTES_MAX <= (int)INDEX_PADDING, "reading ahead stays in the file");

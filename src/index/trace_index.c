@@ -1,6 +1,7 @@
-#include "index/index_reader.h"
+#include "index/trace_index.h"
 
 #include "base/memory.h"
+#include "index/index_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

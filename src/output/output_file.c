@@ -1,5 +1,6 @@
 #include "output/output_file.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* /dev/stdout and its like name a descriptor that is open already. Opening it by its name would
@@ -29,22 +31,76 @@ static int standard_descriptor(const char *path)
     return -1;
 }
 
+/* A device or a FIFO, whose reader may be started a little later, or never: ENXIO. */
+static int open_special(const char *path)
+{
+    enum { ATTEMPTS = 30 };
+    const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
+    int descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    for (int i = 0; i < ATTEMPTS && descriptor < 0 && errno == ENXIO; i++) {
+        nanosleep(&pause, NULL);
+        descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    }
+    if (descriptor >= 0)
+        fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    return descriptor;
+}
+
 static bool open_directly(struct output_file *file, const char *path, struct error *error)
 {
     int descriptor = standard_descriptor(path);
-    file->descriptor =
-        descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
+    file->descriptor = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open_special(path);
     if (file->descriptor < 0)
-        return error_set_errno(error, ERROR_IO, errno, "cannot open %s for writing", path);
+        return error_set_errno(error, ERROR_IO, errno, "cannot open %s for writing%s", path,
+                               errno == ENXIO ? " (nothing reads from it)" : "");
     file->path = memory_copy_string(path);
     return true;
 }
 
-/* Where `path` leads to when it is a symbolic link to a file. */
-static char *resolve_link(const char *path)
+/* Whose links can lead us only where we may be asked to write: our own, and the
+ * administrator's. */
+static bool is_trusted(const struct stat *link)
 {
-    char *resolved = realpath(path, NULL);
-    return resolved ? resolved : memory_copy_string(path);
+    return link->st_uid == geteuid() || link->st_uid == 0;
+}
+
+/* What the link at `path` leads to; relative targets begin in its folder. */
+static char *follow(const char *path)
+{
+    char *target = file_read_link(path);
+    const char *slash = strrchr(path, '/');
+    if (!target || *target == '/' || !slash)
+        return target;
+    char *joined = memory_format("%.*s%s", (int)(slash + 1 - path), path, target);
+    free(target);
+    return joined;
+}
+
+/* Where `path` leads to when it is a symbolic link. In a folder that others may write to, one of
+ * theirs could have us replace any file: such a link is not followed, which the kernel alone sees to
+ * only where fs.protected_symlinks is set and files are opened. The caller frees; NULL with the
+ * reason. */
+static char *resolve_link(const char *path, struct error *error)
+{
+    enum { LINKS_MAX = 40 }; /* as in the kernel */
+    char *resolved = memory_copy_string(path);
+    struct stat status;
+    for (int i = 0; lstat(resolved, &status) == 0 && S_ISLNK(status.st_mode); i++) {
+        char *next = i < LINKS_MAX && is_trusted(&status) ? follow(resolved) : NULL;
+        if (!next && !is_trusted(&status))
+            error_set(
+                error, ERROR_IO,
+                "cannot write to %s: %s is a symbolic link of another user (%u), which is not "
+                "followed. Remove it, or name another file",
+                path, resolved, (unsigned)status.st_uid);
+        else if (!next)
+            error_set(error, ERROR_IO, "cannot write to %s: it is a symbolic link to itself", path);
+        free(resolved);
+        if (!next)
+            return NULL;
+        resolved = next;
+    }
+    return resolved;
 }
 
 /* Random characters in the place of the last six of `name`; without random numbers, others at each
@@ -122,15 +178,22 @@ bool output_file_create(struct output_file *file, const char *path, struct error
     *file = (struct output_file){.descriptor = -1};
     if (path[0] == 0)
         return error_set(error, ERROR_USAGE, "the name of the output file is empty");
-    struct stat status;
-    bool exists = stat(path, &status) == 0;
-    if (exists && S_ISDIR(status.st_mode))
-        return error_set(error, ERROR_IO, "cannot write to %s: it is a folder. Name a file in it",
-                         path);
-    if (standard_descriptor(path) >= 0 || (exists && !S_ISREG(status.st_mode)))
+    if (standard_descriptor(path) >= 0)
         return open_directly(file, path, error);
-    file->path = resolve_link(path);
-    return create_or_free(file, error);
+    file->path = resolve_link(path, error);
+    if (!file->path)
+        return false;
+    struct stat status;
+    bool exists = lstat(file->path, &status) == 0;
+    if (!exists || S_ISREG(status.st_mode))
+        return create_or_free(file, error);
+    char *special = file->path;
+    bool ok = !S_ISDIR(status.st_mode)
+                  ? open_directly(file, special, error)
+                  : error_set(error, ERROR_IO,
+                              "cannot write to %s: it is a folder. Name a file in it", path);
+    free(special);
+    return ok;
 }
 
 bool output_file_recreate(struct output_file *file, const char *path, struct error *error)

@@ -90,6 +90,16 @@ static char *path_of_data(const char *directory, const char *name)
     return inner;
 }
 
+/* A FIFO's writer may never come. */
+static bool are_regular(const struct recording *recording, struct error *error)
+{
+    struct stat status;
+    for (size_t i = 0; i < recording->file_count; i++)
+        if (stat(recording->files[i], &status) == 0 && !S_ISREG(status.st_mode))
+            return error_set(error, ERROR_FORMAT, "%s is not a regular file", recording->files[i]);
+    return true;
+}
+
 static bool list_snapshots(struct recording *recording, const char *path, struct error *error)
 {
     struct dirent **entries;
@@ -104,7 +114,8 @@ static bool list_snapshots(struct recording *recording, const char *path, struct
     }
     free(entries);
     recording->file_count = (size_t)count;
-    return count > 0 || take_perf_folder(recording) || no_snapshots(path, error);
+    return (count > 0 || take_perf_folder(recording) || no_snapshots(path, error)) &&
+           are_regular(recording, error);
 }
 
 static void take_file(struct recording *recording, const char *path)

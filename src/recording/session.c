@@ -308,14 +308,31 @@ static bool parse(struct session *session, const char *text, size_t size, const 
     return true;
 }
 
+/* Its largest parts, hits and untraced threads, are some hundred bytes each. */
+static bool has_likely_size(const struct file_view *view, const char *path, struct error *error)
+{
+    const size_t largest = 64 << 20;
+    if (view->size == 0)
+        return error_set(error, ERROR_FORMAT,
+                         "cannot read %s: it is empty. Removing it lets the recording be decoded "
+                         "without it.",
+                         path);
+    return view->size <= largest ||
+           error_set(
+               error, ERROR_FORMAT,
+               "%s is larger than 64 MB, which no session.json of magic-trace is; removing it "
+               "lets the recording be decoded without it.",
+               path);
+}
+
 bool session_read(struct session *session, const char *directory, struct error *error)
 {
     *session = (struct session){.exit_status = -1};
     char *path = memory_format("%s/session.json", directory);
-    size_t size = 0;
-    char *text = file_read(path, &size, error);
-    bool ok = text && parse(session, text, size, path, error);
-    free(text);
+    struct file_view view = {0};
+    bool ok = file_map(&view, path, error) && has_likely_size(&view, path, error) &&
+              parse(session, (const char *)view.bytes, view.size, path, error);
+    file_unmap(&view);
     free(path);
     return ok;
 }

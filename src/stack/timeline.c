@@ -1,6 +1,7 @@
 #include "stack/timeline.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "stack/death_text.h"
 #include "stack/follow.h"
 #include "stack/migrated_stacks.h"
@@ -126,11 +127,13 @@ static void make_tracks(struct timeline *timeline)
     for (size_t i = 0; i < timeline->threads.count; i++) {
         const struct thread *thread = &thread_at(timeline, i)->thread;
         const struct process *process = address_spaces_process(spaces, thread->pid);
+        struct arena *memory = &timeline->functions.memory;
+        const char *name = printable_name(memory, thread->name);
         *(struct span_track *)array_add(&timeline->tracks) = (struct span_track){
             .pid = thread->pid,
             .tid = thread->tid,
-            .process_name = process != NULL ? process->name : thread->name,
-            .thread_name = thread->name,
+            .process_name = process != NULL ? printable_name(memory, process->name) : name,
+            .thread_name = name,
         };
     }
 }

@@ -13,8 +13,8 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "symbol/function.h"
 #include "symbol/line_sections.h"
-#include "symbol/symbols.h"
 
 #include <elfutils/libdwfl.h>
 

@@ -18,7 +18,7 @@
 #define MAGIC_TRACE_SYMBOL_SYMBOL_TABLE_H
 
 #include "base/array.h"
-#include "symbol/symbols.h"
+#include "symbol/function.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -13,36 +13,8 @@
 #define MAGIC_TRACE_SYMBOL_SYMBOLS_H
 
 #include "image/address_space.h"
-#include "image/code_owner.h"
+#include "symbol/function.h"
 #include "symbol/ocaml_code.h"
-
-#include <stdint.h>
-
-/* Index of a function in its `struct symbols`. Ids are dense and never reused. */
-typedef uint32_t function_id;
-
-enum {
-    FUNCTION_UNKNOWN = 0,   /* "[unknown]": no mapping at all */
-    FUNCTION_UNTRACED = 1,  /* "[untraced]": the processor stopped tracing, reason not seen */
-    FUNCTION_SYSCALL = 2,   /* "[syscall]" */
-    FUNCTION_INTERRUPT = 3, /* "[interrupt]": left by an asynchronous event: a signal, a fault */
-    FUNCTION_FIRST = 4,     /* first of the real ones */
-};
-
-struct function {
-    const char *name;   /* demangled; never NULL */
-    const char *symbol; /* as in the symbol table; NULL for special and nameless functions */
-    const char *object; /* path of the object, "[JIT]" for JIT code; NULL for special ones */
-    enum code_owner owner;
-    uint64_t start, end; /* addresses in the object (p_vaddr based; of JIT code: in the process),
-                            end exclusive */
-};
-
-/* Where a function begins, or an instruction is, in the source. */
-struct source_line {
-    const char *file; /* NULL when there is no debug information */
-    uint32_t line;
-};
 
 struct symbols;
 

@@ -1,8 +1,7 @@
 /* What an x86-64 instruction does to the flow of control, and how long it is.
  *
- * Called once per basic block or branch, when it is first seen: by the qemu engine's plugin and by
- * decode/. Zydis decodes; this file only classifies the result. usual_instruction.h decodes the
- * most frequent instructions of 64-bit code without it.
+ * Decoded once per basic block or branch, when it is first seen (x86/decode.h): by the qemu engine's plugin and by
+ * decode/.
  */
 #ifndef MAGIC_TRACE_X86_INSTRUCTION_H
 #define MAGIC_TRACE_X86_INSTRUCTION_H
@@ -39,15 +38,5 @@ struct x86_instruction {
     uint64_t target; /* of X86_CONDITIONAL, X86_JUMP, X86_CALL */
     bool is_ptwrite;
 };
-
-/* Decodes the instruction whose first `size` bytes are at `bytes` and which runs at address `pc`.
- * False when the bytes are not an instruction or only the beginning of one. */
-bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc,
-                enum x86_mode mode);
-
-/* Whether the instruction makes what its thread did before visible to other threads in order: a
- * LOCK prefix, XCHG with memory, MFENCE (SDM volume 3, "Strengthening or Weakening the
- * Memory-Ordering Model"). 64-bit code; false when the bytes are not a whole instruction. */
-bool x86_synchronises(const uint8_t *bytes, size_t size);
 
 #endif

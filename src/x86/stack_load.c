@@ -1,6 +1,6 @@
 #include "x86/stack_load.h"
 
-#include "x86/instruction.h"
+#include "x86/decode.h"
 
 #include <Zydis/Zydis.h>
 

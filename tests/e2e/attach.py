@@ -216,6 +216,20 @@ class Attach(harness.TestCase):
         self.assertIn(b"main was not called", messages)
         self.assertEqual(process.wait(), 0)
 
+    def test_trigger_of_one_of_two(self):
+        """a trigger that only one of the processes has is watched there, in whichever order they are named"""
+        process = self.start("1")
+        other = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(other.wait)
+        self.addCleanup(other.kill)
+        for pids in (f"{process.pid},{other.pid}", f"{other.pid},{process.pid}"):
+            finished = self.magic_trace("attach", "-pid", pids, "-trigger", "request", "-o", self.folder / "t.fxt")
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertIn(f"request is not mapped in process {other.pid}: only", finished.stderr.decode())
+            self.assertEqual(self.spans(self.folder / "t.fxt")["request"], 1)
+        self.assertIsNone(other.poll())
+        self.assert_unharmed(process)
+
     def test_errors(self):
         """no such process, a process that is traced already, duplicates, operands"""
         finished = self.magic_trace("attach", "-engine", "ptrace", "-pid", "999999999")

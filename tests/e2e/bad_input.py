@@ -2,6 +2,7 @@
 import contextlib
 import os
 import pathlib
+import resource
 import shutil
 import struct
 import subprocess
@@ -127,6 +128,46 @@ class BadOutput(harness.TestCase):
             self.assert_not_run("-o", disk / "t.fxt")
             self.assert_not_run("-o", self.folder / "t.fxt", "-working-directory", disk / "r")
 
+    def test_limits(self):
+        """a small stack is enough; a limit of files' sizes is an error like a full disk, and the program keeps both limits"""
+        with_stack = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))}
+        for engine in ("translator", "sample"):
+            traced = self.trace(["bash", "-c", "ulimit -s"], "-engine", engine, **with_stack)
+            self.assertEqual(traced.stdout, b"256\n")
+            finished = self.magic_trace("decode", "-o", self.folder / "t.fxt", traced.directory, **with_stack)
+            self.assertEqual(finished.status, 0, finished.stderr)
+        with_files = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 10, 64 << 10))}
+        finished = self.magic_trace("run", "-sampling", "-o", self.folder / "t.fxt", "-working-directory", self.folder / "limited",
+                                    "bash", "-c", "ulimit -f; for ((i = 0; i < 300000; i++)) do :; done", **with_files)
+        self.assertEqual(finished.stdout, b"64\n")
+        self.assertEqual(finished.status, 1, finished.stderr)
+        self.assertIn(b"File too large", finished.stderr)
+
+    def test_waits_for_nothing(self):
+        """a FIFO in the place of a file of the recording, or of the output, is an error: nobody may ever write to it"""
+        recording = self.trace([self.program], "-no-decode").directory
+        for name in ("perf.data", "session.json", "images/kallsyms"):
+            path = recording / name
+            path.parent.mkdir(exist_ok=True)
+            saved = path.read_bytes() if path.exists() else None
+            path.unlink(missing_ok=True)
+            os.mkfifo(path)
+            finished = self.magic_trace("decode", "-o", self.folder / "t.fxt", recording)
+            if name == "perf.data":
+                self.assertEqual(finished.status, 1, finished.stderr)
+                self.assertIn(b"not a regular file", finished.stderr)
+            path.unlink()
+            if saved:
+                path.write_bytes(saved)
+        os.mkfifo(self.folder / "output")
+        finished = self.magic_trace("decode", "-o", self.folder / "output", recording)
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"nothing reads from it", finished.stderr)
+        with (recording / "session.json").open("wb") as file:
+            file.truncate(1 << 32)
+        finished = self.magic_trace("decode", "-o", self.folder / "t.fxt", recording)
+        self.assertIn(b"larger than 64 MB", finished.stderr)
+
     def test_disk_full_while_writing_the_trace(self):
         """the disk is full when the trace is written: the recording is kept and can be decoded elsewhere"""
         with small_disk(self.folder / "disk", "64k") as disk:
@@ -153,6 +194,20 @@ class BadOutput(harness.TestCase):
                 subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
                 finished = self.magic_trace("decode", disk / "r", "-o", self.folder / "t.fxt.gz")
                 self.assertTrue((self.folder / "t.fxt.gz").exists(), finished.stderr)
+
+    def test_reserve(self):
+        """a full execution leaves 5 % of the disk free, says so, and what it recorded is decoded; the program runs on"""
+        for engine, program in (("translator", [harness.compile_program("branchy"), "100000000"]),
+                                ("sample", [harness.compile_program("spinning"), "1", "4000"])):  # some MB each 100 ms
+            with small_disk(self.folder / f"disk {engine}", "100m" if engine == "translator" else "48m") as disk:
+                finished = self.magic_trace("run", "-full-execution", "-engine", engine, "-o", self.folder / "t.fxt",
+                                            "-working-directory", disk / "r", *program)
+                self.assertEqual(finished.status, 0, finished.stderr)
+                self.assertIn(b"so that the disk of ", finished.stderr)
+                space = os.statvfs(disk)
+                self.assertGreater(space.f_bavail, space.f_blocks // 40)
+                self.assertEqual(finished.stdout, harness.run(program).stdout)
+                self.assertGreater(len(self.span_list(self.folder / "t.fxt")), 3)
 
     def test_many_processes_on_a_small_disk(self):
         """short processes take little disk: twenty of them, 4 MB of snapshot each, fit into 12 MB"""

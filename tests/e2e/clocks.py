@@ -100,6 +100,8 @@ class Clocks(harness.TestCase):
         self.assertIsNone(self.wall_clock(traced.directory))
         self.assertIsNone(self.wall_clock(self.trace(["true"], "-clock", "instructions").directory))
 
+
+class Instructions(harness.TestCase):
     def test_instructions_of_threads(self):
         """with -clock instructions threads and children begin when they are begun, and decode from there"""
         for program in ("threads", "processes"):
@@ -125,3 +127,7 @@ class Clocks(harness.TestCase):
                 self.assertEqual(finished.status, 0, finished.stderr)
                 traces.append(output.read_bytes())
             self.assertEqual(traces[0], traces[1], command)
+
+
+class InstructionsTranslated(Instructions):
+    ENGINE = "translator"

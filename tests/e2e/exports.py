@@ -84,6 +84,40 @@ class Exports(harness.TestCase):
         self.assertNotRegex(text, re.compile(r"^\s*\d+[:{ ]", re.MULTILINE))
         return parse_text_format(text)
 
+    def assert_printable(self, text):
+        self.assertNotRegex(text, rb"[\x00-\x08\x0b-\x1f\x7f]")
+
+    def test_escape_sequences(self):
+        """no text output holds a control character of a name, whether a program or a trace brings it"""
+        program = self.folder / "evil"
+        subprocess.run(["objcopy", "--strip-debug", "--redefine-sym", "evil=\x1b]0;owned\x07evil", "--redefine-sym", "formula==cmd()",
+                        harness.compile_program("evil_names"), program], check=True)
+        traced = self.trace([program], "-full-execution")
+        made = MadeTrace()
+        thread = made.thread(1, 1, "\x1b[2Jprocess", "\x1b[31mthread\r")
+        made.begin(0, thread, "\x1b]0;owned\x07evil", symbol="\x1b[0m", file="/\x1b[1m.c", line=1)
+        made.instant(1, thread, "\x1b[5m instant")
+        made.begin(1, thread, "=cmd()")
+        made.end(5, thread)
+        made.end(9, thread)
+        made.write(self.folder / "made.fxt")
+        for trace in (traced.trace, self.folder / "made.fxt"):
+            for form in ("csv", "folded", "speedscope", "chrome"):
+                text = self.export(form, trace).read_bytes()
+                self.assert_printable(text)
+                if form == "csv":
+                    self.assertIn(b",'=cmd()", text)
+            for options in ((), ("-tree",), ("-folded",)):
+                finished = self.magic_trace("report", *options, trace)
+                self.assert_printable(finished.stdout + finished.stderr)
+                self.assertIn(b"owned\\x07evil", finished.stdout)
+        self.assert_printable(traced.stderr)
+        finished = self.magic_trace("dump", "-branches", "-symbols", traced.directory)
+        self.assertIn(b"\\x1b]0;owned\\x07evil", finished.stdout)
+        self.assert_printable(finished.stdout)
+        finished = self.magic_trace("decode", "\x1b[31m")
+        self.assert_printable(finished.stderr)
+
     # Traces
 
     def strange_trace(self):

@@ -48,7 +48,9 @@ class Records:
         self.process_names, self.thread_names = {}, {}
 
     def text(self, reference):
-        return self.strings[reference].decode(errors="replace_bytes")
+        """As magic-trace shows it, with control characters escaped."""
+        text = self.strings[reference].decode(errors="replace_bytes")
+        return re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", text)
 
     def name_object(self, header, body):
         name = self.text(header >> 24 & 0xffff)

@@ -5,7 +5,7 @@ import subprocess
 import harness
 from harness import wait_until
 
-# Each lives for up to 4 ms. Whoever waits in vain for one is ended by SIGALRM.
+# Each lives for up to 4 ms. Whoever waits without success for one is ended by SIGALRM.
 KILLED_CHILDREN = """
 import signal, subprocess, time
 signal.alarm(60)

@@ -465,6 +465,17 @@ class Burdens(ViewerTestCase):
 
             harness.wait_until(is_served)
 
+    def test_connections_without_the_token(self):
+        """whoever lacks the token, and holds all connections that he gets, keeps nobody out"""
+        with self.view(self.made_trace()) as served, contextlib.ExitStack() as held:
+            for number in range(400):
+                with contextlib.suppress(OSError):
+                    connection = held.enter_context(socket.create_connection(("127.0.0.1", served.port)))
+                    if number % 2:
+                        connection.sendall(b"GET /wrong/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            for _ in range(3):
+                self.assertEqual(served.request("/api/trace")[0], 200)
+
     def test_many_requests(self):
         """10,000 requests over 50 connections, some of them broken off"""
         total = 1000 if Settings.quick else 10000

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "cli/choose.h"
 #include "symbol/function_list.h"
 #include "symbol/line_search.h"
@@ -32,7 +33,8 @@ static void offers_free(struct offers *offers)
 static void offer(struct offers *offers, const char *shown, const char *prefix, const char *text)
 {
     char *whole = memory_format("%s%s", prefix, text);
-    *(const char **)array_add(&offers->shown) = arena_copy_string(&offers->memory, shown);
+    *(const char **)array_add(&offers->shown) =
+        printable_name(&offers->memory, arena_copy_string(&offers->memory, shown));
     *(const char **)array_add(&offers->texts) = arena_copy_string(&offers->memory, whole);
     free(whole);
 }

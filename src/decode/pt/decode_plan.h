@@ -5,7 +5,7 @@
 #ifndef MAGIC_TRACE_DECODE_PT_DECODE_PLAN_H
 #define MAGIC_TRACE_DECODE_PT_DECODE_PLAN_H
 
-#include "decode/pt/decode_jobs.h"
+#include "decode/pt/decode_request.h"
 #include "decode/pt/psb_segment.h"
 #include "decode/reorder_buffer.h"
 

@@ -8,6 +8,7 @@
 #define MAGIC_TRACE_DECODE_PT_DECODER_H
 
 #include "decode/event_batch.h"
+#include "decode/pt/decoder_input.h"
 #include "decode/schedule.h"
 #include "recording/perf_data/perf_data_reader.h"
 #include "symbol/symbols.h"
@@ -24,17 +25,6 @@ struct decoder_memory;
 
 struct decoder_memory *decoder_memory_new(void);
 void decoder_memory_free(struct decoder_memory *memory);
-
-struct decoder_input {
-    const uint8_t *bytes; /* the whole trace segment; borrowed until decoder_close */
-    uint64_t size;
-    uint64_t offset;                       /* of the first byte, in its ring */
-    uint64_t start, stop;                  /* offsets of the PSB segment in `bytes` */
-    const struct schedule *schedule;       /* borrowed; which thread the events belong to */
-    const struct flow_observer *observer;  /* NULL: none */
-    struct reorder_buffer *reorder_buffer; /* borrowed; takes the events */
-    bool lost_after;                       /* data was lost after the trace segment */
-};
 
 struct decoder;
 

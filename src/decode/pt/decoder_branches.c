@@ -148,8 +148,10 @@ void decoder_take_enable(struct decoder *decoder, uint64_t ip)
     decoder_forget_asynchronous(decoder);
     decoder->mode = decoder->next_mode;
     decoder_resume(decoder, ip);
-    if (decoder->flow.observer)
-        observe_start(&decoder->flow, ip);
+    if (decoder->flow.observer) {
+        struct reported_flow reported = control_flow_reported(&decoder->flow);
+        observe_start(&reported, ip);
+    }
 }
 
 /* `to` 0: unknown. */

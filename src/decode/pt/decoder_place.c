@@ -2,12 +2,7 @@
 #include "base/memory.h"
 #include "decode/pt/blocks/reported_flow.h"
 #include "decode/pt/decoder_state.h"
-
-enum {
-    /* An error this close to the end of the data, while tracing is off, is part of a packet: it
-     * comes from a ring that was being written. */
-    RAGGED_END_BYTES = 16,
-};
+#include "decode/schedule.h"
 
 /* Which thread runs, and which code it has. */
 
@@ -164,20 +159,14 @@ void decoder_resume(struct decoder *decoder, uint64_t ip)
     control_flow_resume(&decoder->flow, ip, exact);
 }
 
-/* At the end of the ring, while tracing is off. */
-static bool is_ragged_end(const struct decoder *decoder)
-{
-    return !decoder->enabled && decoder->end == decoder->input.bytes + decoder->input.size &&
-           decoder->end - decoder->next < RAGGED_END_BYTES;
-}
-
 /* A malformed packet is reported at the current address of the flow. */
 static void observe_failure(const struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
     uint64_t offset = decoder->input.offset + (uint64_t)(decoder->packet - decoder->input.bytes);
     if (!ip && decoder->at)
         ip = decoder->at->ip;
-    observe_error(&decoder->flow, error, ip, offset);
+    struct reported_flow reported = control_flow_reported(&decoder->flow);
+    observe_error(&reported, error, ip, offset);
 }
 
 void decoder_report_failure(struct decoder *decoder, enum decode_error error, uint64_t ip)
@@ -192,8 +181,7 @@ void decoder_report_failure(struct decoder *decoder, enum decode_error error, ui
 void decoder_fail(struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
     bool enabled = decoder->enabled;
-    if (!is_ragged_end(decoder))
-        decoder_report_failure(decoder, error, ip);
+    decoder_report_failure(decoder, error, ip);
     decoder_forget_place(decoder);
     /* Without an image, the next packet with an address may lead to code that has one. */
     if (error == DECODE_NO_IMAGE)

@@ -4,7 +4,7 @@
 #ifndef MAGIC_TRACE_DECODE_PT_DECODER_STATE_H
 #define MAGIC_TRACE_DECODE_PT_DECODER_STATE_H
 
-#include "decode/pt/decoder.h"
+#include "decode/pt/decoder_input.h"
 #include "decode/pt/errata.h"
 #include "decode/pt/fast/tnt_cache.h"
 #include "decode/pt/packet_time.h"

@@ -31,7 +31,8 @@ static bool open_writer(struct pt_recording *recording, struct error *error)
     };
     for (size_t i = 0; i < wanted->event_count; i++)
         events[EVENT_FIRST_EXTRA + i] = (struct raw_perf_data_event){
-            extra_event_attributes(tracing, i), wanted->events[i].kind->name};
+            extra_event_attributes(wanted, &tracing->packets.attributes, &tracing->extras, i),
+            wanted->events[i].kind->name};
     char *path = memory_format("%s/perf.data", recording->directory);
     recording->writer =
         raw_perf_data_writer_open(path, events, EVENT_FIRST_EXTRA + wanted->event_count,

@@ -146,7 +146,9 @@ static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool cre
         return true;
     if (problem)
         return refuse(tracing, &tracing->packets, tid, problem, error);
-    problem = traced ? extra_events_add(tracing, tid) : 0;
+    problem = traced ? extra_events_add(&tracing->extras, &tracing->options->processor,
+                                        &tracing->packets.attributes, tid)
+                     : 0;
     if (problem && problem != ESRCH)
         return refuse(tracing, &tracing->extras, tid, problem, error);
     problem = event_rings_add_thread(&tracing->sideband, tid);

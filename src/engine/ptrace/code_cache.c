@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/block_kind.h"
+#include "x86/decode.h"
 
 #include <stddef.h>
 #include <stdlib.h>

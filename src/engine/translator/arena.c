@@ -111,8 +111,8 @@ static bool map(struct translator_arena *arena, struct error *error)
 static void remember_slots(struct translator_arena *arena)
 {
     const struct tr_geometry *geometry = &arena->geometry;
-    arena->readable = memory_allocate_zeroed(((size_t)geometry->slot_count + geometry->table_count) *
-                                             sizeof *arena->readable);
+    arena->readable = memory_allocate_zeroed(
+        ((size_t)geometry->slot_count + geometry->table_count) * sizeof *arena->readable);
 }
 
 /* What is written before any program runs gets its disk space here; the runtime reserves the rest.
@@ -418,8 +418,8 @@ struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint
     error_set(error, ERROR_FORMAT,
               "%s is damaged: at byte %llu there is no header of slot %u (magic %08x, serial %u, "
               "%llu bytes)",
-              arena->path, (unsigned long long)((uint8_t *)slot - arena->bytes), index,
-              slot->magic, slot->serial, (unsigned long long)slot->size);
+              arena->path, (unsigned long long)((uint8_t *)slot - arena->bytes), index, slot->magic,
+              slot->serial, (unsigned long long)slot->size);
     return NULL;
 }
 
@@ -433,8 +433,7 @@ const struct tr_table *translator_arena_table(const struct translator_arena *are
                                               struct error *error)
 {
     const struct tr_geometry *geometry = &arena->geometry;
-    const struct tr_table *table =
-        serial < geometry->table_count ? table_at(arena, serial) : NULL;
+    const struct tr_table *table = serial < geometry->table_count ? table_at(arena, serial) : NULL;
     if (!table || !is_there(arena, geometry->slot_count + serial, table) || table->magic == 0) {
         error_set(error, ERROR_NOT_FOUND, "%s has no fragment table %u", arena->path, serial);
         return NULL;

@@ -28,9 +28,9 @@ struct followed {
 /* A program that was let go in the loader. */
 struct started {
     pid_t pid;
-    uint32_t number; /* as it knows it itself */
+    uint32_t number;           /* as it knows it itself */
     uint32_t slot, generation; /* how often the slot was used before */
-    uint32_t heartbeat; /* when it was let go */
+    uint32_t heartbeat;        /* when it was let go */
     char name[16];
 };
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,46 +15,45 @@
 _Static_assert(sizeof(struct pt_encoder) <= sizeof((struct packet_ring *)0)->encoder,
                "the encoder's state fits into the header");
 
-/* Bytes of disk that a file takes when it begins, and by which it grows at most. There may be many
+/* Of packets that are gathered: so few that they stay in a processor's cache. There may be many
  * thousands of files, so none stays open. */
-static const uint64_t first_step = 64 << 10, largest_step = 16 << 20;
-
-struct pt_encoder *packet_file_encoder(const struct packet_file *file)
-{
-    return (struct pt_encoder *)(void *)file->header->encoder;
-}
+enum { GATHERED = 256 << 10 };
 
 static int open_file(const char *path, int flags)
 {
     return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 }
 
-static void *map(int descriptor, size_t size, off_t offset)
+/* The encoder writes stream position P at packets[P], and what is gathered begins at `written`. */
+static void gather_from(struct packet_file *file, uint64_t position)
 {
-    void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
-    return mapped == MAP_FAILED ? NULL : mapped;
-}
-
-static void use_packets(struct packet_file *file, uint8_t *packets, uint64_t room)
-{
-    struct pt_encoder *encoder = packet_file_encoder(file);
-    file->packets = packets;
-    file->room = room;
-    file->header->size = room;
-    encoder->packets = packets;
+    struct pt_encoder *encoder = &file->encoder;
+    file->written = position;
+    encoder->packets = (uint8_t *)((uintptr_t)file->gathered - position);
     encoder->mask = UINT64_MAX;
-    encoder->limit = room - PT_ENCODER_SLACK;
+    encoder->limit = position + GATHERED - PT_ENCODER_SLACK;
 }
 
-/* The header is mapped for itself: the encoder in it works while the packets are moved. */
-static int map_file(struct packet_file *file, int descriptor, uint64_t room)
+static int map_header(struct packet_file *file, int descriptor)
 {
-    file->header = map(descriptor, PACKET_RING_PAGE, 0);
-    uint8_t *packets = file->header ? map(descriptor, room, PACKET_RING_PAGE) : NULL;
-    if (!packets)
-        return errno;
-    use_packets(file, packets, room);
-    return 0;
+    void *mapped = mmap(NULL, PACKET_RING_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    file->header = mapped == MAP_FAILED ? NULL : mapped;
+    file->gathered = memory_allocate(GATHERED);
+    return file->header ? 0 : errno;
+}
+
+/* A recorder that is killed meanwhile loses branches, but what is there can be decoded. */
+static void save_encoder(struct packet_file *file)
+{
+    struct pt_encoder *saved = (struct pt_encoder *)(void *)file->header->encoder;
+    const struct pt_encoder *encoder = &file->encoder;
+    size_t rest = offsetof(struct pt_encoder, work);
+    saved->tnt = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    memcpy((uint8_t *)saved + rest, (const uint8_t *)encoder + rest, sizeof *saved - rest);
+    atomic_store_explicit(&saved->head, atomic_load(&encoder->head), memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    saved->tnt = encoder->tnt;
 }
 
 static bool finish(struct packet_file *file, int descriptor, int failed, struct error *error)
@@ -75,11 +75,12 @@ bool packet_file_create(struct packet_file *file, const char *folder, uint32_t s
     int descriptor = open_file(file->path, O_CREAT | O_TRUNC);
     int failed = descriptor < 0 ? errno : 0;
     if (!failed)
-        failed = posix_fallocate(descriptor, 0, (off_t)(PACKET_RING_PAGE + first_step));
+        failed = posix_fallocate(descriptor, 0, PACKET_RING_PAGE);
     if (!failed)
-        failed = map_file(file, descriptor, first_step);
+        failed = map_header(file, descriptor);
     if (!failed) {
         struct packet_ring *header = file->header;
+        gather_from(file, 0);
         header->version = PACKET_RING_VERSION;
         header->serial = serial;
         header->full = 1;
@@ -91,29 +92,27 @@ bool packet_file_create(struct packet_file *file, const char *folder, uint32_t s
 }
 
 /* Only the end of the packets is used, and it must lie in the file. */
-static bool is_usable(const struct packet_file *file, uint32_t serial)
+static bool is_usable(const struct packet_file *file, uint32_t serial, uint64_t size)
 {
     const struct packet_ring *header = file->header;
-    const struct pt_encoder *encoder = packet_file_encoder(file);
+    const struct pt_encoder *encoder = (const struct pt_encoder *)(const void *)header->encoder;
     return header->magic == PACKET_RING_MAGIC && header->version == PACKET_RING_VERSION &&
-           header->serial == serial && header->full && encoder->head <= encoder->limit;
+           header->serial == serial && header->full && encoder->head <= size;
 }
 
 /* What the encoder had gathered becomes a packet, and its state is as before it began. */
-static void restart_encoder(const struct packet_file *file)
+static void restart_encoder(struct packet_file *file)
 {
-    struct pt_encoder *encoder = packet_file_encoder(file);
-    struct pt_encoder begun = {
-        .head = encoder->head,
-        .instructions = encoder->instructions,
-        .last_time = encoder->last_time,
-        .packets = encoder->packets,
-        .mask = encoder->mask,
-        .limit = encoder->limit,
+    const struct pt_encoder *saved = (const struct pt_encoder *)(const void *)file->header->encoder;
+    uint64_t head = atomic_load(&saved->head);
+    file->encoder = (struct pt_encoder){
+        .instructions = saved->instructions,
+        .last_time = saved->last_time,
     };
-    begun.head += pt_encoder_drain(encoder, file->packets + encoder->head);
-    begun.next_psb = begun.head;
-    *encoder = begun;
+    gather_from(file, head);
+    head += pt_encoder_drain(saved, file->gathered);
+    atomic_store(&file->encoder.head, head);
+    file->encoder.next_psb = head;
 }
 
 bool packet_file_open(struct packet_file *file, const char *folder, uint32_t serial,
@@ -123,11 +122,11 @@ bool packet_file_open(struct packet_file *file, const char *folder, uint32_t ser
     int descriptor = open_file(file->path, 0);
     struct stat status;
     int failed = descriptor < 0 || fstat(descriptor, &status) != 0 ? errno : 0;
-    if (!failed && status.st_size <= (off_t)(PACKET_RING_PAGE + PT_ENCODER_SLACK))
+    if (!failed && status.st_size < PACKET_RING_PAGE)
         failed = ENOENT; /* its recorder was killed when it made it */
     if (!failed)
-        failed = map_file(file, descriptor, (uint64_t)status.st_size - PACKET_RING_PAGE);
-    if (!failed && !is_usable(file, serial))
+        failed = map_header(file, descriptor);
+    if (!failed && !is_usable(file, serial, (uint64_t)status.st_size - PACKET_RING_PAGE))
         failed = ENOENT;
     if (!finish(file, descriptor, failed, error))
         return false;
@@ -135,27 +134,38 @@ bool packet_file_open(struct packet_file *file, const char *folder, uint32_t ser
     return true;
 }
 
-bool packet_file_grow(struct packet_file *file)
+static bool write_gathered(const struct packet_file *file, int descriptor, uint64_t size)
 {
-    uint64_t room = file->room + (file->room < largest_step ? file->room : largest_step);
+    for (uint64_t done = 0; done < size;) {
+        ssize_t count = pwrite(descriptor, file->gathered + done, size - done,
+                               (off_t)(PACKET_RING_PAGE + file->written + done));
+        if (count == 0 || (count < 0 && errno != EINTR))
+            return false;
+        done += count > 0 ? (uint64_t)count : 0;
+    }
+    return true;
+}
+
+bool packet_file_flush(struct packet_file *file)
+{
+    uint64_t head = atomic_load(&file->encoder.head);
     int descriptor = open_file(file->path, 0);
-    bool ok = descriptor >= 0 && posix_fallocate(descriptor, (off_t)(PACKET_RING_PAGE + file->room),
-                                                 (off_t)(room - file->room)) == 0;
-    void *moved = ok ? mremap(file->packets, file->room, room, MREMAP_MAYMOVE) : MAP_FAILED;
-    if (moved != MAP_FAILED)
-        use_packets(file, moved, room);
-    else
-        atomic_store(&file->header->out_of_space, 1);
+    bool ok = descriptor >= 0 && write_gathered(file, descriptor, head - file->written);
+    if (ok) {
+        gather_from(file, head);
+        file->header->size = head;
+        save_encoder(file);
+    }
     if (descriptor >= 0)
         close(descriptor);
-    return moved != MAP_FAILED;
+    return ok;
 }
 
 void packet_file_give_back(const struct packet_file *file, uint64_t begin, uint64_t end)
 {
     enum { PAGE = PACKET_RING_PAGE };
     begin = (begin + PAGE - 1) / PAGE * PAGE;
-    end = end / PAGE * PAGE;
+    end = (end < file->written ? end : file->written) / PAGE * PAGE;
     int descriptor = begin < end ? open_file(file->path, 0) : -1;
     if (descriptor < 0)
         return;
@@ -164,28 +174,11 @@ void packet_file_give_back(const struct packet_file *file, uint64_t begin, uint6
     close(descriptor);
 }
 
-void packet_file_trim(struct packet_file *file)
-{
-    enum { PAGE = PACKET_RING_PAGE };
-    uint64_t used = packet_file_encoder(file)->head + PT_ENCODER_SLACK + 1;
-    uint64_t room = (used + PAGE - 1) / PAGE * PAGE;
-    int descriptor = room < file->room ? open_file(file->path, 0) : -1;
-    if (descriptor < 0)
-        return;
-    if (ftruncate(descriptor, (off_t)(PAGE + room)) == 0) {
-        void *smaller = mremap(file->packets, file->room, room, 0);
-        if (smaller != MAP_FAILED)
-            use_packets(file, smaller, room);
-    }
-    close(descriptor);
-}
-
 void packet_file_close(struct packet_file *file)
 {
     if (file->header)
         munmap(file->header, PACKET_RING_PAGE);
-    if (file->packets)
-        munmap(file->packets, file->room);
+    free(file->gathered);
     free(file->path);
     *file = (struct packet_file){0};
 }

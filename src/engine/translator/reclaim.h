@@ -8,8 +8,8 @@
 
 #include "engine/translator/arena.h"
 
-/* Whether its thread writes no more: it has said so, or its process is gone. Processes of other pid namespaces cannot
- * be told apart from those of ours: of them only the former counts. */
+/* Whether its thread writes no more: it has said so, or its process is gone. Numbers of processes of other pid
+ * namespaces mean nothing here: of them only the former counts. */
 bool reclaim_has_ended(const struct translator_arena *arena, const struct tr_slot *slot);
 
 /* Releases the tables of processes that are gone and to which neither a slot nor another table refers. Each is passed to

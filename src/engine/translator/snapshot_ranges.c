@@ -64,8 +64,7 @@ void snapshot_ranges_settle(struct translator_arena *arena, uint32_t serial,
                             uint64_t time, uint64_t *decided_at)
 {
     struct packet_ring *header = file->header;
-    const struct pt_encoder *encoder = packet_file_encoder(file);
-    uint64_t head = atomic_load(&encoder->head), reach = arena->options.snapshot_size;
+    uint64_t head = atomic_load(&file->encoder.head), reach = arena->options.snapshot_size;
     uint64_t undecided = atomic_load(&header->undecided);
     if (head - *decided_at < step)
         return;

@@ -22,9 +22,17 @@ static uint64_t time_now(struct pt_encoder_owner *owner)
     return timeline_at(&transcoder->timeline, counted - transcoder->begun);
 }
 
+static bool flush(struct transcoder *transcoder)
+{
+    bool ok = packet_file_flush(&transcoder->file);
+    if (!ok)
+        atomic_store(&transcoder->file.header->out_of_space, 1);
+    return ok;
+}
+
 static bool make_room(struct pt_encoder_owner *owner)
 {
-    return packet_file_grow(&((struct transcoder *)owner)->file);
+    return flush((struct transcoder *)owner);
 }
 
 static struct pt_code_block *make_cut_block(void)
@@ -34,14 +42,16 @@ static struct pt_code_block *make_cut_block(void)
 
 static void begin_encoder(struct transcoder *transcoder)
 {
-    struct pt_encoder *encoder = packet_file_encoder(&transcoder->file);
+    struct pt_encoder *encoder = &transcoder->file.encoder;
     transcoder->call_ring = memory_allocate(CALLS * sizeof *transcoder->call_ring);
     encoder->owner = &transcoder->owner;
     encoder->stop = &never_stop;
     encoder->calls =
         (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1, .all = true};
-    /* Decoders place events between two times as the timeline does: by instructions. */
-    encoder->sparse_time = encoder->time_is_due = 1;
+    /* Decoders place events between two times as the timeline does: by instructions. Where those are counted all times
+     * are exact, and where the log has stamps differs from run to run. */
+    encoder->sparse_time = transcoder->shared->arena->options.clock != RECORD_CLOCK_INSTRUCTIONS;
+    encoder->time_is_due = 1;
     pt_encoder_begin(encoder, (uint8_t)transcoder->shared->arena->options.bus_ratio, PSB_INTERVAL);
     transcoder->encoder = encoder;
     call_stack_begin(&transcoder->calls, encoder);
@@ -255,8 +265,10 @@ static void run_ways(struct transcoder *transcoder, const struct path_ways *ways
 {
     const struct pt_block_run *const *runs = array_at(&transcoder->path.ways, ways->first);
     const struct pt_run_stack stack = {&transcoder->calls.pointer, return_to, transcoder};
+    /* The times within runs depend on which fragments there were: they are not counts of instructions. */
+    bool steps = transcoder->timeline.counts_instructions;
     for (size_t taken = 0; taken < ways->count; taken++) {
-        if (begins(transcoder->encoder, runs + taken, ways->count - taken))
+        if (!steps && begins(transcoder->encoder, runs + taken, ways->count - taken))
             taken +=
                 pt_block_runs_take(transcoder->encoder, runs + taken, ways->count - taken, &stack);
         if (taken < ways->count && runs[taken]->parts)
@@ -382,8 +394,9 @@ static void reach_entry(struct transcoder *transcoder)
 static void happen(struct transcoder *transcoder, const struct log_record *record)
 {
     reach(transcoder, log_value(record, 0));
-    note_moment(transcoder, log_value(record, 0));
     run_event(transcoder, record);
+    /* After what a system call is counted as: what it has created begins then. */
+    note_moment(transcoder, log_value(record, 0));
 }
 
 /* What a record that makes no sense says, with its place. */
@@ -594,6 +607,7 @@ void transcoder_finish(struct transcoder *transcoder)
 {
     path_abandon(&transcoder->path);
     reach_unknown_time(transcoder);
+    flush(transcoder);
     uint32_t end = atomic_load(&transcoder->slot->ended);
     atomic_store(&transcoder->file.header->ended, end != TR_SLOT_RUNS);
     if (end == TR_SLOT_NO_SPACE)

@@ -28,6 +28,8 @@ struct stream {
     enum stream_state state;
     struct transcoder *transcoder; /* while it is read */
     struct tr_slot *slot;
+    uint64_t
+        created_at; /* with the instruction clock: position in its creator's log, not before its beginning */
     uint64_t decided_at;    /* snapshot_ranges_settle */
     struct moments moments; /* of a thread that is done */
 };
@@ -91,13 +93,18 @@ static uint32_t creator_of(const struct transcoding *transcoding, const struct t
     return slot->tid;
 }
 
+static const struct stream *find_creator(const struct transcoding *transcoding,
+                                         const struct tr_slot *slot)
+{
+    return find_stream(transcoding, creator_of(transcoding, slot), slot->serial);
+}
+
 /* When a thread began, by the recording's clock; 0: not known. */
 static uint64_t start_of(const struct transcoding *transcoding, const struct tr_slot *slot)
 {
     if (!counts_instructions(transcoding))
         return slot->first_time;
-    const struct stream *creator =
-        find_stream(transcoding, creator_of(transcoding, slot), slot->serial);
+    const struct stream *creator = find_creator(transcoding, slot);
     const struct moments *moments = creator ? moments_of(creator) : NULL;
     return moments ? moments_convert(moments, slot->first_time) : 0;
 }
@@ -129,7 +136,6 @@ static void end_stream(struct stream *stream)
                     transcoder->damage.text);
     struct moments moments = transcoder->moments;
     moments_init(&transcoder->moments, 0);
-    packet_file_trim(&transcoder->file);
     transcoder_close(transcoder);
     free(transcoder);
     *stream = (struct stream){.state = STREAM_DONE, .slot = stream->slot, .moments = moments};
@@ -145,6 +151,16 @@ static void release(struct tr_slot *slot, uint64_t position)
     syscall(SYS_futex, &slot->waiting, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/* What a recorder that goes on after this one does not find in the ring is in the packet file. Where the disk is full
+ * the log is given up all the same, so that nobody waits for ever. */
+static void release_read(struct transcoder *transcoder, struct tr_slot *slot)
+{
+    if (transcoder->settled == atomic_load(&slot->read_to))
+        return;
+    packet_file_flush(&transcoder->file);
+    release(slot, transcoder->settled);
+}
+
 /* ---- reading ---- */
 
 /* Transcodes what the cursor has, and decides which packets are kept. */
@@ -152,23 +168,24 @@ static void read_stream(struct transcoding *transcoding, struct stream *stream)
 {
     struct transcoder *transcoder = stream->transcoder;
     transcoder_read(transcoder);
-    release(stream->slot, transcoder->settled);
+    release_read(transcoder, stream->slot);
     if (!transcoding->arena->options.multi_snapshot)
         return;
     snapshot_times_update(&transcoding->snapshots, transcoding->arena);
-    snapshot_ranges_settle(transcoding->arena, stream->slot->serial, &transcoder->file, &transcoding->snapshots,
-                           transcoder->timeline.logged, &stream->decided_at);
+    snapshot_ranges_settle(transcoding->arena, stream->slot->serial, &transcoder->file,
+                           &transcoding->snapshots, transcoder->timeline.logged,
+                           &stream->decided_at);
 }
 
-/* Reads a part of what has been written: decisions which packets are kept are as fine as that. Whether there was
- * something. */
+/* Reads a part of what has been written: decisions which packets are kept are as fine as that, and other threads have
+ * their turn. Whether there was something. */
 static bool read_part(struct transcoding *transcoding, struct stream *stream)
 {
-    enum { PART = 32 << 10 };
+    enum { DECIDED_PART = 32 << 10, PART = 1 << 20 };
     struct log_cursor *cursor = &stream->transcoder->cursor;
     uint64_t before = cursor->position;
     log_cursor_extend(cursor);
-    log_cursor_limit(cursor, PART);
+    log_cursor_limit(cursor, transcoding->arena->options.multi_snapshot ? DECIDED_PART : PART);
     read_stream(transcoding, stream);
     return cursor->position != before;
 }
@@ -194,9 +211,8 @@ static void finish_stream(struct transcoding *transcoding, struct stream *stream
 static bool reclaims(const struct transcoding *transcoding)
 {
     enum { FEW = 64 };
-    return !counts_instructions(transcoding) &&
-           (translator_arena_slots(transcoding->arena) > FEW ||
-            translator_arena_tables(transcoding->arena) > FEW);
+    return !counts_instructions(transcoding) && (translator_arena_slots(transcoding->arena) > FEW ||
+                                                 translator_arena_tables(transcoding->arena) > FEW);
 }
 
 /* The callers of what a ring begins with are found at the end only, when all mappings are known: it waits for that while
@@ -244,15 +260,39 @@ static void reclaim(struct transcoding *transcoding)
 
 /* ---- while the program runs ---- */
 
+static bool has_ended(const struct tr_slot *slot)
+{
+    uint32_t end = atomic_load(&slot->ended);
+    return end != TR_SLOT_RUNS && end != TR_SLOT_EXECUTES;
+}
+
 /* Whether there was something to do. */
 static bool drain_stream(struct transcoding *transcoding, struct stream *stream)
 {
-    uint32_t end = atomic_load(&stream->slot->ended);
-    bool ended = end != TR_SLOT_RUNS && end != TR_SLOT_EXECUTES;
+    bool ended = has_ended(stream->slot);
     bool progress = read_part(transcoding, stream);
     if (ended && !progress)
         end_stream(stream);
     return progress;
+}
+
+/* Whether it is known when the thread began. With the instruction clock that depends on what its creator had executed
+ * then: it had published its log before. */
+static bool may_begin(const struct transcoding *transcoding, struct stream *stream,
+                      struct tr_slot *slot)
+{
+    if (!counts_instructions(transcoding))
+        return true;
+    /* The record that names its creator comes before the first part of its log. */
+    if (atomic_load(&slot->head) == 0 && !has_ended(slot))
+        return false;
+    const struct stream *creator = find_creator(transcoding, slot);
+    if (!stream->slot && creator && creator->slot)
+        stream->created_at = atomic_load(&creator->slot->head);
+    stream->slot = slot;
+    return !creator || creator->state >= STREAM_DONE ||
+           (creator->state == STREAM_READ &&
+            creator->transcoder->cursor.position >= stream->created_at);
 }
 
 static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
@@ -260,7 +300,7 @@ static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
     struct stream *stream = &transcoding->streams[serial];
     if (stream->state == STREAM_NEW) {
         struct tr_slot *slot = translator_arena_slot(transcoding->arena, serial, NULL);
-        if (slot)
+        if (slot && may_begin(transcoding, stream, slot))
             begin_stream(transcoding, stream, slot);
     }
     if (stream->state == STREAM_READ)

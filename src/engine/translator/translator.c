@@ -230,6 +230,7 @@ static struct supervision supervision_of(struct recording *recording)
         .has_trigger = recording->arena.options.place_count > 0,
         .has_delay_threshold = recording->arena.options.delay_threshold > 0,
         .ticks_per_second = recording->clock.hz,
+        .filled_folder = recording->wanted->full_execution ? recording->directory : NULL,
         .freeze = freeze,
         .serve = serve,
         .descriptor = recording->requests.descriptor,
@@ -465,6 +466,7 @@ static bool serves(const struct record_options *options, struct error *error)
 
 const struct engine translator_engine = {
     .name = "translator",
+    .has_clocks = true,
     .description = "runs the program's own code in copies that log its path; exact, on any "
                    "machine, 1.2 to 4 times slower",
     .probe = probe,

@@ -4,8 +4,10 @@
 #ifndef MAGIC_TRACE_INDEX_BUILD_INDEX_BUILD_H
 #define MAGIC_TRACE_INDEX_BUILD_INDEX_BUILD_H
 
-#include "index/build/index_builder.h"
+#include "base/error.h"
 #include "index/build/levels_of_detail.h"
+
+struct span_source; /* stack/spans/span.h */
 
 bool index_build_as(struct span_source *source, const char *path, uint64_t id,
                     const struct index_layout *layout, struct error *error);

@@ -11,7 +11,8 @@
  *   seen      yes; or what of its beginning and end was inferred; across gap
  *   value     of a counter; of a hit the argument that the program passed
  *
- * Format: RFC 4180, but with lines ended as elsewhere on Unix.
+ * Format: RFC 4180, but with lines ended as elsewhere on Unix. A text that begins with =, +, - or @ has
+ * an apostrophe in front: spreadsheets would run it as a formula.
  */
 #include "base/array.h"
 #include "base/memory.h"
@@ -42,10 +43,21 @@ struct csv {
     struct array *open;     /* by track, of struct open_span, outermost first */
 };
 
-/* In quotes if necessary. The caller frees. */
+/* Spreadsheets take a cell that begins so for a formula, and run it. */
+static bool is_formula(const char *text)
+{
+    return *text && strchr("=+-@", *text);
+}
+
+/* A formula gets an apostrophe in front; in quotes if necessary. The caller frees. */
 static char *quoted(const char *text)
 {
     char *repaired = utf8_repaired(text);
+    if (is_formula(repaired)) {
+        char *defused = memory_format("'%s", repaired);
+        free(repaired);
+        repaired = defused;
+    }
     size_t length = strlen(repaired);
     if (strcspn(repaired, "\",\r\n") == length)
         return repaired;
@@ -243,6 +255,7 @@ const struct export_format export_csv = {
     .summary = "one line per span, for spreadsheets and databases",
     .manual = "One line per span in the order in which they end, and one per instant "
               "and counter's value. The first line names the columns; times are "
-              "nanoseconds; `self_ns` is the duration without that of the calls inside.",
+              "nanoseconds; `self_ns` is the duration without that of the calls inside. A name "
+              "that a spreadsheet would run as a formula has an apostrophe in front.",
     .write = write_csv,
 };

@@ -1,5 +1,6 @@
 #include "output/fxt/fxt_dictionary.h"
 
+#include "base/printable.h"
 #include "output/fxt/fxt_counter_text.h"
 #include "output/fxt/fxt_format.h"
 
@@ -10,6 +11,7 @@
 
 struct dictionary_text {
     UT_hash_handle hh;
+    const char *printable;
     char text[];
 };
 
@@ -78,9 +80,10 @@ const char *fxt_dictionary_text(struct fxt_dictionary *dictionary, const char *t
         found = arena_allocate(&dictionary->arena, sizeof *found + length + 1);
         memcpy(found->text, text, length);
         found->text[length] = 0;
+        found->printable = printable_name(&dictionary->arena, found->text);
         HASH_ADD_KEYPTR(hh, dictionary->texts, found->text, length, found);
     }
-    return found->text;
+    return found->printable;
 }
 
 const struct span_function *fxt_dictionary_function(struct fxt_dictionary *dictionary,

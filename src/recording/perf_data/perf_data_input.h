@@ -8,8 +8,8 @@
 #define MAGIC_TRACE_RECORDING_PERF_DATA_PERF_DATA_INPUT_H
 
 #include "base/array.h"
+#include "recording/perf_data/perf_data_contents.h"
 #include "recording/perf_data/perf_data_events.h"
-#include "recording/perf_data/perf_data_reader.h"
 #include "recording/perf_data/tracing_data.h"
 
 struct perf_data_input {

@@ -5,8 +5,10 @@
 #define MAGIC_TRACE_SERVER_ANSWERS_QUERY_H
 
 #include "index/span_search.h"
-#include "server/api.h"
+#include "server/http/http.h"
 #include "server/http/json_text.h"
+
+struct api; /* server/api.h */
 
 struct query {
     const struct api *api;

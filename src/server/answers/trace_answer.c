@@ -3,6 +3,7 @@
 #include "index/build/index_builder.h"
 #include "index/marks.h"
 #include "server/answers/query.h"
+#include "server/api.h"
 #include "server/http/folder_file.h"
 
 #include <errno.h>

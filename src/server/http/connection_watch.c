@@ -16,6 +16,26 @@ void connection_watch_close(struct connection_watch *watch)
     pthread_mutex_destroy(&watch->lock);
 }
 
+static void end(struct watched_connection *connection)
+{
+    shutdown(connection->descriptor, SHUT_RDWR);
+    connection->ended = true;
+}
+
+/* Under the lock. The newest connections come first. */
+static void end_oldest_not_admitted(struct connection_watch *watch)
+{
+    struct watched_connection *oldest = NULL;
+    size_t count = 0;
+    for (struct watched_connection *each = watch->first; each; each = each->next)
+        if (!each->admitted && !each->ended) {
+            oldest = each;
+            count++;
+        }
+    if (count > CONNECTIONS_NOT_ADMITTED_MAX)
+        end(oldest);
+}
+
 struct watched_connection *connection_watch_add(struct connection_watch *watch, int descriptor,
                                                 int64_t now)
 {
@@ -27,6 +47,7 @@ struct watched_connection *connection_watch_add(struct connection_watch *watch, 
     if (watch->first)
         watch->first->previous = connection;
     watch->first = connection;
+    end_oldest_not_admitted(watch);
     pthread_mutex_unlock(&watch->lock);
     return connection;
 }
@@ -60,6 +81,13 @@ void connection_watch_end(struct connection_watch *watch, struct watched_connect
     pthread_mutex_unlock(&watch->lock);
 }
 
+void connection_watch_admit(struct connection_watch *watch, struct watched_connection *connection)
+{
+    pthread_mutex_lock(&watch->lock);
+    connection->admitted = true;
+    pthread_mutex_unlock(&watch->lock);
+}
+
 size_t connection_watch_sweep(struct connection_watch *watch, int64_t latest)
 {
     size_t ended = 0;
@@ -68,7 +96,7 @@ size_t connection_watch_sweep(struct connection_watch *watch, int64_t latest)
          connection = connection->next) {
         if (connection->has_request || connection->waiting_since >= latest)
             continue;
-        shutdown(connection->descriptor, SHUT_RDWR);
+        end(connection);
         ended++;
     }
     pthread_mutex_unlock(&watch->lock);

@@ -239,6 +239,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     else
         http_answer_error(&answer, HTTP_BAD_REQUEST, "there are more than %d parameters.",
                           (int)PARAMETERS_MAX);
+    if (fits && answer.status != HTTP_FORBIDDEN)
+        connection_watch_admit(&server->watch, watched(connection));
     enum MHD_Result result = give(server, connection, &request, &answer);
     http_answer_free(&answer);
     atomic_fetch_sub(&server->working, 1);

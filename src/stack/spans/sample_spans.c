@@ -1,6 +1,7 @@
 #include "stack/spans/sample_spans.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "decode/trace_marks.h"
 #include "stack/spans/processor_counters.h"
 #include "stack/spans/span_overlay.h"
@@ -101,7 +102,8 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
             .track = track->track,
             .time = {record->time.value - origin.value},
             .address = record->sample.ip,
-            .text = data->events[record->sample.event].name,
+            .text =
+                printable_name(&tracks->overlay.memory, data->events[record->sample.event].name),
         };
     }
 }

@@ -1,6 +1,7 @@
 #include "stack/spans/span_functions.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "decode/flow.h"
 #include "stack/rules/kernel_entry.h"
 
@@ -60,8 +61,8 @@ static struct shown_function *make_function(struct span_functions *functions, fu
     *shown = (struct shown_function){
         .function =
             {
-                .name = function->name,
-                .symbol = other_symbol(function),
+                .name = printable_name(&functions->memory, function->name),
+                .symbol = printable_name(&functions->memory, other_symbol(function)),
                 .special = is_special_function(id),
                 .origin = origin_of(function),
                 .index = functions->count++,
@@ -75,7 +76,7 @@ static void find_line(struct span_functions *functions, struct shown_function *s
                       function_id id)
 {
     struct source_line line = symbols_line(functions->symbols, id);
-    shown->function.file = line.file;
+    shown->function.file = printable_name(&functions->memory, line.file);
     shown->function.line = line.file != NULL ? line.line : 0;
     shown->line_known = true;
 }
@@ -123,7 +124,7 @@ const struct span_function *span_functions_get_special(struct span_functions *fu
 {
     struct span_function *function = arena_allocate(&functions->memory, sizeof(*function));
     *function = (struct span_function){
-        .name = arena_copy_string(&functions->memory, name),
+        .name = printable_name(&functions->memory, arena_copy_string(&functions->memory, name)),
         .special = true,
         .index = functions->count++,
     };

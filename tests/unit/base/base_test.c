@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/printable.h"
+#include "base/shrunk_files.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -170,6 +172,24 @@ static void file_is_private_whatever_stood_there(void **state)
     assert_memory_equal(view.bytes, "abc", 3);
     file_unmap(&view);
 
+    /* What another user owns is replaced: the descriptor that he may hold shows nothing of it. */
+    int foreign = open(path, O_RDONLY);
+    if (chown(path, 65534, 65534) == 0) {
+        chmod(path, 0666);
+        descriptor = file_create_private(path, &error);
+        assert_true(file_write_all(descriptor, "def", 3, path, &error));
+        close(descriptor);
+        char old[4] = {0};
+        assert_int_equal(read(foreign, old, 3), 3);
+        assert_string_equal(old, "abc");
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_uid, geteuid());
+        descriptor = file_create_private(path, &error);
+        assert_true(file_write_all(descriptor, "abc", 3, path, &error));
+        close(descriptor);
+    }
+    close(foreign);
+
     char *link = memory_format("%s/link", folder->path);
     assert_int_equal(symlink(path, link), 0);
     assert_int_equal(file_create_private(link, &error), -1);
@@ -252,9 +272,63 @@ static void programs_are_found_along_the_path(void **state)
     free(before);
 }
 
+static void a_file_that_shrinks_reads_as_zeros(void **state)
+{
+    struct folder *folder = *state;
+    char *path = memory_format("%s/shrinks", folder->path);
+    long page = sysconf(_SC_PAGESIZE);
+    int descriptor = open(path, O_CREAT | O_RDWR, 0600);
+    assert_int_equal(ftruncate(descriptor, 2 * page), 0);
+    assert_int_equal(pwrite(descriptor, "ab", 2, page - 1), 2);
+    struct file_view view;
+    struct error error;
+    assert_true(file_map(&view, path, &error));
+    shrunk_files_handle();
+    assert_int_equal(view.bytes[page], 'b');
+    assert_false(shrunk_files_seen());
+    assert_int_equal(ftruncate(descriptor, page), 0);
+    assert_int_equal(((volatile const uint8_t *)view.bytes)[page], 0);
+    assert_int_equal(view.bytes[page - 1], 'a');
+    assert_true(shrunk_files_seen());
+    file_unmap(&view);
+    close(descriptor);
+    free(path);
+}
+
+static void check_printable(const char *text, enum printable_kind kind, const char *expected)
+{
+    char *copy = printable_copy(text, kind);
+    if (expected)
+        assert_string_equal(copy, expected);
+    else
+        assert_null(copy);
+    free(copy);
+}
+
+static void control_characters_are_escaped(void **state)
+{
+    check_printable("std::map<int, \xc3\xa9>", PRINTABLE_NAME, NULL);
+    check_printable("a\xff\xe6\xbc", PRINTABLE_NAME, NULL); /* no UTF-8, and no control either */
+    check_printable("a\x1b[31m\x7f", PRINTABLE_NAME, "a\\x1b[31m\\x7f");
+    check_printable("a\n\tb", PRINTABLE_NAME,
+                    "a\\x0a\\x09"
+                    "b");
+    check_printable("a\n\tb", PRINTABLE_TEXT, NULL);
+    check_printable("\xc2\x9b"
+                    "31m",
+                    PRINTABLE_TEXT, "\\u009b31m"); /* CSI */
+    check_printable("\x9b"
+                    "31m",
+                    PRINTABLE_TEXT, "\\x9b31m");                /* of 8-bit terminals */
+    check_printable("\xe2\x80\xae", PRINTABLE_NAME, "\\u202e"); /* right to left */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test_setup_teardown(a_file_that_shrinks_reads_as_zeros, make_folder,
+                                        remove_folder),
         cmocka_unit_test(array_keeps_elements_while_growing),
         cmocka_unit_test(array_keeps_keys_in_order),
         cmocka_unit_test(array_adds_zeroed_elements),

@@ -43,12 +43,28 @@ static void strangers_are_near_to_nothing(void **state)
         "a-word-that-is-longer-than-any-command-or-option-could-ever-reasonably-be"));
 }
 
+/* Two letters that changed places count as one error: as much as a wrong letter, so that the first
+ * offered wins, and less than two of them. */
+static void letters_that_changed_places_are_one_error(void **state)
+{
+    (void)state;
+    struct closest_names closest = closest_names_to("form");
+    closest_names_offer(&closest, "fxym");
+    closest_names_offer(&closest, "from");
+    assert_string_equal(closest.names[0], "from");
+    closest = closest_names_to("form");
+    closest_names_offer(&closest, "fork");
+    closest_names_offer(&closest, "from");
+    assert_string_equal(closest.names[0], "fork");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_wrong_letter_is_forgiven),
         cmocka_unit_test(longer_names_may_have_more_errors),
         cmocka_unit_test(strangers_are_near_to_nothing),
+        cmocka_unit_test(letters_that_changed_places_are_one_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -617,13 +617,48 @@ static void a_ring_may_begin_and_end_inside_a_packet(void **state)
     packets_psb(p, 1000, at("leaf"));
     packets_tip(p, at("tail"));
     packets_disable(p);
-    packets_tnt(p, "T"); /* stale: tracing is off */
+    packets_raw(p, "\x7d\x12\x34", 3); /* of a FUP */
     fixture_decode(f);
     expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
     expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("tail"));
     expect_event(f, 2, FLOW_SYSCALL, at("tail_syscall"), 0);
     assert_int_equal(fixture_event_count(f), 3);
     assert_int_equal(f->statistics.errors, 0);
+}
+
+/* The last byte of a ring that was copied while it was written may be stale. Whether it is, or
+ * packets before it are missing, cannot be known. */
+static void a_branch_while_tracing_is_off_is_an_error_at_the_end_of_the_ring_too(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, at("leaf"));
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    packets_tnt(p, "T");
+    fixture_decode(f);
+    expect_event(f, 2, FLOW_SYSCALL, at("tail_syscall"), 0);
+    expect_event(f, 3, FLOW_GAP, 0, 0);
+    assert_int_equal(fixture_event(f, 3)->gap, FLOW_GAP_ERROR);
+    assert_int_equal(f->statistics.errors, 1);
+}
+
+/* PSB, MODE.Exec of 64 bits, MODE.TSX in a transaction, FUP, PSBEND. */
+static void a_psb_in_a_transaction_continues_it(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    uint64_t ip = at("leaf");
+    uint8_t fup[7] = {0x7d};
+    memcpy(fup + 1, &ip, 6);
+    packets_raw(p, "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82", 16);
+    packets_raw(p, "\x99\x01\x99\x21", 4);
+    packets_raw(p, fup, sizeof fup);
+    packets_raw(p, "\x02\x23", 2);
+    packets_tip(p, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("caller"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_TRANSACTION);
 }
 
 static void packets_without_any_psb_give_nothing(void **state)
@@ -1198,6 +1233,8 @@ int main(void)
         TEST(an_endless_loop_at_the_end_of_the_data_ends),
         TEST(events_of_a_damaged_ring_without_a_thread_are_dropped),
         TEST(a_ring_may_begin_and_end_inside_a_packet),
+        TEST(a_branch_while_tracing_is_off_is_an_error_at_the_end_of_the_ring_too),
+        TEST(a_psb_in_a_transaction_continues_it),
         TEST(packets_without_any_psb_give_nothing),
         TEST(times_between_packets_follow_the_instructions),
         TEST(a_deferred_address_has_no_time_of_its_own),

@@ -5,6 +5,8 @@
 #define MAGIC_TRACE_TESTS_VIEW_TEST_H
 
 #include "index/build/index_build.h"
+#include "index/build/index_builder.h"
+#include "index/trace_index.h"
 #include "made_trace.h"
 
 struct indexed_trace {

@@ -194,6 +194,35 @@ static void a_symbolic_link_is_followed(void **state)
     free(folder);
 }
 
+/* As an attacker would leave it where several users write: realpath(3) follows it even where the
+ * kernel does not open it (fs.protected_symlinks). */
+static void a_link_of_another_user_is_not_followed(void **state)
+{
+    (void)state;
+    enum { ANOTHER_USER = 65534 };
+    char *folder = make_folder("foreign");
+    char *path = memory_format("%s/victim", folder);
+    char *foreign = memory_format("%s/link.fxt", folder);
+    char *own = memory_format("%s/own.fxt", folder); /* leads to the other */
+    write_text(path, "precious");
+    assert_int_equal(symlink("victim", foreign), 0);
+    assert_int_equal(symlink("link.fxt", own), 0);
+    if (lchown(foreign, ANOTHER_USER, ANOTHER_USER) == 0) {
+        struct output_file file;
+        struct error error = {0};
+        assert_false(output_file_create(&file, foreign, &error));
+        assert_non_null(strstr(error.text, "another user"));
+        assert_false(output_file_create(&file, own, &error));
+        assert_text(path, "precious");
+    } else {
+        print_message("not root: no link of another user can be made\n");
+    }
+    free(own);
+    free(foreign);
+    free(path);
+    free(folder);
+}
+
 struct pipe_reader {
     const char *path;
     unsigned spans;
@@ -321,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_failing_source_leaves_the_existing_file),
         cmocka_unit_test(a_full_disk_leaves_the_existing_file),
         cmocka_unit_test(a_symbolic_link_is_followed),
+        cmocka_unit_test(a_link_of_another_user_is_not_followed),
         cmocka_unit_test(a_pipe_carries_a_trace),
         cmocka_unit_test(devices_are_written_in_place),
         cmocka_unit_test(impossible_paths_are_refused_with_a_reason),

@@ -341,13 +341,13 @@ static void unusual_names(void **state)
 {
     (void)state;
     struct span_script *script = span_script_new();
-    uint32_t track = span_script_track(script, 1, 1, "", "\xe6\xbc\xa2\xe5\xad\x97 \"quoted\"\n");
+    uint32_t track = span_script_track(script, 1, 1, "", "\xe6\xbc\xa2\xe5\xad\x97 \"quoted\"");
     static const char *const NAMES[] = {"",
                                         "\xce\xbb",
                                         "12345678", /* one word exactly */
                                         "123456789",
                                         "\xff\xfe not UTF-8",
-                                        "line\nbreak; semicolon",
+                                        "semicolon; \xc2\xa0space",
                                         "operator()<>"};
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         span_script_enter(script, track, i, NAMES[i]);

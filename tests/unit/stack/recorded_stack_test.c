@@ -136,6 +136,20 @@ static void switch_to_call(struct scene *s, uint64_t from, uint64_t to, uint64_t
     return_loading_stack(s, call_site + SCENE_CALL_LENGTH, to);
 }
 
+/* a was left without a recorded pointer, so nothing says that what continues in the middle of an a, on
+ * a stack that was not seen before, is that one. */
+static void a_stack_without_a_pointer_is_not_the_nearest(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    stack_pointer(s, TWO);
+    return_loading_stack(s, at('a', 0x50), ONE);
+    assert_spans(s, "a(s()s)sf(s()s)sa?()$");
+}
+
 static void of_stacks_suspended_in_one_place_the_pointer_chooses(void **state)
 {
     struct scene *s = *state;
@@ -497,6 +511,7 @@ int main(void)
         RULE(a_reported_handler_returns_to_what_it_interrupted),
         RULE(stacks_that_are_whole_are_stitched_from_their_roots),
         RULE(of_stacks_suspended_in_one_place_the_pointer_chooses),
+        RULE(a_stack_without_a_pointer_is_not_the_nearest),
         RULE(a_return_near_the_pointer_stays_in_its_stack),
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),

@@ -96,6 +96,25 @@ static void very_long_names(void **state)
     free(symbol);
 }
 
+/* Each parameter is A<the one before, the one before>: twice as long as that, 26 bytes of symbol for
+ * each power of two. */
+static void names_that_grow(void **state)
+{
+    static const char cpp[] =
+        "_Z1f1AIiiE"
+        "S_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_E"
+        "S_IS7_S7_ES_IS8_S8_ES_IS9_S9_ES_ISA_SA_ES_ISB_SB_ES_ISC_SC_ES_ISD_SD_E"
+        "S_ISE_SE_ES_ISF_SF_ES_ISG_SG_ES_ISH_SH_ES_ISI_SI_ES_ISJ_SJ_ES_ISK_SK_E"
+        "S_ISL_SL_ES_ISM_SM_ES_ISN_SN_ES_ISO_SO_ES_ISP_SP_ES_ISQ_SQ_ES_ISR_SR_E";
+    static const char d[] =
+        "_D1a1fFHiiHQeQgHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQi"
+        "HQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiZv";
+    check(cpp, cpp);
+    check(d, d);
+    check("_Z1f1AIiiES_IS0_S0_E", "f(A<int, int>, A<A<int, int>, A<int, int> >)");
+    check("_D1a1fFHiiHQeQgZv", "a.f(int[int], int[int][int[int]])");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +124,7 @@ int main(void)
         cmocka_unit_test(d),
         cmocka_unit_test(ocaml),
         cmocka_unit_test(very_long_names),
+        cmocka_unit_test(names_that_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

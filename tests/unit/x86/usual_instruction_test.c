@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "x86/decode.h"
 #include "x86/usual_instruction.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "decode/pt/blocks/block_cache.h"
 
 #include "base/memory.h"
+#include "x86/decode.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "decode/pt/blocks/block_facts.h"
 
 #include "base/memory.h"
-#include "x86/instruction.h"
+#include "x86/decode.h"
 #include "x86/stack_load.h"
 
 #include <stdlib.h>

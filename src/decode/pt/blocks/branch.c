@@ -1,5 +1,7 @@
 #include "decode/pt/blocks/branch.h"
 
+#include "x86/decode.h"
+
 enum branch_kind branch_kind_of(enum x86_flow flow)
 {
     static const enum branch_kind kinds[] = {

@@ -1,6 +1,5 @@
 #include "decode/pt/blocks/control_flow.h"
 
-#include "decode/pt/blocks/reported_flow.h"
 #include "packet/callchain_snapshot.h"
 
 void control_flow_init(struct control_flow *flow)
@@ -18,8 +17,10 @@ void control_flow_free(struct control_flow *flow)
 
 static void emit(struct control_flow *flow, const struct flow_event *event, uint64_t position)
 {
-    if (flow->observer)
-        observe_event(flow, event);
+    if (flow->observer) {
+        struct reported_flow reported = control_flow_reported(flow);
+        observe_event(&reported, event);
+    }
     event_batch_add(&flow->batch, event, position);
 }
 
@@ -126,8 +127,10 @@ void control_flow_stack_pointer(struct control_flow *flow, uint64_t value)
 void control_flow_arrive(struct control_flow *flow, uint64_t ip)
 {
     struct flow_event *branch = &flow->branch;
-    if (flow->observer)
-        observe_branch(flow, ip);
+    if (flow->observer) {
+        struct reported_flow reported = control_flow_reported(flow);
+        observe_branch(&reported, flow->branch_kind, branch->from, flow->branch_next, ip);
+    }
     /* The flags of a branch that has been completed are out of date. */
     bool loads_stack = flow->branch_kind == BRANCH_JUMP && branch->flags & FLOW_LOADS_STACK;
     switch ((enum branch_kind)flow->branch_kind) {
@@ -243,8 +246,10 @@ static void fall_through(struct control_flow *flow, const struct block *block,
 void control_flow_block(struct control_flow *flow, const struct block *block)
 {
     control_flow_arrive(flow, block->ip);
-    if (flow->observer)
-        observe_block(flow, block);
+    if (flow->observer) {
+        struct reported_flow reported = control_flow_reported(flow);
+        observe_block(&reported, block);
+    }
     begin_straight(flow, block);
     struct trap_walk traps = begin_traps(flow, block);
     if (!in_current_function(flow, block->last) && flow->space)

@@ -12,6 +12,7 @@
 #include "decode/event_batch.h"
 #include "decode/flow_step.h"
 #include "decode/pt/blocks/block_cache.h"
+#include "decode/pt/blocks/reported_flow.h"
 #include "decode/pt/recorded_callchain.h"
 
 /* Code that runs without a branch. A packet may point into the middle of a block, which then runs
@@ -47,6 +48,13 @@ struct control_flow {
 
     const struct flow_observer *observer; /* NULL: none. Set after control_flow_init */
 };
+
+/* For reporting to flow->observer. */
+static inline struct reported_flow control_flow_reported(const struct control_flow *flow)
+{
+    const struct thread_sink *output = flow->batch.output;
+    return (struct reported_flow){flow->observer, output ? output->thread : NULL, flow->space};
+}
 
 void control_flow_init(struct control_flow *flow);
 void control_flow_free(struct control_flow *flow);

@@ -1,20 +1,20 @@
 #include "decode/pt/blocks/reported_flow.h"
 
-static void report(const struct control_flow *flow, struct flow_step step)
+static void report(const struct reported_flow *flow, struct flow_step step)
 {
-    const struct thread_sink *output = flow->batch.output;
-    step.thread = output ? output->thread : NULL;
+    step.thread = flow->thread;
     step.space = flow->space;
     flow->observer->step(flow->observer->context, &step);
 }
 
-static void report_kind(const struct control_flow *flow, enum flow_step_kind kind, uint64_t from,
+static void report_kind(const struct reported_flow *flow, enum flow_step_kind kind, uint64_t from,
                         uint64_t to)
 {
     report(flow, (struct flow_step){.kind = (uint8_t)kind, .from = from, .to = to});
 }
 
-void observe_branch(const struct control_flow *flow, uint64_t ip)
+void observe_branch(const struct reported_flow *flow, uint8_t branch_kind, uint64_t from,
+                    uint64_t next, uint64_t ip)
 {
     static const uint8_t kinds[] = {
         [BRANCH_JUMP] = STEP_JUMP,
@@ -24,15 +24,15 @@ void observe_branch(const struct control_flow *flow, uint64_t ip)
         [BRANCH_FAR_RETURN] = STEP_FAR_RETURN,
         [BRANCH_FAR_JUMP] = STEP_FAR_JUMP,
     };
-    enum flow_step_kind kind = kinds[flow->branch_kind];
-    if (flow->branch_kind == BRANCH_NONE)
+    enum flow_step_kind kind = kinds[branch_kind];
+    if (branch_kind == BRANCH_NONE)
         return;
-    if (flow->branch_kind == BRANCH_CONDITIONAL)
-        kind = ip == flow->branch_next ? STEP_NOT_TAKEN : STEP_TAKEN;
-    report_kind(flow, kind, flow->branch.from, ip);
+    if (branch_kind == BRANCH_CONDITIONAL)
+        kind = ip == next ? STEP_NOT_TAKEN : STEP_TAKEN;
+    report_kind(flow, kind, from, ip);
 }
 
-static void report_instructions(const struct control_flow *flow, const struct block *block)
+static void report_instructions(const struct reported_flow *flow, const struct block *block)
 {
     uint64_t ip = block->ip;
     for (uint32_t left = block->instructions; left > 1; left--) {
@@ -42,7 +42,7 @@ static void report_instructions(const struct control_flow *flow, const struct bl
     report_kind(flow, STEP_INSTRUCTION, block->last, 0);
 }
 
-void observe_block(const struct control_flow *flow, const struct block *block)
+void observe_block(const struct reported_flow *flow, const struct block *block)
 {
     if (flow->observer->instructions)
         report_instructions(flow, block);
@@ -50,12 +50,12 @@ void observe_block(const struct control_flow *flow, const struct block *block)
         report_kind(flow, STEP_CALL, block->last, block->next);
 }
 
-void observe_start(const struct control_flow *flow, uint64_t ip)
+void observe_start(const struct reported_flow *flow, uint64_t ip)
 {
     report_kind(flow, STEP_START, 0, ip);
 }
 
-void observe_event(const struct control_flow *flow, const struct flow_event *event)
+void observe_event(const struct reported_flow *flow, const struct flow_event *event)
 {
     switch ((enum flow_kind)event->kind) {
     case FLOW_INTERRUPT:
@@ -80,7 +80,7 @@ void observe_event(const struct control_flow *flow, const struct flow_event *eve
     }
 }
 
-void observe_error(const struct control_flow *flow, enum decode_error error, uint64_t ip,
+void observe_error(const struct reported_flow *flow, enum decode_error error, uint64_t ip,
                    uint64_t offset)
 {
     report(flow,

@@ -1,6 +1,6 @@
 #include "made_arena.h"
 
-#include "x86/instruction.h"
+#include "x86/decode.h"
 #include "x86/stack_load.h"
 
 #include <setjmp.h>

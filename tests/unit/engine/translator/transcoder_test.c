@@ -2,6 +2,7 @@
  * decoded by libipt. */
 #include "engine/translator/transcoder.h"
 
+#include "base/file.h"
 #include "packet/callchain_snapshot.h"
 #include "random_walk.h"
 
@@ -22,6 +23,15 @@ struct packets {
     uint64_t instructions, losses;
     struct error damage;
 };
+
+static void read_packet_bytes(const struct packet_file *file, uint8_t *bytes, size_t size)
+{
+    struct file_view view;
+    assert_true(file_map(&view, file->path, NULL));
+    assert_int_equal(view.size, PACKET_RING_PAGE + size);
+    memcpy(bytes, view.bytes + PACKET_RING_PAGE, size);
+    file_unmap(&view);
+}
 
 static struct packets transcode(struct made_arena *made)
 {
@@ -46,7 +56,7 @@ static struct packets transcode(struct made_arena *made)
         .damage = transcoder->damage,
     };
     packets.bytes = malloc(packets.size + PT_DRAIN_SIZE);
-    memcpy(packets.bytes, transcoder->file.packets, packets.size);
+    read_packet_bytes(&transcoder->file, packets.bytes, packets.size);
     packets.size += pt_encoder_drain(encoder, packets.bytes + packets.size);
     transcoder_close(transcoder);
     fragments_close(shared.fragments);

@@ -272,6 +272,10 @@ static uint8_t flags_written(const struct decoded *decoded, uint8_t written)
     switch (decoded->instruction.mnemonic) {
     case ZYDIS_MNEMONIC_BEXTR:
         return TR_CF | TR_ZF | TR_OF;
+    case ZYDIS_MNEMONIC_AND: /* AF is undefined to Zydis */
+    case ZYDIS_MNEMONIC_OR:
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_TEST:
     case ZYDIS_MNEMONIC_SBB:
     case ZYDIS_MNEMONIC_TESTUI:
     case ZYDIS_MNEMONIC_VPTEST:

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "x86/instruction.h"
+#include "x86/decode.h"
 
 #include <string.h>
 

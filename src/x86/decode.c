@@ -1,4 +1,4 @@
-#include "x86/instruction.h"
+#include "x86/decode.h"
 
 #include "x86/usual_instruction.h"
 

@@ -1,0 +1,61 @@
+#include "engine/disk_reserve.h"
+
+#include "base/log.h"
+#include "recording/flags.h"
+
+#include <stddef.h>
+#include <sys/statvfs.h>
+#include <time.h>
+
+enum { LOOK_MS = 100, PERCENT = 5 };
+static const uint64_t most = UINT64_C(1) << 30;
+/* What the kernel's rings may hold when recording ends, and is written then. */
+static const uint64_t in_rings = UINT64_C(64) << 20;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void disk_reserve_begin(struct disk_reserve *reserve, const char *folder, bool copied)
+{
+    struct statvfs disk;
+    *reserve = (struct disk_reserve){0};
+    if (statvfs(folder, &disk) != 0 || disk.f_blocks == 0)
+        return;
+    uint64_t total = disk.f_blocks * disk.f_frsize, available = disk.f_bavail * disk.f_frsize;
+    uint64_t wanted = smaller(smaller(total / 100 * PERCENT, most), available / 2);
+    reserve->folder = folder;
+    uint64_t rest = copied ? (available - wanted) / 2 : smaller(available / 4, in_rings);
+    reserve->least = wanted + rest;
+}
+
+int disk_reserve_patience(const struct disk_reserve *reserve)
+{
+    return reserve->folder ? LOOK_MS : -1;
+}
+
+bool disk_reserve_is_reached(struct disk_reserve *reserve)
+{
+    struct statvfs disk;
+    uint64_t now = now_ns();
+    if (!reserve->folder || now - reserve->looked_ns < (uint64_t)LOOK_MS * 1000000)
+        return false;
+    reserve->looked_ns = now;
+    if (statvfs(reserve->folder, &disk) != 0 ||
+        (uint64_t)disk.f_bavail * disk.f_frsize >= reserve->least)
+        return false;
+    log_warning("recording ends here, so that the disk of %s does not fill up; the program runs "
+                "on. Free some space, record into another folder (" FLAG_WORKING_DIRECTORY
+                "), or leave out " FLAG_FULL_EXECUTION " to keep the end instead of the beginning.",
+                reserve->folder);
+    reserve->folder = NULL;
+    return true;
+}
