@@ -162,6 +162,8 @@ ENTRY tr_leave_check
     je 1f
     cmp %gs:CHECK_AT, %r11
     ja 1f
+    cmp %gs:CLEARED, %r11 /* after a loop that did not compare: what it logged must not be cleared */
+    ja 1f
     mov %rdx, %gs:RDX
     rdtsc
     shl $32, %rdx

@@ -20,6 +20,8 @@ enum {
     CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
     LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
     FIRST_INTERVAL = 256,  /* bytes of log between time stamps, at the beginning */
+    INTERVAL_STEP = 32,    /* this and the next as in enter.S */
+    LARGEST_INTERVAL = 2048,
     LINE = 64,
 };
 
@@ -112,6 +114,7 @@ static void begin_round(struct tr_thread *thread)
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->boundary = thread->hot.log;
     thread->hot.limit = thread->hot.check_at = thread->hot.log;
+    thread->hot.run = 0;
     keep_asked(thread);
 }
 
@@ -253,6 +256,15 @@ static uint64_t next_check(struct tr_thread *thread)
     uint64_t ahead = TR_CLEARED + 2 * LINE, step = thread->hot.log + CHECK_STEP;
     back(thread, step);
     return (step < thread->room_end ? step : thread->room_end) - ahead;
+}
+
+/* As enter.S does. */
+static void adapt_interval(struct tr_thread *thread)
+{
+    uint64_t interval = thread->hot.stamp_interval;
+    bool early = tr_rdtsc() - thread->hot.stamped < thread->hot.stamp_ticks;
+    interval = early ? interval + INTERVAL_STEP : interval - interval / 4;
+    thread->hot.stamp_interval = interval < LARGEST_INTERVAL ? interval : LARGEST_INTERVAL;
 }
 
 static void set_limit(struct tr_thread *thread)
@@ -397,6 +409,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
     tr_log_publish(thread);
     thread->boundary = thread->hot.log;
+    adapt_interval(thread);
     set_limit(thread);
     return true;
 }

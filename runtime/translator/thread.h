@@ -50,7 +50,7 @@ struct tr_hot {
     struct tr_thread *self; /* 0x00 */
     /* 0x08 log address: a fragment's head leaves the cache when the log pointer is above; 0: at once */
     uint64_t limit;
-    uint64_t run;     /* 0x10 0: heads that cannot compare (flags are live) leave the cache, too */
+    uint64_t run;     /* 0x10 0: ends of fragments that do not compare leave the cache, too */
     uint64_t r11;     /* 0x18 the program's r11 */
     uint64_t log;     /* 0x20 the log pointer while it is not in r11 */
     uint64_t rcx;     /* 0x28 the program's, while generated code has borrowed the register */

@@ -246,36 +246,49 @@ static uint64_t put_check(struct translating *t, uint64_t pc, uint64_t resume)
     return address;
 }
 
-static void emit_compare(struct translating *t, uint64_t pc)
+/* cmp r11, gs:[limit] */
+static void emit_compare_limit(struct translating *t)
 {
-    enum { COMPARE = 9, JUMP = 6 };
-    uint64_t resume = tr_emit_address(&t->hot) + COMPARE + JUMP;
-    tr_emit_8(&t->hot, 0x65); /* cmp r11, gs:[limit] */
+    tr_emit_8(&t->hot, 0x65);
     tr_emit_8(&t->hot, 0x4c);
     tr_emit_8(&t->hot, 0x3b);
     tr_emit_8(&t->hot, 0x1c);
     tr_emit_8(&t->hot, 0x25);
     tr_emit_32(&t->hot, HOT(limit));
+}
+
+static void emit_compare(struct translating *t, uint64_t pc)
+{
+    enum { COMPARE = 9, JUMP = 6 };
+    uint64_t resume = tr_emit_address(&t->hot) + COMPARE + JUMP;
+    emit_compare_limit(t);
     tr_emit_8(&t->hot, 0x0f); /* ja */
     tr_emit_8(&t->hot, 0x87);
     tr_emit_relative(&t->hot, put_check(t, pc, resume));
 }
 
-/* Without flags: leaves when gs:[run] is 0. */
+/* The flags that LAHF and SETO put into rax, and rax. */
+static void emit_restore_flags(struct tr_emitter *emitter)
+{
+    static const uint8_t restore[] = {0x04, 0x7f, 0x9e}; /* add al, 0x7f; sahf */
+    tr_emit_bytes(emitter, restore, sizeof restore);
+    tr_emit_load(emitter, TR_RAX, HOT(rax));
+}
+
+/* In a loop that writes no flags, or not all: leaves when the log pointer is above the limit. */
 static void emit_run_test(struct translating *t)
 {
-    uint64_t address = tr_emit_address(&t->cold);
-    tr_emit_load(&t->cold, TR_RCX, HOT(rcx));
+    static const uint8_t save[] = {0x9f, 0x0f, 0x90, 0xc0}; /* lahf; seto al */
+    tr_emit_save(&t->hot, TR_RAX, HOT(rax));
+    tr_emit_bytes(&t->hot, save, sizeof save);
+    emit_compare_limit(t);
+    tr_emit_8(&t->hot, 0x0f); /* ja */
+    tr_emit_8(&t->hot, 0x87);
+    tr_emit_relative(&t->hot, tr_emit_address(&t->cold));
+    emit_restore_flags(&t->hot);
+    emit_restore_flags(&t->cold);
     tr_emit_gs_store_32(&t->cold, HOT(exit), TR_RUN_AT_HEAD);
     tr_emit_gs_jump(&t->cold, HOT(leave_run));
-    tr_emit_save(&t->hot, TR_RCX, HOT(rcx));
-    tr_emit_load(&t->hot, TR_RCX, HOT(run));
-    tr_emit_8(&t->hot, 0xe3); /* jrcxz over the jump */
-    tr_emit_8(&t->hot, 2);
-    tr_emit_8(&t->hot, 0xeb);
-    tr_emit_8(&t->hot, 5);
-    tr_emit_jump(&t->hot, address);
-    tr_emit_load(&t->hot, TR_RCX, HOT(rcx));
 }
 
 /* The trigger's instruction is next. */

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 enum {
     DEFAULT_SNAPSHOT_SIZE = 4 << 20,
@@ -451,6 +452,15 @@ static int finish(struct recording_request *request, struct recording_folder *fo
     return status;
 }
 
+static void explain_death(const struct engine *engine, const struct record_result *result)
+{
+    int status = result->exit_status;
+    bool killed = engine->explain_signal && status != -1 && WIFSIGNALED(status);
+    const char *why = killed ? engine->explain_signal(WTERMSIG(status)) : NULL;
+    if (why)
+        log_warning("%s", why);
+}
+
 struct recording_outcome recording_request_carry_out(
     struct recording_request *request, const struct engine *engine, enum engine_use use,
     void (*say_end)(const struct record_options *, const struct record_result *))
@@ -466,6 +476,7 @@ struct recording_outcome recording_request_carry_out(
         return outcome;
     }
     request->record.directory = folder.path;
+    log_status("Recording into %s", folder.path);
     bool (*record)(const struct record_options *, struct record_result *, struct error *) =
         use == ENGINE_TO_ATTACH ? engine->attach : engine->record;
     if (!record(&request->record, &outcome.result, &error)) {
@@ -478,6 +489,7 @@ struct recording_outcome recording_request_carry_out(
     log_status("Finished recording.");
     if (say_end)
         say_end(&request->record, &outcome.result);
+    explain_death(engine, &outcome.result);
     say_what_hits_came(&request->record, &outcome.result);
     outcome.status = finish(request, &folder);
     trace_showing_end(&request->showing);

@@ -72,6 +72,7 @@ struct engine {
     bool is_hardware;   /* it uses the processor's own trace: what `doctor` checks */
     bool samples_alone; /* it cannot but sample: choosing it is choosing -sampling */
     bool times_calls;   /* it can take a snapshot where a call ends: -longer-than */
+    bool has_clocks;    /* it has those of -clock; else the machine's alone */
     /* A name in a recording's folder that exists until the recording is finished; it shows a
      * recording that still runs or whose magic-trace was killed; NULL: none. */
     const char *unfinished_name;
@@ -90,6 +91,9 @@ struct engine {
      * cannot. */
     bool (*attach)(const struct record_options *options, struct record_result *result,
                    struct error *error);
+    /* Why the program may have been killed by this signal under the engine, and not without it: a
+     * sentence or more; NULL: nothing is known. NULL when the engine changes nothing. */
+    const char *(*explain_signal)(int signal);
     /* Finishes what a killed magic-trace left in a recording folder, so that it can be decoded.
      * Also true when there is nothing to finish. NULL when the engine never leaves an unfinished
      * recording. */

@@ -91,6 +91,13 @@ static bool suits(const struct engine *engine, const struct record_options *opti
                          "the %s engine does not see how long a call lasts, which " FLAG_LONGER_THAN
                          " needs. The translator engine does: " FLAG_ENGINE " translator.",
                          engine->name);
+    if (options->clock != RECORD_CLOCK_DEFAULT && !engine->has_clocks)
+        return error_set(error, ERROR_USAGE,
+                         FLAG_CLOCK
+                         " is of no use to the %s engine, which records the time of the machine. "
+                         "Leave it out, or choose another engine: magic-trace doctor lists those "
+                         "that work here.",
+                         engine->name);
     if (engine->serves && !engine->serves(options, error))
         return false;
     choice->engine = engine;

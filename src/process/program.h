@@ -23,6 +23,10 @@ struct program {
  * NULL when there is none. */
 char *program_find(const char *name, struct error *error);
 
+/* What a shell exits with when it cannot run the program: 127 when it is not found, 126 when it may
+ * not be executed. 0: nothing is known that would be in the way. */
+int program_shell_status(const char *name);
+
 /* `command` is a NULL-terminated argv with at least one word. */
 bool program_resolve(struct program *program, char *const *command, struct error *error);
 void program_free(struct program *program);

@@ -19,6 +19,6 @@
 #include <stddef.h>
 
 /* `stacks`: of all threads of one process. */
-void migrate_stacks(struct thread_stack *const *stacks, size_t count);
+void migrated_stacks_join(struct thread_stack *const *stacks, size_t count);
 
 #endif

@@ -20,7 +20,7 @@ struct stack_unwinder {
     const struct saved_stack *saved;
     struct array *frames;
     size_t first;     /* of its frames in `frames` */
-    bool outdated;    /* libdw knows an object where another one lies now */
+    bool outdated;    /* libdw knows an object where another one lies now: it has to begin again */
     bool read_beyond; /* the unwinder needed stack memory that was not saved */
     bool no_object;
 };
@@ -91,17 +91,20 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* ---- objects ---- */
 
-/* What the object's own addresses are moved by at `address` of `mapping`; false when it is none. */
+/* What the object's own addresses are moved by at `address` of `mapping`; false when it is none. What was dumped from
+ * memory has no rules for unwinding, and begins and ends anywhere in a page, where libdw confuses it with what was
+ * dumped next to it. */
 static bool find_bias(const struct mapping *mapping, uint64_t address, uint64_t *bias)
 {
     uint64_t own;
-    if (!mapping->file->local_path || !mapping->file->elf ||
+    if (!mapping->file->local_path || !mapping->file->elf || mapping->file->jit ||
         !image_file_address(mapping->file, mapping->file_offset + (address - mapping->start), &own))
         return false;
     *bias = address - own;
     return true;
 }
 
+/* Where objects overlap libdw forgets the one that it knew, from which it may have the kind of machine. */
 static void add_module(struct stack_unwinder *unwinder, const struct image_file *file,
                        uint64_t bias)
 {
@@ -113,6 +116,8 @@ static void add_module(struct stack_unwinder *unwinder, const struct image_file 
         dwfl_module_info(module, &user_data, NULL, NULL, NULL, NULL, NULL, NULL);
     if (user_data)
         *user_data = (void *)file;
+    else
+        unwinder->outdated = true;
     dwfl_report_end(unwinder->dwfl, NULL, NULL);
 }
 
@@ -196,17 +201,17 @@ static bool attach(struct stack_unwinder *unwinder)
         unwinder->attached =
             dwfl_attach_state(unwinder->dwfl, NULL, THREAD, &thread_callbacks, unwinder);
     }
-    return unwinder->attached;
+    return unwinder->attached && !unwinder->outdated;
 }
 
 static enum unwinding_end unwind_once(struct stack_unwinder *unwinder)
 {
+    if (!unwinder->dwfl || unwinder->outdated)
+        begin(unwinder);
     unwinder->frames->count = unwinder->first;
     unwinder->outdated = unwinder->read_beyond = unwinder->no_object = false;
     uint64_t address = unwinder->saved->registers[SAVED_RIP];
     const struct mapping *mapping = address_space_find(unwinder->space, address);
-    if (!unwinder->dwfl)
-        begin(unwinder);
     if (mapping)
         know_object(unwinder, mapping, address);
     bool reached_end = !unwinder->outdated && attach(unwinder) &&
@@ -242,10 +247,8 @@ enum unwinding_end stack_unwinder_find(struct stack_unwinder *unwinder,
     unwinder->frames = frames;
     unwinder->first = frames->count;
     enum unwinding_end end = unwind_once(unwinder);
-    if (unwinder->outdated) {
-        begin(unwinder);
+    if (unwinder->outdated)
         end = unwind_once(unwinder);
-    }
     if (frames->count == unwinder->first) {
         struct unwound_frame *frame = array_add(frames);
         frame->address = saved->registers[SAVED_RIP];

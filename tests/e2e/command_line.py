@@ -95,6 +95,37 @@ class CommandLine(harness.TestCase):
             self.assert_usage_error([command[0], "-engine", former, "-sampling", *command[1:]],
                                     f"-sampling is of no use to the {name} engine")
 
+    def test_clock_of_other_engines(self):
+        """an engine without clocks of its own refuses -clock before the program runs"""
+        self.assert_usage_error(["run", "-engine", "sample", "-clock", "host", "touch", "ran"], "-clock is of no use to the sample")
+        self.assertFalse((self.folder / "ran").exists())
+
+    def test_status_of_what_cannot_run(self):
+        """-forward-exit-status: 127 for a program that is missing, 126 for one that may not be executed, like a shell"""
+        (self.folder / "text").write_text("text\n")
+        for engine in ("auto", "sample"):
+            for program, forwarded in (("no-such-program", 127), ("./no-such-program", 127), ("./text", 126), ("/tmp", 126)):
+                shell = harness.run(["sh", "-c", program], cwd=self.folder)
+                self.assertEqual(shell.status, forwarded)
+                for options, status in ((["-forward-exit-status"], forwarded), ([], 1)):
+                    finished = self.magic_trace("run", "-engine", engine, *options, program)
+                    self.assertEqual(finished.status, status, (engine, program, finished.stderr))
+
+    def test_decode_takes_recording_options(self):
+        """decode accepts what Jane Street's does: how it was recorded the recording says itself"""
+        traced = self.trace([harness.compile_program("recursion")], "-no-decode")
+        finished = self.magic_trace("decode", "-sampling", "-trace-include-kernel", "-callgraph-mode", "fp", "-timer-resolution", "High",
+                                    "-events", "cache-misses", "-o", "t.fxt", traced.directory)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertGreater(len(self.span_list(self.folder / "t.fxt")), 100)
+
+    def test_where_it_records(self):
+        """the folder is named when recording begins: whoever kills magic-trace has to know it"""
+        finished = self.magic_trace("run", "-no-decode", "true")
+        kept = re.search(rb"magic-trace decode (\S+) \]", finished.stderr)[1]
+        self.assertIn(b"[ Recording into " + kept + b" ]", finished.stderr)
+        shutil.rmtree(kept)
+
     def test_help(self):
         """every command has a help page, by every spelling"""
         overview = self.magic_trace("help").stdout.decode()

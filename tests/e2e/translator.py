@@ -86,6 +86,18 @@ class Translator(counts.Counts):
         self.assertGreater(passed, session["instructions"] // 2)
         self.assertLess(passed, session["instructions"] + 1000 * 1000)
 
+    def test_loops_without_flags(self):
+        """loops that write no flags, or not all, and system calls in a loop: more log than a ring holds, nothing lost"""
+        program = harness.compile_program("without_flags", ["-nostdlib", "-static"], harness.PROGRAMS / "without_flags.S")
+        full = self.trace([program], "-engine", "translator", "-full-execution", "-no-decode")
+        self.assert_instructions(full, 2 + 2 * 9000000 + 1 + 9000000 + 1 + 6 * 60000 - 1 + 2)
+        ring = self.trace([program], "-engine", "translator", "-snapshot-size", "64K", "-no-decode")
+        self.assertGreater(ring.session()["instructions"], 10000)
+
+    def assert_instructions(self, traced, expected):
+        self.assertNotIn("damaged", traced.messages)
+        self.assertEqual(traced.session()["instructions"], expected)
+
     def test_deaths_by_system_calls(self):
         """signals with a core dump that a system call raises: the trace ends with the death, the status is the native one"""
         program = harness.compile_program("faults")

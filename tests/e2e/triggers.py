@@ -180,6 +180,19 @@ class Triggers(harness.TestCase):
             self.assertEqual(len(re.findall(r"-- hit target --\n.* target\n", tree)), 50)
             self.assertNotIn("Snapshot symbol hits", tree)
 
+    def test_filter_takes_the_triggers_names(self):
+        """-filter and -trigger name a C++ function in the same ways: with its parameters, without them, by its symbol"""
+        source = self.folder / "overloaded.cpp"
+        source.write_text("namespace n { __attribute__((noinline)) int work(int x) { asm volatile(\"\"); return x; }\n"
+                          "__attribute__((noinline)) int rest(int x) { asm volatile(\"\"); return x; } }\n"
+                          "int main() { return n::rest(n::work(0)); }\n")
+        program = self.folder / "overloaded"
+        subprocess.run(["g++", "-g", "-o", program, source], check=True)
+        for work, rest in (("n::work", "n::rest"), ("n::work(int)", "n::rest(int)"), ("_ZN1n4workEi", "_ZN1n4restEi")):
+            traced = self.trace([program], "-trigger", work, "-filter", f'("{work}" "{rest}")')
+            spans = self.spans(traced.trace)
+            self.assertEqual((spans["n::work(int)"], spans["n::rest(int)"]), (1, 0), traced.messages)
+
     def test_filter(self):
         """-filter: the spans are those of the whole trace, cut to the regions"""
         program = harness.compile_program("hits")

@@ -212,6 +212,10 @@ static bool is_usable_operand(const struct candidate *candidate, const ZydisDeco
         return operand->mem.segment != ZYDIS_REGISTER_GS;
     if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
         return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    /* EPYC of family 1Ah: VCVTSI2SD of ESP, with EVEX.X clear, sometimes takes a value that ESP had before. */
+    if (candidate->instruction.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+        general(operand->reg.value) == RSP)
+        return false;
     if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
         return true;
     int reg = general(operand->reg.value);

@@ -70,7 +70,8 @@ static const struct option_spec attach_options[] = {
      .argument = "PID[,PID]",
      .help = "the processes; without it you choose one of those\nthat run",
      .manual = "The processes. Triggers are looked for in the executable of the first one and in "
-               "what it has mapped. Without this option you choose one of the processes that run.",
+               "what it has mapped, then in those of the others. Without this option you choose "
+               "one of the processes that run.",
      .apply = take_pids},
     {0},
 };
@@ -95,15 +96,25 @@ static int read_request(const struct command *self, int argc, char **argv,
     return status ? status : COMMAND_GOES_ON;
 }
 
-static bool find_trigger(struct recording_request *request, pid_t pid, struct error *error)
+static bool find_trigger_in(struct recording_request *request, pid_t pid, struct error *error)
 {
-    if (!request->trigger && !request->symbol_part)
-        return true;
     struct objects objects;
     bool ok = objects_of_process(&objects, pid, error) &&
               recording_request_find_trigger(request, &objects, error);
     objects_free(&objects);
     return ok;
+}
+
+/* In the first process that has it; the error is that of the first. */
+static bool find_trigger(struct recording_request *request, const struct array *pids,
+                         struct error *error)
+{
+    if (!request->trigger && !request->symbol_part)
+        return true;
+    bool found = find_trigger_in(request, *(pid_t *)array_at(pids, 0), error);
+    for (size_t i = 1; !found && i < pids->count && error->code == ERROR_NOT_FOUND; i++)
+        found = find_trigger_in(request, *(pid_t *)array_at(pids, i), NULL);
+    return found;
 }
 
 static int attach(struct recording_request *request, struct array *pids)
@@ -112,7 +123,7 @@ static int attach(struct recording_request *request, struct array *pids)
     const struct engine *engine =
         recording_request_choose_engine(request, ENGINE_TO_ATTACH, &error);
     if (!engine || (pids->count == 0 && !choose_process(pids, &error)) ||
-        !find_trigger(request, *(pid_t *)array_at(pids, 0), &error))
+        !find_trigger(request, pids, &error))
         return command_fail(&error);
     request->record.pids = pids->elements;
     request->record.pid_count = pids->count;

@@ -6,6 +6,7 @@
 #include "cli/salvage.h"
 #include "cli/serve/trace_showing.h"
 #include "cli/trace_file.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -104,6 +105,15 @@ static const struct option_spec decode_options[] = {
          "Accepted for command lines of Jane Street's magic-trace; the recording itself names "
          "its programs.",
      .apply = ignore},
+    /* What a recording says itself, for command lines of Jane Street's magic-trace. */
+    {.name = &FLAG_SAMPLING[1], .apply = ignore},
+    {.name = &FLAG_INCLUDE_KERNEL[1], .apply = ignore},
+    {.name = &FLAG_KERNEL_ONLY[1], .apply = ignore},
+    {.name = &FLAG_MULTI_THREAD[1], .apply = ignore},
+    {.name = &FLAG_FULL_EXECUTION[1], .apply = ignore},
+    {.name = &FLAG_CALLGRAPH_MODE[1], .argument = "MODE", .apply = ignore},
+    {.name = &FLAG_TIMER_RESOLUTION[1], .argument = "RESOLUTION", .apply = ignore},
+    {.name = &FLAG_EVENTS[1], .argument = "LIST", .apply = ignore},
     {.name = "stats",
      .help = "print what was decoded, counted, as JSON on standard\noutput",
      .manual = "Also print what was decoded as a JSON object on standard output (see STATISTICS).",

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/options/options.h"
 #include "cli/recording_request.h"
+#include "process/program.h"
 #include "recording/flags.h"
 
 #include <stddef.h>
@@ -98,7 +99,8 @@ static const struct option_spec run_options[] = {
     {.name = "forward-exit-status",
      .help = "exit with the program's status (128 + N when\nsignal N killed it)",
      .manual = "Exit with the program's status, or with 128 plus the number of the signal that "
-               "killed it.",
+               "killed it; with 127 when there is no such program, and 126 when it may not be "
+               "executed, as shells do.",
      .apply = option_set_flag,
      .field = offsetof(struct run_request, forward_exit_status)},
     {.name = "packets", .argument = "LIST", .apply = take_packets},
@@ -118,17 +120,26 @@ static bool find_trigger(struct recording_request *request, struct error *error)
     return ok;
 }
 
+/* With -forward-exit-status a program that cannot be run gives the status that a shell gives. */
+static int failure_status(const struct recording_request *request, bool forward_exit_status,
+                          int status)
+{
+    int shell = forward_exit_status ? program_shell_status(request->record.command[0]) : 0;
+    return shell ? shell : status;
+}
+
 static int record(struct recording_request *request, bool forward_exit_status)
 {
     struct error error = {0};
     const struct engine *engine =
         recording_request_choose_engine(request, ENGINE_TO_RECORD, &error);
     if (!engine || !find_trigger(request, &error))
-        return command_fail(&error);
+        return failure_status(request, forward_exit_status, command_fail(&error));
     struct recording_outcome outcome =
         recording_request_carry_out(request, engine, ENGINE_TO_RECORD, say_how_program_ended);
-    return outcome.status || !forward_exit_status ? outcome.status
-                                                  : program_status(&outcome.result);
+    if (outcome.status)
+        return failure_status(request, forward_exit_status, outcome.status);
+    return forward_exit_status ? program_status(&outcome.result) : 0;
 }
 
 static int check_request(const struct command *self, struct run_request *request, int argc,

@@ -39,8 +39,6 @@ static void warn_of_shortcomings(const struct perf_request *request)
 
 static void warn_of_options(const struct record_options *options)
 {
-    if (options->clock != RECORD_CLOCK_DEFAULT)
-        log_warning(FLAG_CLOCK " has no effect here: perf records the time of the machine.");
     if (options->trigger.immediate_stop)
         log_warning(FLAG_IMMEDIATE_STOP
                     " has no effect with the perf engine: some ten microseconds "

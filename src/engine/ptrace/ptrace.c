@@ -192,6 +192,7 @@ static bool serves(const struct record_options *options, struct error *error)
 
 const struct engine ptrace_engine = {
     .name = "ptrace",
+    .has_clocks = true,
     .former_name = "step",
     .description = "attaches to a running process and steps it, forward from the trigger; exact, "
                    "on any machine, a thousand times slower while it traces",

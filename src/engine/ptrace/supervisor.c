@@ -59,12 +59,14 @@ static bool watch_tracee(struct supervisor *supervisor, struct tracee *tracee, s
     bool ok = count == 0 || thread_breakpoints_open(&tracee->breakpoints, tracee->tid,
                                                     addresses.elements, count, error);
     array_free(&addresses);
-    if (count == 0)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "%s is not mapped in process %d. A file that was replaced since the "
-                         "process began cannot be watched: restart the process.",
-                         trigger->name, (int)tracee->pid);
-    return ok;
+    if (count > 0)
+        return ok;
+    /* Another process may have it. */
+    tracee->unwatched = true;
+    return error_set(error, ERROR_NOT_FOUND,
+                     "%s is not mapped in process %d. A file that was replaced since the "
+                     "process began cannot be watched: restart the process.",
+                     trigger->name, (int)tracee->pid);
 }
 
 /* The processor's trap becomes a signal that such a thread does not get. */
@@ -76,9 +78,21 @@ static void warn_of_deaf_thread(const struct supervisor *supervisor, const struc
                     (int)tracee->tid, (int)tracee->pid, supervisor->options->trigger.name);
 }
 
+/* Says once per process that its calls are not noticed. */
+static void report_unwatched(const struct supervisor *supervisor)
+{
+    for (size_t i = 0; i < supervisor->tracees.count; i++) {
+        const struct tracee *tracee = *(struct tracee **)array_at(&supervisor->tracees, i);
+        if (tracee->unwatched && tracee->tid == tracee->pid)
+            log_warning("%s is not mapped in process %d: only the other processes are watched.",
+                        supervisor->options->trigger.name, (int)tracee->pid);
+    }
+}
+
 static bool attach_all(struct supervisor *supervisor, struct error *error)
 {
     const struct record_options *options = supervisor->options;
+    size_t watched = 0;
     for (size_t i = 0; i < options->pid_count; i++)
         if (!tracees_seize(&supervisor->tracees, options->pids[i], options->multi_thread, error))
             return false;
@@ -86,13 +100,19 @@ static bool attach_all(struct supervisor *supervisor, struct error *error)
         struct tracee *tracee = *(struct tracee **)array_at(&supervisor->tracees, i);
         warn_of_deaf_thread(supervisor, tracee);
         if (options->trigger.name) {
-            if (!watch_tracee(supervisor, tracee, error))
+            if (watch_tracee(supervisor, tracee, error))
+                watched++;
+            else if (!tracee->unwatched)
                 return false;
         } else {
             tracee->wanted = true;
             ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL);
         }
     }
+    if (options->trigger.name && watched == 0)
+        return false; /* with the error of the last */
+    report_unwatched(supervisor);
+    *error = (struct error){0};
     return true;
 }
 

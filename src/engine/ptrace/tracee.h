@@ -13,6 +13,7 @@ struct tracee {
     struct stepper *stepper; /* NULL: it runs at full speed */
     bool ready;              /* the stepper can go on: the thread is stopped */
     bool wanted;             /* to be stepped as soon as it stops */
+    bool unwatched;          /* its process has not mapped the trigger's places */
 };
 
 /* Seizes the process's threads that are there, or its first one alone, without stopping them; adds

@@ -11,8 +11,10 @@
 #include "engine/supervise.h"
 #include "process/launch.h"
 #include "process/program.h"
+#include "recording/flags.h"
 #include "recording/session.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,6 +306,24 @@ static bool record(const struct record_options *wanted, struct record_result *re
     return ok;
 }
 
+/* ---- what qemu cannot do ---- */
+
+static const char *explain_signal(int signal)
+{
+    switch (signal) {
+    case SIGILL:
+        return "qemu does not emulate every instruction, AVX-512 among others. " FLAG_ENGINE
+               " translator and " FLAG_SAMPLING " run the program on the processor itself.";
+    case SIGSYS:
+    case SIGKILL:
+        return "Under a seccomp filter that the program sets for itself qemu's own system calls "
+               "are forbidden, too. " FLAG_ENGINE " translator and " FLAG_SAMPLING
+               " may do without them.";
+    default:
+        return NULL;
+    }
+}
+
 /* ---- salvage ---- */
 
 static bool salvage_into(const char *directory, struct qemu_control *control, struct error *error)
@@ -347,6 +367,7 @@ static bool serves(const struct record_options *options, struct error *error)
 
 const struct engine qemu_engine = {
     .name = "qemu",
+    .has_clocks = true,
     .former_name = "soft",
     .description = "runs the program in an emulator; exact, on any machine, 4 to 10 times slower",
     .manual =
@@ -356,5 +377,6 @@ const struct engine qemu_engine = {
     .probe = probe,
     .serves = serves,
     .record = record,
+    .explain_signal = explain_signal,
     .salvage = salvage,
 };

@@ -469,6 +469,7 @@ static bool serves(const struct record_options *options, struct error *error)
 const struct engine translator_engine = {
     .name = "translator",
     .times_calls = true,
+    .has_clocks = true,
     .description = "runs the program's own code in copies that log its path; exact, on any "
                    "machine, 1.2 to 4 times slower",
     .probe = probe,

@@ -24,14 +24,6 @@ struct stack_pointer {
                        * loaded */
 };
 
-void rule_stack_pointer(struct thread_stack *stack, const struct flow_event *event);
-
-/* Called before the event is followed: a return or a jump may end a move. */
-void begin_move_by(struct thread_stack *stack, const struct flow_event *event);
-
-/* Called after the event has been followed. */
-void end_move_by(struct thread_stack *stack, const struct flow_event *event);
-
 /* The recording has the stack pointer wherever it is loaded. */
 static inline void stack_pointer_note_recorded(struct thread_stack *stack)
 {

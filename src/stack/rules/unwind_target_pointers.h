@@ -38,7 +38,7 @@ struct unwind_range {
 struct unwind_range unwind_target_pointers_range(const struct thread_stack *stack, frame_id leaf,
                                                  struct unwind_place landed);
 
-static inline bool is_in_range(const struct unwind_range *range, size_t index)
+static inline bool unwind_target_pointers_in_range(const struct unwind_range *range, size_t index)
 {
     return index >= range->first && index < range->end && index != range->except;
 }

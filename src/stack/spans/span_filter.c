@@ -73,10 +73,14 @@ struct filter {
     struct span_event held;
 };
 
+/* As -trigger takes names: the readable one, with or without its parameters, or the symbol. */
 static bool is_called(const struct span_function *function, const char *name)
 {
+    size_t length = strlen(name);
     return strcmp(function->name, name) == 0 ||
-           (function->symbol && strcmp(function->symbol, name) == 0);
+           (function->symbol && strcmp(function->symbol, name) == 0) ||
+           (length > 0 && strncmp(function->name, name, length) == 0 &&
+            function->name[length] == '(');
 }
 
 /* An inferred beginning is not a call that was seen. */

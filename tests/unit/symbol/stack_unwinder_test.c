@@ -229,6 +229,73 @@ static void nothing_mapped_is_one_frame(void **state)
     close_world(&world);
 }
 
+/* A dump as engine/packets/code_image.h makes them, of a page and the 16 bytes that follow it. */
+static void add_dump(struct world *world, unsigned number, uint64_t address)
+{
+    enum { OFFSET = 4096, PAGE = 4096, TAIL = 16 };
+    static uint8_t bytes[OFFSET + PAGE + TAIL];
+    Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_DYN,
+        .e_machine = EM_X86_64,
+        .e_version = EV_CURRENT,
+        .e_phoff = sizeof header,
+        .e_ehsize = sizeof header,
+        .e_phentsize = sizeof(Elf64_Phdr),
+        .e_phnum = 1,
+        .e_shentsize = sizeof(Elf64_Shdr)};
+    Elf64_Phdr segment = {.p_type = PT_LOAD,
+                          .p_flags = PF_R | PF_X,
+                          .p_offset = OFFSET,
+                          .p_vaddr = address,
+                          .p_filesz = PAGE + TAIL,
+                          .p_memsz = PAGE + TAIL,
+                          .p_align = PAGE};
+    memcpy(bytes, &header, sizeof header);
+    memcpy(bytes + sizeof header, &segment, sizeof segment);
+    char path[512];
+    snprintf(path, sizeof path, "%s/images/dump.%u", world->folder, number);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, sizeof bytes, 1, file), 1);
+    fclose(file);
+    add_mapping(&world->recording, 1, FIXTURE_PID, address, address + PAGE, OFFSET,
+                arena_copy_string(&world->paths, path));
+}
+
+/* Frame pointers lead through the pages, which may be one frame each. */
+static void dumps_overlap(void **state)
+{
+    enum { DUMPS = 8, STACKS = 64, PAGE = 4096 };
+    const uint64_t code = UINT64_C(0x7000000000), stack = UINT64_C(0x6000000000);
+    uint64_t words[2 * DUMPS];
+    struct world world = {.folder = make_test_folder(), .recording = recording_new()};
+    run_command("mkdir %s/images", world.folder);
+    for (unsigned i = 0; i < DUMPS; i++)
+        add_dump(&world, i, code + i * PAGE);
+    symbol_fixture_open_recording(&world.fixture, &world.recording, world.folder, NULL);
+    world.frames = array_of(sizeof(struct unwound_frame));
+    struct stack_unwinder *unwinder = stack_unwinder_open();
+    world.saved = (struct saved_stack){.bytes = (const uint8_t *)words, .size = sizeof words};
+    world.saved.registers[SAVED_RSP] = world.saved.registers[SAVED_RBP] = stack;
+    for (unsigned i = 1; i < STACKS; i++) {
+        for (unsigned k = 0; k < DUMPS; k++) {
+            words[2 * k] = stack + (k + 1) * 2 * sizeof *words;
+            words[2 * k + 1] = code + k * i % DUMPS * PAGE + 100;
+        }
+        world.saved.registers[SAVED_RIP] = code + i % DUMPS * PAGE + 10;
+        world.frames.count = 0;
+        stack_unwinder_find(unwinder, &world.fixture.cursor, &world.saved, &world.frames);
+        assert_true(world.frames.count >= 1);
+    }
+    stack_unwinder_close(unwinder);
+    array_free(&world.frames);
+    symbol_fixture_close(&world.fixture);
+    recording_free(&world.recording);
+    arena_free(&world.paths);
+    remove_test_folder(world.folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +304,7 @@ int main(void)
         cmocka_unit_test(an_object_that_is_not_here_is_the_last),
         cmocka_unit_test(registers_that_lead_nowhere_are_survived),
         cmocka_unit_test(nothing_mapped_is_one_frame),
+        cmocka_unit_test(dumps_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
