@@ -8,7 +8,8 @@ are spent on stepping through one. Prints a line for each; exit status 1 when a 
 of the first process is compared, of programs that do the same each time they run.
 
 Both runs are without address space randomization. What differs for good reasons is left out: the runtime's memory moves what the
-kernel places after it, by whole pages; registering rseq fails under the translator, so glibc is asked not to.
+kernel places after it, by whole pages, so that glibc's list of
+libraries, which it sorts by address, may be in another order; registering rseq fails under the translator, so glibc is asked not to.
 """
 import argparse
 import os
@@ -23,8 +24,10 @@ sys.path.insert(0, str(TESTS / "truth"))
 import truth_programs  # noqa: E402  (found through the path just set)
 
 PAGE = 4096
-SHIFTS = 4  # distances by which things may have moved
-ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONHASHSEED": "0", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
+SHIFTS = 6  # distances by which things may have moved
+WINDOW, AGREEMENT = 300, 16  # of branches: so far ahead is searched for so many that are the same
+ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0",
+               "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 
 
 class TooLong(Exception):
@@ -54,30 +57,59 @@ def recorded_branches(binary, command, folder):
     return [(int(line[2], 16), int(line[3], 16)) for line in first if line[4] not in ("start", "end")]
 
 
-def is_same_place(true, ours, shifts):
-    shift = ours - true
-    if shift in shifts:
-        return True
-    if shift % PAGE or len(shifts) > SHIFTS:
-        return False
-    shifts.add(shift)
+def is_same(true, ours, shifts):
+    """Whether two branches are the same one, when what they lie in may have moved."""
+    for place, our_place in zip(true, ours):
+        shift = our_place - place
+        if shift not in shifts:
+            if shift % PAGE or len(shifts) > SHIFTS:
+                return False
+            shifts.add(shift)
     return True
 
 
-def first_difference(stepped, recorded):
-    """In words; empty: none."""
-    shifts = {0}
-    for number, (true, ours) in enumerate(zip(stepped, recorded)):
-        if not all(is_same_place(*places, shifts) for places in zip(true, ours)):
-            return (f"branch {number} is {ours[0]:x} -> {ours[1]:x}, single-stepping says {true[0]:x} -> {true[1]:x}; before it "
-                    f"{stepped[number - 1][0]:x} -> {stepped[number - 1][1]:x}")
-    return "" if len(stepped) == len(recorded) else f"{len(recorded)} branches, single-stepping says {len(stepped)}"
+def go_on(stepped, recorded, i, j, shifts):
+    """After a difference at `i` and `j`: where both are the same again for a while, the nearest such place; None: nowhere."""
+    for distance in range(1, 2 * WINDOW):
+        for skipped in range(max(0, distance - WINDOW), min(distance, WINDOW) + 1):
+            k, l = i + skipped, j + distance - skipped
+            trial = set(shifts)
+            if all(is_same(*pair, trial) for pair in zip(stepped[k:k + AGREEMENT], recorded[l:l + AGREEMENT])) \
+                    and min(len(stepped) - k, len(recorded) - l) >= AGREEMENT:
+                return k, l
+    return None
+
+
+def differences(stepped, recorded):
+    """Tuples: number of the branch, how many are skipped in each sequence until they agree again (None: never)."""
+    shifts, i, j = {0}, 0, 0
+    while i < len(stepped) and j < len(recorded):
+        if is_same(stepped[i], recorded[j], shifts):
+            i, j = i + 1, j + 1
+            continue
+        found = go_on(stepped, recorded, i, j, shifts)
+        if not found:
+            yield i, None, None
+            return
+        yield i, found[0] - i, found[1] - j
+        i, j = found
+    if i < len(stepped) or j < len(recorded):
+        yield i, len(stepped) - i, len(recorded) - j
+
+
+def describe(stepped, recorded):
+    """In words; empty: no difference."""
+    lines = []
+    for number, true, ours in differences(stepped, recorded):
+        after = f"after {stepped[number - 1][0]:x} -> {stepped[number - 1][1]:x}" if number else "at the beginning"
+        lines.append(f"branch {number}, {after}: " + ("never the same again" if true is None else f"{true} branches are {ours} others"))
+    return "; ".join(lines[:6]) + (f"; and {len(lines) - 6} more" if len(lines) > 6 else "")
 
 
 def compare(binary, stepper, command, folder, seconds=None):
     """How many branches the command takes, and what differs first."""
     stepped = stepped_branches(stepper, command, folder, seconds)
-    return len(stepped), first_difference(stepped, recorded_branches(binary, command, folder))
+    return len(stepped), describe(stepped, recorded_branches(binary, command, folder))
 
 
 def truth_commands(folder):
