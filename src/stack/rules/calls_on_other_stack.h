@@ -2,7 +2,7 @@
  *
  * Go's systemstack and asmcgocall do, and all code that runs a function on a separate stack: load
  * the stack pointer, call, load it again, return. Here these are calls like any other; but the
- * return is recorded as a move from one stack to another (stack_pointer_switch.h), for which no
+ * return is recorded as a move from one stack to another (stack_pointer_switch.c), for which no
  * suspended stack fits. mcall and morestack call in the same way and never return: their stack is
  * recognized by where it was left when it continues (goroutines.h).
  */

@@ -2,7 +2,7 @@
  *
  * It is recorded before and after code that loads it: a *move* of the stack pointer. The return or
  * indirect jump that follows ends the move, and may continue in another stack
- * (stack_pointer_switch.h), or further out in the same one (unwind_target_pointers.h).
+ * (stack_pointer_switch.c), or further out in the same one (unwind_target_pointers.h).
  *
  * Recordings of real hardware have no stack pointer.
  */
