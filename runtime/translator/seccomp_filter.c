@@ -210,6 +210,13 @@ bool tr_filter_allows_translator(uint64_t filter)
     return allows_all(filter, calls, sizeof calls / sizeof *calls);
 }
 
+bool tr_filter_allows_processor_time(uint64_t filter)
+{
+    enum { CLOCK_THREAD_CPUTIME_ID = 3 };
+    return tr_filter_allows(filter, __NR_clock_gettime,
+                            (uint64_t[6]){CLOCK_THREAD_CPUTIME_ID, 1 << 16});
+}
+
 bool tr_filter_allows_files(uint64_t filter)
 {
     static const struct own_call calls[] = {
