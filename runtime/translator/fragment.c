@@ -129,27 +129,39 @@ void tr_fragment_publish(struct tr_translation *translation)
 
 /* ---- descriptions ---- */
 
-static void use_table(struct tr_process *process, uint32_t serial, uint32_t parent, uint32_t first)
+static struct tr_table *table_at(const struct tr_process *process, uint32_t serial)
 {
-    struct tr_control *control = process->control;
-    struct tr_table *table =
-        (void *)(process->arena + control->table_offset + (uint64_t)serial * control->table_size);
-    process->table = NULL;
-    if (all.table_count == MOST_TABLES || serial >= control->table_count ||
+    const struct tr_control *control = process->control;
+    return (void *)(process->arena + control->table_offset +
+                    (uint64_t)serial * control->table_size);
+}
+
+/* An empty table that nobody writes to. */
+static bool make_table(struct tr_process *process, uint32_t serial, uint32_t parent, uint32_t first)
+{
+    struct tr_table *table = table_at(process, serial);
+    if (all.table_count == MOST_TABLES || serial >= process->control->table_count ||
         tr_syscall(__NR_mprotect, (uint64_t)table, TABLE_STEP, PROT_READ | PROT_WRITE) != 0 ||
         !tr_is_backed((uint64_t)table, TR_PAGE))
-        return;
-    all.next = TR_PAGE;
-    all.ready = TABLE_STEP;
+        return false;
     table->serial = serial;
     table->parent = parent;
     table->first = first;
-    table->pid = (uint32_t)process->pid;
-    atomic_store(&table->tail, all.next);
+    atomic_store(&table->pid, 0);
+    atomic_store(&table->tail, TR_PAGE);
     atomic_signal_fence(memory_order_release);
     table->magic = TR_TABLE_MAGIC;
+    return true;
+}
+
+static void use_table(struct tr_process *process, uint32_t serial)
+{
+    struct tr_table *table = table_at(process, serial);
+    all.next = TR_PAGE;
+    all.ready = TABLE_STEP;
+    atomic_store(&table->pid, (uint32_t)process->pid);
     process->table = table;
-    all.tables[all.table_count++] = (struct descriptions){table, first};
+    all.tables[all.table_count++] = (struct descriptions){table, table->first};
 }
 
 bool tr_fragments_begin(struct tr_process *process, uint32_t table)
@@ -159,15 +171,27 @@ bool tr_fragments_begin(struct tr_process *process, uint32_t table)
                          (uint64_t)MOST_FRAGMENTS * sizeof(struct tr_translation)) ||
         !allocate_slots(FIRST_SLOTS))
         return false;
-    use_table(process, table, UINT32_MAX, FIRST_IDENTIFIER);
-    return process->table != NULL;
+    if (!make_table(process, table, UINT32_MAX, FIRST_IDENTIFIER))
+        return false;
+    use_table(process, table);
+    return true;
+}
+
+bool tr_fragments_before_fork(struct tr_process *process, uint32_t table)
+{
+    const struct descriptions *newest = &all.tables[all.table_count - 1];
+    uint32_t first = newest->first + (uint32_t)((all.next - TR_PAGE) / 8);
+    return make_table(process, table, newest->table->serial, first);
+}
+
+void tr_fragments_after_failed_fork(struct tr_process *process, uint32_t table)
+{
+    table_at(process, table)->magic = 0;
 }
 
 void tr_fragments_forked(struct tr_process *process, uint32_t table)
 {
-    const struct descriptions *newest = &all.tables[all.table_count - 1];
-    uint32_t first = newest->first + (uint32_t)((all.next - TR_PAGE) / 8);
-    use_table(process, table, newest->table->serial, first);
+    use_table(process, table);
 }
 
 /* Whether the disk has space for a description at that offset. */

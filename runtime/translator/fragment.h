@@ -46,6 +46,10 @@ void tr_fragment_add_description(struct tr_translation *translation,
                                  struct tr_fragment *description);
 /* False: no memory. */
 bool tr_fragments_begin(struct tr_process *process, uint32_t table);
+/* Before fork, in the parent, makes the child's table, which refers to the parent's: that is not used again then, even
+ * when the parent ends before the child runs. False: no disk space, or too many ancestors. */
+bool tr_fragments_before_fork(struct tr_process *process, uint32_t table);
+void tr_fragments_after_failed_fork(struct tr_process *process, uint32_t table);
 /* After fork, in the child: descriptions go to its own table. */
 void tr_fragments_forked(struct tr_process *process, uint32_t table);
 

@@ -27,14 +27,16 @@
 #include <stdint.h>
 
 enum {
-    TR_VERSION = 1,
+    TR_VERSION = 2,
     TR_PAGE = 4096,
     TR_CONTROL_MAGIC = 0x4352544d, /* "MTRC" */
     TR_SLOT_MAGIC = 0x534c544d,    /* "MTLS" */
     TR_TABLE_MAGIC = 0x5446544d,   /* "MTFT" */
     TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger.h */
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
-    TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
+    TR_MOST_SLOTS = 4096,
+    TR_MOST_TABLES = 2048,
+    TR_CHUNKS = 32, /* a ring is divided into so many chunks */
     /* in the arena: of the runtime's image; struct tr_control lies before it */
     TR_IMAGE_OFFSET = 64 << 10,
     TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
@@ -134,8 +136,12 @@ struct tr_control {
     /* Counts requests made and failed: the futex word on which the recorder waits. */
     _Atomic uint32_t requested;
 
-    /* handed out by atomic add, each only once */
+    /* See reservation.h. */
     _Atomic uint32_t next_slot, next_table;
+    _Atomic uint64_t free_slots[TR_MOST_SLOTS / 64], free_tables[TR_MOST_TABLES / 64];
+    /* Set by a process that begins or enters another pid namespace: the numbers in slots and tables may be of another
+     * one than the recorder's. */
+    _Atomic uint32_t has_namespaces;
     _Atomic uint64_t log_tail;  /* bytes of the sideband log handed out */
     _Atomic uint64_t dump_tail; /* bytes of code dumps handed out */
     _Atomic uint64_t lost_records, lost_slots, lost_tables, lost_dumps; /* for want of room */
@@ -157,9 +163,11 @@ _Static_assert(sizeof(struct tr_control) <= TR_IMAGE_OFFSET,
 
 /* Fragments are named by identifiers: the offset of their description in the table, divided by 8. Descriptions are
  * only ever added. The identifier of a table's first description is greater than 0. After fork the child gets a table
- * of its own that begins where its parent's ended: smaller identifiers are looked up in the parent's. */
+ * of its own that begins where its parent's ended: smaller identifiers are looked up in the parent's.
+ * A table is used again when its process has ended, the recorder has read all logs that need it, and no child's table
+ * names it as its parent. */
 struct tr_table {
-    uint32_t magic;  /* TR_TABLE_MAGIC */
+    uint32_t magic;  /* TR_TABLE_MAGIC; 0 between two processes */
     uint32_t serial; /* of this table */
     uint32_t parent; /* serial of the parent's table, or UINT32_MAX */
     uint32_t first;  /* identifiers below are the parent's */
@@ -167,7 +175,7 @@ struct tr_table {
      * descriptions begin at offset TR_PAGE and are named from `first` on: offset = TR_PAGE + 8 * (identifier -
      * first)) */
     _Atomic uint64_t tail;
-    uint32_t pid;
+    _Atomic uint32_t pid; /* 0: of a process that has not begun: its parent is about to fork */
 };
 
 /* How a basic block ends. */
@@ -229,20 +237,24 @@ struct tr_chunk {
 
 enum tr_slot_end {
     TR_SLOT_RUNS,
-    TR_SLOT_ENDED,    /* the thread has ended */
+    TR_SLOT_ENDED,    /* the thread has ended: it writes no more */
+    TR_SLOT_EXITS,    /* its process ends: it may write for a moment more */
     TR_SLOT_LET_GO,   /* it goes on natively: frozen, or the recorder has gone */
     TR_SLOT_NO_SPACE, /* it goes on natively: the disk was full */
     TR_SLOT_CANNOT, /* it goes on natively: it does what the translator does not support (sideband record says) */
     TR_SLOT_EXECUTES, /* it ends, for its process calls execve; TR_SLOT_RUNS again when that fails */
 };
 
+/* The slot is used again when its thread has ended and the recorder has read its log. */
 struct tr_slot {
-    uint32_t magic; /* TR_SLOT_MAGIC */
-    uint32_t serial;
+    uint32_t magic; /* TR_SLOT_MAGIC; 0 between two threads */
+    uint32_t
+        serial; /* no other thread of the recording has it: generation * slot_count + the slot's index */
     uint32_t pid, tid;
-    _Atomic uint32_t table; /* serial of the fragment table of its address space */
-    _Atomic uint32_t ended; /* enum tr_slot_end */
-    uint64_t size;          /* bytes in the ring */
+    _Atomic uint32_t table;      /* serial of the fragment table of its address space */
+    _Atomic uint32_t ended;      /* enum tr_slot_end */
+    _Atomic uint32_t generation; /* how often it was used before */
+    uint64_t size;               /* bytes in the ring */
     _Atomic uint64_t
         room; /* of these, used: fewer where the disk was full. From there the log goes on as after TR_PAD */
     uint64_t first_time; /* ticks */

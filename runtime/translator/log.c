@@ -215,13 +215,13 @@ static bool has_least_room(uint64_t slot)
     return tr_is_backed(slot, TR_SLOT_RING + LEAST_ROOM);
 }
 
-static bool use_slot(struct tr_thread *thread, uint32_t serial)
+static bool use_slot(struct tr_thread *thread, uint32_t index)
 {
     struct tr_control *control = thread->process->control;
-    if (serial >= control->slot_count)
+    if (index >= control->slot_count)
         return false;
     uint8_t *at =
-        thread->process->arena + control->slot_offset + (uint64_t)serial * control->slot_size;
+        thread->process->arena + control->slot_offset + (uint64_t)index * control->slot_size;
     uint64_t size = control->options.ring_size;
     if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0 ||
         !has_least_room((uint64_t)at)) {
@@ -230,18 +230,22 @@ static bool use_slot(struct tr_thread *thread, uint32_t serial)
     }
     struct tr_slot *slot = (void *)at;
     thread->slot = slot;
-    thread->serial = serial;
+    thread->serial = atomic_load(&slot->generation) * control->slot_count + index;
     thread->ring = at + TR_SLOT_RING;
     thread->ring_end = thread->ring + size;
     thread->room_end = (uint64_t)thread->ring_end;
     thread->backed = (uint64_t)thread->ring + LEAST_ROOM;
     slot->room = size;
-    slot->serial = serial;
+    slot->serial = thread->serial;
     slot->pid = (uint32_t)thread->pid;
     slot->tid = (uint32_t)thread->tid;
     slot->table = thread->process->table ? thread->process->table->serial : UINT32_MAX;
     slot->size = size;
     slot->first_time = tr_time(thread);
+    atomic_store(&slot->head, 0);
+    atomic_store(&slot->read_to, 0);
+    atomic_store(&slot->lost, 0);
+    atomic_store(&slot->ended, TR_SLOT_RUNS);
     for (unsigned i = 0; i < TR_CHUNKS; i++)
         atomic_store(&slot->chunks[i].position, UINT64_MAX);
     atomic_signal_fence(memory_order_release);
@@ -282,7 +286,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     thread->stops = untraced || !use_slot(thread, slot);
     if (thread->stops && !use_private_ring(thread))
         thread->let_go = true;
-    thread->wraps = 0;
+    thread->wraps = thread->checked = 0;
     begin_round(thread);
     thread->hot.stamp_interval = FIRST_INTERVAL;
     thread->hot.stamp_ticks = control->options.stamp_ticks;
@@ -435,5 +439,6 @@ void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)
     tr_log_publish(thread);
     if (thread->slot)
         atomic_store(&thread->slot->ended, (uint32_t)reason);
+    thread->slot = NULL; /* it may be another thread's from now on */
     thread->stops = true;
 }

@@ -5,6 +5,7 @@
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/own_memory.h"
+#include "runtime/translator/reservation.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
@@ -58,20 +59,17 @@ void tr_process_begun(struct tr_thread *thread, const struct tr_start *start)
 
 static uint32_t reserve_slot(struct tr_control *control)
 {
-    uint32_t slot = atomic_fetch_add(&control->next_slot, 1);
-    if (slot < control->slot_count)
+    struct tr_places slots = {&control->next_slot, control->free_slots, control->slot_count};
+    uint32_t slot;
+    if (tr_reserve(&slots, &slot))
         return slot;
     atomic_fetch_add(&control->lost_slots, 1);
     return UINT32_MAX;
 }
 
-static bool reserve_table(struct tr_control *control, uint32_t *table)
+static struct tr_places tables_of(struct tr_control *control)
 {
-    *table = atomic_fetch_add(&control->next_table, 1);
-    if (*table < control->table_count)
-        return true;
-    atomic_fetch_add(&control->lost_tables, 1);
-    return false;
+    return (struct tr_places){&control->next_table, control->free_tables, control->table_count};
 }
 
 static void log_untraced(struct tr_thread *thread, enum untraced_reason reason)
@@ -207,11 +205,32 @@ static void forget_others(struct tr_thread *thread)
     tr_unlock(&process->lock);
 }
 
-static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_call *call)
+/* For the child. UINT32_MAX: there is none. */
+static uint32_t reserve_table(struct tr_process *process)
+{
+    struct tr_places tables = tables_of(process->control);
+    uint32_t table;
+    if (tr_reserve(&tables, &table)) {
+        if (tr_fragments_before_fork(process, table))
+            return table;
+        tr_give_back(&tables, table);
+    }
+    atomic_fetch_add(&process->control->lost_tables, 1);
+    return UINT32_MAX;
+}
+
+static void give_back_table(struct tr_process *process, uint32_t table)
+{
+    struct tr_places tables = tables_of(process->control);
+    tr_fragments_after_failed_fork(process, table);
+    tr_give_back(&tables, table);
+}
+
+static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_call *call,
+                                   uint32_t table)
 {
     struct tr_process *process = thread->process;
     int32_t parent_pid = thread->pid, parent_tid = thread->tid;
-    uint32_t table;
     forget_others(thread);
     identify(thread);
     process->pid = thread->pid;
@@ -220,7 +239,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
         thread->app.r[TR_RSP] = call->stack;
     if (!options_of(thread)->follow)
         go_natively(thread, TR_SLOT_LET_GO);
-    if (!reserve_table(process->control, &table))
+    if (table == UINT32_MAX)
         go_natively(thread, TR_SLOT_NO_SPACE);
     tr_fragments_forked(process, table);
     tr_log_begin(thread, reserve_slot(process->control), false);
@@ -243,11 +262,14 @@ static int64_t fork(struct tr_thread *thread, struct clone_call *call)
     struct tr_process *process = thread->process;
     tr_lock(&process->lock);
     tr_lock(&process->thread_lock);
+    uint32_t table = options_of(thread)->follow ? reserve_table(process) : UINT32_MAX;
     tr_signal_before_clone(thread, thread, call->flags);
     int64_t result = raw_fork(call);
     if (result == 0)
-        begin_forked(thread, call);
+        begin_forked(thread, call, table);
     tr_signal_after_clone(thread);
+    if (result < 0 && table != UINT32_MAX)
+        give_back_table(process, table);
     tr_unlock(&process->thread_lock);
     tr_unlock(&process->lock);
     return result;
@@ -301,6 +323,8 @@ int64_t tr_sys_clone(struct tr_thread *thread)
     int64_t result = TR_RESTART;
     if (!read_call(thread, &call, &result))
         return result;
+    if (call.flags & CLONE_NEWPID)
+        atomic_store(&thread->process->control->has_namespaces, 1);
     if (!tr_signals_block(thread))
         result = call.flags & CLONE_VM ? clone_thread(thread, &call) : fork(thread, &call);
     tr_signals_unblock(thread);
@@ -323,6 +347,7 @@ static void end_thread(struct tr_thread *thread, uint64_t time)
     if (thread->slot)
         tr_sideband_exit(thread, time);
     tr_process_end_log(thread, TR_SLOT_ENDED);
+    thread->slot = NULL; /* it may be another thread's from now on */
 }
 
 int64_t tr_sys_exit(struct tr_thread *thread)
@@ -370,7 +395,7 @@ int64_t tr_sys_exit_group(struct tr_thread *thread)
     uint64_t time = tr_time(thread);
     log_other_exits(thread, time);
     end_thread(thread, time);
-    tr_process_end_other_logs(thread, TR_SLOT_RUNS, TR_SLOT_ENDED);
+    tr_process_end_other_logs(thread, TR_SLOT_RUNS, TR_SLOT_EXITS);
     for (;;)
         tr_syscall(__NR_exit_group, thread->app.r[TR_RDI], 0, 0);
 }

@@ -15,6 +15,7 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/prctl.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/wait.h>
 
@@ -213,6 +214,12 @@ static int64_t call_waitid(struct tr_thread *thread)
     return result;
 }
 
+static void note_namespace(struct tr_thread *thread, uint64_t flags)
+{
+    if (flags & CLONE_NEWPID)
+        atomic_store(&thread->process->control->has_namespaces, 1);
+}
+
 /* ---- dispatch ---- */
 
 static int64_t call_signals(struct tr_thread *thread, int32_t number)
@@ -273,6 +280,12 @@ static int64_t call(struct tr_thread *thread, int32_t number)
         return call_arch_prctl(thread);
     case __NR_seccomp:
         return call_seccomp(thread);
+    case __NR_unshare:
+        note_namespace(thread, thread->app.r[TR_RDI]);
+        return call_kernel(thread);
+    case __NR_setns: /* 0: of any kind */
+        note_namespace(thread, thread->app.r[TR_RSI] ? thread->app.r[TR_RSI] : CLONE_NEWPID);
+        return call_kernel(thread);
     case __NR_rseq: /* the kernel would look for program counters of ours in the program's tables */
     case MAP_SHADOW_STACK:
         return -ENOSYS;

@@ -2,11 +2,11 @@
  * runtime works, and where the thread's log is.
  *
  * One per traced thread, in private memory (fork copies it); the gs base points to it. Generated code reaches the
- * fields of struct tr_hot as gs:[offset]. The program's gs is not supported while it is traced (let_go.h).
+ * fields of struct tr_hot as gs:[offset]. The program's gs is not supported while it is traced (let_go.c).
  *
  * While code from the cache runs, all general registers hold the program's values but r11, which is the log pointer;
  * the program's r11 is in `hot.r11`. In fragments that use r11 the two are exchanged for some instructions
- * (translate.h). While the runtime's C code runs, all of the program's registers are in `app`, the log pointer in
+ * (translate.c). While the runtime's C code runs, all of the program's registers are in `app`, the log pointer in
  * `hot.log`. Vector and x87 registers are the program's at all times: the runtime has no code that touches them.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_THREAD_H

@@ -7,7 +7,7 @@
  *     number_order(order, count);     // things[order[0].index] starts first
  *
  * A radix sort, byte by byte, of the bytes in which the numbers differ. Stable: elements with equal
- * numbers keep their order. Called by symbol/.
+ * numbers keep their order. Called by symbol/, image/ and recording/.
  */
 #ifndef MAGIC_TRACE_BASE_NUMBER_ORDER_H
 #define MAGIC_TRACE_BASE_NUMBER_ORDER_H

@@ -38,6 +38,8 @@ enum flow_kind {
                   * it and the fallback is unknown */
 };
 
+enum { FLOW_KIND_COUNT = FLOW_ABORT + 1 };
+
 enum flow_gap {
     FLOW_GAP_NONE,
     FLOW_GAP_OVERFLOW, /* the processor dropped packets */

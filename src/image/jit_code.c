@@ -1,5 +1,7 @@
 #include "image/jit_code.h"
 
+#include "base/memory.h"
+#include "base/number_order.h"
 #include "image/jitdump.h"
 
 #include <stdlib.h>
@@ -61,33 +63,17 @@ static void add_dump(struct array *codes, const struct perf_data *data, struct f
     jitdump_free(&dump);
 }
 
-struct timed_index {
-    uint64_t time;
-    size_t index;
-};
-
-static int compare_times(const void *left, const void *right)
-{
-    const struct timed_index *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-
 /* Stable: of code at the same time the later in the file hides the earlier. */
 static struct array sort_by_time(struct array *codes)
 {
-    struct array order = array_of(sizeof(struct timed_index)),
-                 sorted = array_of(codes->element_size);
+    struct array sorted = array_of(codes->element_size);
+    struct numbered *order = memory_allocate(codes->count * sizeof *order);
     for (size_t i = 0; i < codes->count; i++)
-        *(struct timed_index *)array_add(&order) =
-            (struct timed_index){((struct jit_code *)array_at(codes, i))->time.value, i};
-    if (order.count > 0)
-        qsort(order.elements, order.count, sizeof(struct timed_index), compare_times);
-    for (size_t i = 0; i < order.count; i++)
-        array_add_all(&sorted, array_at(codes, ((struct timed_index *)array_at(&order, i))->index),
-                      1);
-    array_free(&order);
+        order[i] = (struct numbered){((struct jit_code *)array_at(codes, i))->time.value, i};
+    number_order(order, codes->count);
+    for (size_t i = 0; i < codes->count; i++)
+        array_add_all(&sorted, array_at(codes, order[i].index), 1);
+    free(order);
     array_free(codes);
     return sorted;
 }

@@ -120,12 +120,12 @@ static bool check_elf_header(const unsigned char *head, const char *what, struct
     unsigned type = half_word(head, offsetof(Elf64_Ehdr, e_type));
     unsigned machine = half_word(head, offsetof(Elf64_Ehdr, e_machine));
     if (head[EI_CLASS] != ELFCLASS64 || machine != EM_X86_64)
-        return error_set(
-            error, ERROR_UNSUPPORTED,
-            "cannot trace %s: it is a %s-bit program for %s, and magic-trace traces "
-            "64-bit x86-64 programs only%s",
-            what, head[EI_CLASS] == ELFCLASS32 ? "32" : "64", machine_name(machine),
-            machine == EM_386 ? ". -sampling records it, by file instead of by function" : "");
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "cannot trace %s: it is a %s-bit program for %s, and magic-trace traces "
+                         "64-bit x86-64 programs only%s",
+                         what, head[EI_CLASS] == ELFCLASS32 ? "32" : "64", machine_name(machine),
+                         machine == EM_386 ? ", but can sample it, by file instead of by function"
+                                           : "");
     if (type == ET_REL)
         return error_set(error, ERROR_UNSUPPORTED,
                          "cannot run %s: it is an object file. Link it into a program first.",

@@ -155,7 +155,7 @@ static void migrate_all(const struct array *arrivals, const struct array *depart
     }
 }
 
-void migrate_stacks(struct thread_stack *const *stacks, size_t count)
+void migrated_stacks_join(struct thread_stack *const *stacks, size_t count)
 {
     struct array arrivals = array_of(sizeof(struct end));
     struct array departures = array_of(sizeof(struct end));

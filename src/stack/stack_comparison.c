@@ -40,7 +40,7 @@ static bool may_be_one(struct comparison *comparison, size_t before, size_t afte
     return left_return == right_return || left_return == 0 || right_return == 0;
 }
 
-size_t comparison_count_agreeing(struct comparison *comparison, size_t before, size_t after)
+size_t stack_comparison_count_agreeing(struct comparison *comparison, size_t before, size_t after)
 {
     if (!may_be_one(comparison, before, after))
         return 0;
@@ -54,7 +54,7 @@ size_t comparison_count_agreeing(struct comparison *comparison, size_t before, s
 static void try_meeting(struct comparison *comparison, size_t before, size_t after,
                         struct meeting *best)
 {
-    size_t agreeing = comparison_count_agreeing(comparison, before, after);
+    size_t agreeing = stack_comparison_count_agreeing(comparison, before, after);
     if (agreeing > best->agreeing)
         *best = (struct meeting){before, after, agreeing};
 }
@@ -63,7 +63,7 @@ static void try_meeting(struct comparison *comparison, size_t before, size_t aft
 static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
     const struct segment *segment = comparison->segment;
-    if (!is_in_range(&comparison->range, before))
+    if (!unwind_target_pointers_in_range(&comparison->range, before))
         return false;
     return !segment->called ||
            unwind_targets_may_have_called(comparison->stack, chain_at(&comparison->before, before),
@@ -75,7 +75,7 @@ static struct meeting find_common_callers(struct comparison *comparison)
 {
     size_t before = comparison->before.frames.count, after = comparison->after.frames.count;
     struct meeting meeting = {before - 1, after - 1, 0};
-    meeting.agreeing = comparison_count_agreeing(comparison, before - 1, after - 1);
+    meeting.agreeing = stack_comparison_count_agreeing(comparison, before - 1, after - 1);
     return meeting;
 }
 
@@ -87,7 +87,7 @@ static bool are_whole(const struct comparison *comparison)
            frame_tree_is_outermost(tree, comparison->after.top);
 }
 
-struct meeting comparison_find_meeting(struct comparison *comparison, bool whole)
+struct meeting stack_comparison_find_meeting(struct comparison *comparison, bool whole)
 {
     if (are_whole(comparison))
         return find_common_callers(comparison);
@@ -114,7 +114,7 @@ struct meeting comparison_find_meeting(struct comparison *comparison, bool whole
     return best;
 }
 
-void comparison_join(const struct comparison *comparison, const struct meeting *meeting)
+void stack_comparison_join(const struct comparison *comparison, const struct meeting *meeting)
 {
     struct thread_stack *stack = comparison->stack;
     frame_id before = chain_at(&comparison->before, meeting->before);
@@ -130,15 +130,15 @@ void comparison_join(const struct comparison *comparison, const struct meeting *
     }
 }
 
-void comparison_keep(const struct comparison *comparison, const struct meeting *meeting,
-                     struct segment *segment)
+void stack_comparison_keep(const struct comparison *comparison, const struct meeting *meeting,
+                           struct segment *segment)
 {
     size_t inwards = meeting->agreeing - 1;
     segment->kept = chain_at(&comparison->before, meeting->before - inwards);
     segment->kept_as = chain_at(&comparison->after, meeting->after - inwards);
 }
 
-void comparison_end(struct comparison *comparison)
+void stack_comparison_end(struct comparison *comparison)
 {
     array_free(&comparison->before.frames);
     array_free(&comparison->after.frames);
@@ -153,8 +153,8 @@ static struct unwind_range find_range(const struct thread_stack *stack,
     return range;
 }
 
-struct comparison comparison_begin(struct thread_stack *stack, const struct segment *segment,
-                                   frame_id before)
+struct comparison stack_comparison_begin(struct thread_stack *stack, const struct segment *segment,
+                                         frame_id before)
 {
     return (struct comparison){
         .stack = stack,
@@ -165,7 +165,7 @@ struct comparison comparison_begin(struct thread_stack *stack, const struct segm
     };
 }
 
-struct meeting comparison_find_parting(struct comparison *comparison)
+struct meeting stack_comparison_find_parting(struct comparison *comparison)
 {
     size_t before = comparison->before.frames.count - 1;
     size_t after = comparison->after.frames.count - 1;
@@ -174,7 +174,7 @@ struct meeting comparison_find_parting(struct comparison *comparison)
         before--;
         after--;
     }
-    size_t agreeing = comparison_count_agreeing(comparison, before, after);
+    size_t agreeing = stack_comparison_count_agreeing(comparison, before, after);
     if (agreeing > 0)
         return (struct meeting){before, after, agreeing};
     return (struct meeting){before + 1, after + 1, 1};

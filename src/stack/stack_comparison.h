@@ -34,26 +34,26 @@ struct comparison {
 };
 
 /* Compares the segment's first stack with the one whose leaf is `before`. The caller calls
- * comparison_end. */
-struct comparison comparison_begin(struct thread_stack *stack, const struct segment *segment,
-                                   frame_id before);
-void comparison_end(struct comparison *comparison);
+ * stack_comparison_end. */
+struct comparison stack_comparison_begin(struct thread_stack *stack, const struct segment *segment,
+                                         frame_id before);
+void stack_comparison_end(struct comparison *comparison);
 
 /* The best place where the root of one chain meets a frame of the other. `whole`: all frames of
  * `after` must agree. */
-struct meeting comparison_find_meeting(struct comparison *comparison, bool whole);
+struct meeting stack_comparison_find_meeting(struct comparison *comparison, bool whole);
 
 /* For chains that are known up to the same caller: they meet where their ancestors part. */
-struct meeting comparison_find_parting(struct comparison *comparison);
+struct meeting stack_comparison_find_parting(struct comparison *comparison);
 
 /* How many frames agree from these two inwards. */
-size_t comparison_count_agreeing(struct comparison *comparison, size_t before, size_t after);
+size_t stack_comparison_count_agreeing(struct comparison *comparison, size_t before, size_t after);
 
 /* The frames that agree are one, active before the segment and in it. */
-void comparison_keep(const struct comparison *comparison, const struct meeting *meeting,
-                     struct segment *segment);
+void stack_comparison_keep(const struct comparison *comparison, const struct meeting *meeting,
+                           struct segment *segment);
 
 /* Makes both chains one stack from the meeting outwards. */
-void comparison_join(const struct comparison *comparison, const struct meeting *meeting);
+void stack_comparison_join(const struct comparison *comparison, const struct meeting *meeting);
 
 #endif

@@ -14,13 +14,13 @@ static bool is_stitchable(const struct thread_stack *stack, const struct segment
 
 static void learn_callers(struct thread_stack *stack, struct segment *segment)
 {
-    struct comparison comparison = comparison_begin(stack, segment, segment->before);
+    struct comparison comparison = stack_comparison_begin(stack, segment, segment->before);
     struct meeting meeting = {.agreeing = 0};
     if (comparison.before.top != comparison.after.top)
-        meeting = comparison_find_meeting(&comparison, segment->start == SEGMENT_UNWIND);
+        meeting = stack_comparison_find_meeting(&comparison, segment->start == SEGMENT_UNWIND);
     if (meeting.agreeing > 0 && meeting.after + 1 < comparison.after.frames.count)
-        comparison_join(&comparison, &meeting);
-    comparison_end(&comparison);
+        stack_comparison_join(&comparison, &meeting);
+    stack_comparison_end(&comparison);
 }
 
 /* --- Forwards: the frames that both have in common are one. --- */
@@ -40,21 +40,21 @@ static void attach_to_fallback(struct thread_stack *stack, struct segment *segme
 
 static void stitch(struct thread_stack *stack, struct segment *segment)
 {
-    struct comparison comparison = comparison_begin(stack, segment, segment->before);
+    struct comparison comparison = stack_comparison_begin(stack, segment, segment->before);
     bool unwind_target = segment->start == SEGMENT_UNWIND;
     bool joined = comparison.before.top == comparison.after.top;
-    struct meeting meeting = joined ? comparison_find_parting(&comparison)
-                                    : comparison_find_meeting(&comparison, unwind_target);
+    struct meeting meeting = joined ? stack_comparison_find_parting(&comparison)
+                                    : stack_comparison_find_meeting(&comparison, unwind_target);
     if (meeting.agreeing == 0 && unwind_target && !joined)
-        meeting = comparison_find_meeting(&comparison, false);
+        meeting = stack_comparison_find_meeting(&comparison, false);
     if (meeting.agreeing > 0 && meeting.before < comparison.before.frames.count) {
         if (!joined)
-            comparison_join(&comparison, &meeting);
-        comparison_keep(&comparison, &meeting, segment);
+            stack_comparison_join(&comparison, &meeting);
+        stack_comparison_keep(&comparison, &meeting, segment);
     } else if (!joined && unwind_target) {
         attach_to_fallback(stack, segment);
     }
-    comparison_end(&comparison);
+    stack_comparison_end(&comparison);
 }
 
 void stitching_join_segments(struct thread_stack *stack)

@@ -1,10 +1,7 @@
 /* The call stack of one thread while it is followed, and all that is recorded of it.
  *
- * Here are the moves that a stack can make: a segment begins and ends, a frame is entered, returned
- * from, unwound, replaced, a caller is discovered. The rules decide which move a flow event means,
- * one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
- * context_rewrites.h, transactions.h, tracing_pause.h; follow.h applies them to batches of flow
- * events.
+ * Only the functions of stack_moves.h change it. The rules (rules/rules.h) decide what moves a flow
+ * event means; follow.h applies them to batches of flow events.
  *
  * A *segment* is a period in which every move is known. In it the stack is known from its root on;
  * the root's own caller is a placeholder until a return discovers it (frame_tree.h). Segments end
@@ -14,9 +11,6 @@
  * first function: a caller that nothing returns to is never shown, and no assumption about a
  * recording's beginning (which in snapshot mode can be anywhere) can prevent the discovery of a
  * caller.
- *
- * Every move is made by one function below, which keeps leaf, counts and history consistent: the
- * history is well nested by construction, whatever the events were.
  */
 #ifndef MAGIC_TRACE_STACK_THREAD_STACK_H
 #define MAGIC_TRACE_STACK_THREAD_STACK_H
@@ -98,11 +92,11 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;              /* struct gap, in time order */
-    struct array segments;          /* struct segment, in time order */
-    struct array resumed;           /* frame_id: where each suspended stack continued */
-    struct segment next;            /* what is known of the next segment */
-    struct stack_rule_states rules; /* each for its rule alone */
+    struct array gaps;        /* struct gap, in time order */
+    struct array segments;    /* struct segment, in time order */
+    struct array resumed;     /* frame_id: where each suspended stack continued */
+    struct segment next;      /* what is known of the next segment */
+    struct stack_rules rules; /* the state of each is for its rule alone */
     struct code_view code;
     struct thread_stack_statistics statistics;
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
@@ -111,6 +105,7 @@ struct thread_stack {
     uint64_t root_return_address; /* of the segment's outermost known frame; 0: unknown */
     struct active_functions open; /* of the current stack */
     struct ticks now;             /* of the newest event */
+    uint8_t previous;             /* enum flow_kind: of the event before, if `started` */
     bool started;                 /* an event was seen */
     bool in_gap;                  /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, for comparison */
@@ -119,64 +114,29 @@ struct thread_stack {
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code);
 void thread_stack_free(struct thread_stack *stack);
 
-/* All moves happen at stack->now. Those of the second group need a segment (leaf is not
- * FRAME_NONE). */
+/* An event of this kind has been followed. */
+static inline void thread_stack_followed(struct thread_stack *stack, enum flow_kind kind)
+{
+    stack->previous = (uint8_t)kind;
+    stack->started = true;
+}
 
-/* A segment begins; its leaf is `activation`, at `address`. `seen`: it begins at this moment, not
- * earlier. */
-void thread_stack_begin(struct thread_stack *stack, const struct activation *activation,
-                        uint64_t address, bool seen);
-/* As thread_stack_begin, in event->function at event->to. */
-void thread_stack_begin_at(struct thread_stack *stack, const struct flow_event *event, bool seen);
-/* The segment ends: nothing is known from here on, until the next one begins. Fills in the times of
- * `gap`. */
-void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap);
+/* See struct thread_stack_statistics; the moves count spans, and unwinding in which the frame is
+ * known. */
+static inline void thread_stack_count_unwound(struct thread_stack *stack)
+{
+    stack->statistics.unwound++;
+}
 
-/* The segment ends, for a reason HISTORY_END_...; does nothing if there is none. */
-void thread_stack_end(struct thread_stack *stack, enum history_kind reason);
-/* The segment ends and the next one begins: control is at event->to in event->function, in a frame
- * further out, unknown in which. `pointer`: the stack pointer there, 0: not recorded; `fallback` as in struct segment; `called`: in one that has made a
- * call that returns there. */
-void thread_stack_land(struct thread_stack *stack, const struct flow_event *event, uint64_t pointer,
-                       frame_id fallback, bool called);
-/* The segment ends because another stack continues; that begins or is resumed next. */
-void thread_stack_leave(struct thread_stack *stack);
-/* As thread_stack_begin_at, not seen, in one of several stacks, unknown in which. */
-void thread_stack_begin_in_one_of(struct thread_stack *stack, const struct flow_event *event);
-/* A suspended stack continues in its frame `leaf` (which may be its placeholder: then its caller is
- * discovered to be `function`), at `address`; there must be no segment. */
-void thread_stack_resume(struct thread_stack *stack, frame_id leaf, function_id function,
-                         uint64_t address);
-/* The segment's outermost frame turns out to have been called by `caller`. */
-void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller);
-/* The process executes another program: what the rules know of its code no longer holds. */
-void thread_stack_change_program(struct thread_stack *stack);
-/* A signal ends the process in this thread; the caller ends the segment next. `words` must outlive
- * the stack. */
-void thread_stack_die(struct thread_stack *stack, const char *words);
-/* `activation` begins on top of the leaf. `address` is one in its function, 0: none. */
-void thread_stack_enter(struct thread_stack *stack, const struct activation *activation,
-                        uint64_t address);
-/* As thread_stack_enter, but the frame may turn out to have replaced the leaf: thread_stack_move,
- * with the value returned here, then moves it there in everything recorded. */
-frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
-                                    uint64_t address);
-void thread_stack_move(struct thread_stack *stack, frame_id link);
-/* Cuts the stack to the parent of `frame`, which is on it; `frame` begins again. */
-void thread_stack_enter_again(struct thread_stack *stack, frame_id frame);
-/* Cuts the stack to `frame`, which is on it; no change if it is the leaf. Those above have
- * returned, or were unwound. */
-void thread_stack_return(struct thread_stack *stack, frame_id frame);
-void thread_stack_unwind(struct thread_stack *stack, frame_id frame);
-/* Another function takes over the leaf's frame: the same kind, the same return address. */
-void thread_stack_replace(struct thread_stack *stack, function_id function, uint64_t address);
-/* All frames end, and their caller turns out to be `function`, at `address`. */
-void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
+static inline void thread_stack_count_repaired(struct thread_stack *stack)
+{
+    stack->statistics.repaired++;
+}
 
-/* `frame`, the outermost one that is known, was called by `function` and returns to `address`; or it
- * is a signal handler that has `interrupted` it there. Returns the caller. */
-frame_id thread_stack_learn_caller(struct thread_stack *stack, frame_id frame, function_id function,
-                                   uint64_t address, bool interrupted);
+static inline void thread_stack_count_ignored(struct thread_stack *stack)
+{
+    stack->statistics.ignored++;
+}
 
 static inline frame_id thread_stack_parent(const struct thread_stack *stack, frame_id frame)
 {

@@ -144,7 +144,7 @@ static void migrate_in_process(struct timeline *timeline, size_t first, size_t e
     struct array stacks = array_of(sizeof(struct thread_stack *));
     for (size_t i = first; i < end; i++)
         *(struct thread_stack **)array_add(&stacks) = &thread_at(timeline, i)->stack;
-    migrate_stacks(stacks.elements, stacks.count);
+    migrated_stacks_join(stacks.elements, stacks.count);
     array_free(&stacks);
 }
 

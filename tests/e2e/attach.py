@@ -37,6 +37,11 @@ def wait_for_whole_sleeps(process, count=3):
     wait_until(lambda: not sleeps(process.pid))
 
 
+def stops(pid):
+    """How often its first thread has stopped or slept: once for each step under ptrace."""
+    return int(pathlib.Path(f"/proc/{pid}/status").read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0])
+
+
 def states(pid):
     return {status.read_text().split("State:")[1].split()[0]
             for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status")}
@@ -166,8 +171,8 @@ class Attach(harness.TestCase):
             started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid),
                                         "-working-directory", directory, "-o", directory.with_suffix(".fxt")],
                                        stderr=subprocess.PIPE)
-            wait_until(lambda: tracers(process.pid) != {0})
-            time.sleep(0.05)
+            before = stops(process.pid)
+            wait_until(lambda: stops(process.pid) > before + 100)
             started.send_signal(signal.SIGINT)
             messages = started.communicate()[1]
             self.assertEqual(started.returncode, 0, messages)

@@ -170,8 +170,12 @@ class Exports(harness.TestCase):
         """The spans, as strictly as the format allows; and the events by their phase."""
         content = json.loads(path.read_bytes(), parse_float=decimal.Decimal)
         phases, stacks, last = collections.defaultdict(list), collections.defaultdict(list), -1
-        spans = []
+        spans, deep_rows = [], {}
         for event in content["traceEvents"]:
+            deep = event["ph"] == "M" and fxt_spans.DEEP_ROW.fullmatch(event["args"]["name"])
+            if deep:
+                deep_rows[event["pid"], event["tid"]] = int(deep[3]), int(deep[2])
+                continue
             phases[event["ph"]].append(event)
             if event["ph"] == "M":
                 continue
@@ -182,9 +186,12 @@ class Exports(harness.TestCase):
             stack = stacks[event["pid"], event["tid"]]
             if event["ph"] == "B":
                 stack.append(event)
+                self.assertLessEqual(len(stack), 512, "deeper than Perfetto keeps")
             elif event["ph"] == "E":
                 begin = stack.pop()
-                spans.append((begin, event, len(stack)))
+                self.assertEqual((event["name"], event.get("cat")), (begin["name"], begin.get("cat")), "it ends another span")
+                begin["tid"], first = deep_rows.get((event["pid"], event["tid"]), (event["tid"], 0))
+                spans.append((begin, event, first + len(stack)))
             elif event["ph"] in "sf":
                 event["inside"] = [open_span["name"] for open_span in stack]
         self.assertFalse(any(stacks.values()), "spans are left open")
@@ -222,6 +229,37 @@ class Exports(harness.TestCase):
         self.check_chrome(self.strange_trace())
         content, _ = self.check_chrome(self.threads())
         self.assertGreater(int(content["otherData"]["unix_time_ns_at_0"]), 10 ** 18)
+
+    def test_fxt_arrows(self):
+        """the trace itself has the same arrows, each from an open span to an open span, which Perfetto binds them to"""
+        trace = self.fibers()
+        _, phases, _ = self.read_chrome(self.export("chrome", trace))
+        depth, begun, ended = collections.Counter(), {}, []
+        for kind, _, time, thread, body in fxt_spans.Records(trace).events():
+            if kind in (fxt_spans.EVENT_BEGIN, fxt_spans.EVENT_END):
+                depth[thread] += 1 if kind == fxt_spans.EVENT_BEGIN else -1
+            elif kind in (8, 10):
+                number = struct.unpack_from("<Q", body, len(body) - 8)[0]
+                self.assertGreater(depth[thread], 0, "no span is open that it could bind to")
+                if kind == 8:
+                    begun[number] = time
+                else:
+                    self.assertLess(begun[number], time)
+                    ended.append(time)
+        self.assertEqual(sorted(begun.values()), [event["time"] for event in phases["s"]])
+        self.assertEqual(ended, [event["time"] for event in phases["f"]])
+        self.judge_trace(trace)
+
+    def test_chrome_deep(self):
+        """chrome: frames deeper than Perfetto holds in a row have rows of their own, none is lost"""
+        made = MadeTrace()
+        thread = made.thread(1, 1, "prog", "main")
+        for depth in range(1300):
+            made.begin(depth, thread, f"level{depth % 7}")
+        for depth in range(1300):
+            made.end(2000 + depth, thread)
+        made.write(self.folder / "deep.fxt")
+        self.check_chrome(self.folder / "deep.fxt")
 
     def test_chrome_arrows(self):
         """chrome: arrows lead from where a stack is suspended to where it is resumed"""

@@ -125,6 +125,21 @@ class Translator(counts.Counts):
                     if finished.status:
                         self.assertRegex(finished.stderr, b"(?i)full|no space")
 
+    def test_many_processes(self):
+        """more processes, a part of them killed, than the arena has fragment tables: all are recorded, with a bounded disk"""
+        count = 300 if harness.Settings.quick else 2200
+        program, recording = harness.compile_program("many_processes"), self.folder / "many"
+        native = harness.run([program, str(count)])
+        finished = self.magic_trace("run", "-engine", "translator", "-follow", "-no-decode", "-working-directory", recording,
+                                    program, str(count))
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual(finished.stdout, native.stdout)
+        self.assertNotIn(b"arning", finished.stderr)
+        events = subprocess.run(["perf", "script", "--no-itrace", "--show-task-events", "-i", recording / "perf.data"],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+        self.assertEqual(events.count(b"PERF_RECORD_FORK"), count)
+        self.assertEqual(json.loads((recording / "session.json").read_text())["untraced"], [])
+
     def test_recorder_killed(self):
         """kill -9 of magic-trace: the program ends as it would, and decode finishes the recording"""
         marker = self.folder / "marker"

@@ -11,6 +11,7 @@
 #include "x86/decode.h"
 
 #include <err.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -127,11 +128,21 @@ static int step_to_end(struct stepping *stepping)
     }
 }
 
+/* One processor for both: a step is two switches between them. */
+static void use_one_processor(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
 int main(int argc, char **argv)
 {
     static struct stepping stepping;
     if (argc < 3)
         errx(2, "usage: step_judge OUTPUT COMMAND [ARGUMENT ...]");
+    use_one_processor();
     stepping.output = fopen(argv[1], "we");
     if (!stepping.output)
         err(1, "%s", argv[1]);

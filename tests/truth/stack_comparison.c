@@ -1,6 +1,6 @@
 #include "stack_comparison.h"
 
-#include "stack/rules/kernel_entry.h"
+#include "stack/rules/kernel_frames.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ void collect_reconstructed(const struct thread_stack *stack, frame_id id, struct
     functions->count = 0;
     while (id != FRAME_NONE) {
         const struct frame *frame = thread_stack_frame(stack, id);
-        if (frame->kind != FRAME_PLACEHOLDER && !is_outside_frame(frame))
+        if (frame->kind != FRAME_PLACEHOLDER && !kernel_frames_is_outside(frame))
             *(function_id *)array_add(functions) = frame->function;
         id = frame_tree_parent(&stack->tree, id);
     }

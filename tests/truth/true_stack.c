@@ -21,7 +21,7 @@ static struct stack_area *suspended_at(const struct true_stack *stack, size_t in
     return *(struct stack_area **)array_at(&stack->suspended, index);
 }
 
-static void resume_suspended(struct true_stack *stack, size_t index)
+static void stack_switch_resume(struct true_stack *stack, size_t index)
 {
     struct stack_area **suspended = stack->suspended.elements;
     suspended[index] = suspended[--stack->suspended.count];
@@ -31,7 +31,7 @@ static void forget(struct true_stack *stack, const struct stack_area *area)
 {
     for (size_t i = 0; i < stack->suspended.count; i++)
         if (suspended_at(stack, i) == area)
-            resume_suspended(stack, i);
+            stack_switch_resume(stack, i);
 }
 
 static void suspend(struct true_stack *stack)
@@ -80,8 +80,8 @@ static struct stack_area *find_suspended(const struct true_stack *stack, uint64_
 
 /* A function that takes its return address off the stack for a while (vfork does, around its system
  * call) still runs. */
-static bool stays_in_leaf(const struct true_stack *stack, const struct truth_record *record,
-                          function_id function)
+static bool tail_calls_stays_in_leaf(const struct true_stack *stack,
+                                     const struct truth_record *record, function_id function)
 {
     const struct truth_block *previous = &stack->previous;
     const struct true_frame *leaf = stack_area_leaf(stack->current);
@@ -186,7 +186,7 @@ static void forget_covered(struct true_stack *stack, uint64_t rsp)
     for (size_t i = stack->suspended.count; i-- > 0;) {
         struct stack_area *area = suspended_at(stack, i);
         if (area->goroutine && stack_area_covers(area, rsp)) {
-            resume_suspended(stack, i);
+            stack_switch_resume(stack, i);
             stack_area_free(area);
         }
     }
@@ -388,7 +388,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
             stack_area_cut(stack->current, rsp + 1);
             stack_area_push(stack->current, rsp, stack_area_leaf(stack->current)->node);
             stack_area_leaf(stack->current)->returns_to = stack->previous.end;
-        } else if (!stays_in_leaf(stack, record, function)) {
+        } else if (!tail_calls_stays_in_leaf(stack, record, function)) {
             if (returns_with_more(stack, block, rsp))
                 stack->current->frames.count--;
             stack_area_cut(stack->current, rsp);

@@ -266,7 +266,7 @@ static void migrate_in_process(const struct judge *judge, size_t first)
         if (thread->thread->pid == pid)
             *(struct thread_stack **)array_add(&stacks) = &thread->stack;
     }
-    migrate_stacks(stacks.elements, stacks.count);
+    migrated_stacks_join(stacks.elements, stacks.count);
     array_free(&stacks);
 }
 

@@ -4,7 +4,7 @@
  * Works on any x86-64 Linux machine, in VMs too; the program runs 4 to 10 times slower than
  * natively. The plugin (plugin/) writes packets into files that it shares with this side
  * (shared.h); this side starts the program (launch.c), waits for it (supervise.c) and turns the
- * files into a recording (collect.c). Listed in engine.c.
+ * files into a recording (collect.c). Listed in registry.c.
  */
 #ifndef MAGIC_TRACE_ENGINE_QEMU_QEMU_H
 #define MAGIC_TRACE_ENGINE_QEMU_QEMU_H

@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "process/processes.h"
 #include "recording/flags.h"
+#include "runtime/translator/reservation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ static const uint64_t log_size = UINT64_C(256) << 20;
 static const uint64_t table_size = UINT64_C(128) << 20;
 static const uint64_t dump_size = UINT64_C(16) << 30;
 static const uint64_t slots_size = UINT64_C(256) << 30; /* of all of them, at most */
-enum { TABLES_OF_ONE = 64, TABLES_OF_MANY = 2048, SLOTS_OF_ONE = 64, SLOTS_OF_MANY = 4096 };
+enum { TABLES_OF_ONE = 64, SLOTS_OF_ONE = 64 };
 
 static const uint64_t least_ring = UINT64_C(64) << 10, largest_ring = UINT64_C(1) << 36;
 
@@ -58,9 +59,9 @@ static struct tr_geometry plan(const struct tr_options *options, uint64_t *size)
         .log_offset = TR_IMAGE_OFFSET + TR_IMAGE_LIMIT,
         .log_size = log_size,
         .table_size = table_size,
-        .table_count = options->follow ? TABLES_OF_MANY : TABLES_OF_ONE,
+        .table_count = options->follow ? TR_MOST_TABLES : TABLES_OF_ONE,
         .slot_size = TR_SLOT_RING + options->ring_size + TR_SLOT_GUARD,
-        .slot_count = options->follow || options->multi_thread ? SLOTS_OF_MANY : SLOTS_OF_ONE,
+        .slot_count = options->follow || options->multi_thread ? TR_MOST_SLOTS : SLOTS_OF_ONE,
         .dump_size = dump_size,
     };
     while (geometry.slot_count > 4 && geometry.slot_count * geometry.slot_size > slots_size)
@@ -109,7 +110,9 @@ static bool map(struct translator_arena *arena, struct error *error)
 
 static void remember_slots(struct translator_arena *arena)
 {
-    arena->readable = memory_allocate_zeroed(arena->geometry.slot_count * sizeof *arena->readable);
+    const struct tr_geometry *geometry = &arena->geometry;
+    arena->readable = memory_allocate_zeroed(
+        ((size_t)geometry->slot_count + geometry->table_count) * sizeof *arena->readable);
 }
 
 /* What is written before any program runs gets its disk space here; the runtime reserves the rest.
@@ -235,8 +238,8 @@ static bool check(struct translator_arena *arena, struct error *error)
         !lies_within(geometry->slot_offset, geometry->slot_size, geometry->slot_count,
                      arena->size) ||
         !lies_within(geometry->dump_offset, geometry->dump_size, 1, arena->size) ||
-        geometry->table_size < TR_PAGE || geometry->table_count == UINT32_MAX ||
-        geometry->slot_count == UINT32_MAX ||
+        geometry->table_size < TR_PAGE || geometry->table_count > TR_MOST_TABLES ||
+        geometry->slot_count > TR_MOST_SLOTS ||
         geometry->slot_size != TR_SLOT_RING + arena->options.ring_size + TR_SLOT_GUARD)
         return error_set(error, ERROR_FORMAT,
                          "%s is damaged: its parts do not lie within its %llu bytes", arena->path,
@@ -293,36 +296,92 @@ void translator_arena_remove(const char *directory)
     free(images);
 }
 
-static bool reserve(_Atomic uint32_t *next, uint32_t count, _Atomic uint64_t *lost,
-                    uint32_t *serial)
-{
-    *serial = atomic_load(next);
-    do {
-        if (*serial >= count) {
-            atomic_fetch_add(lost, 1);
-            return false;
-        }
-    } while (!atomic_compare_exchange_weak(next, serial, *serial + 1));
-    return true;
-}
-
-bool translator_arena_reserve_slot(struct translator_arena *arena, uint32_t *serial)
+static struct tr_places slots_of(const struct translator_arena *arena)
 {
     struct tr_control *control = arena->control;
-    return reserve(&control->next_slot, arena->geometry.slot_count, &control->lost_slots, serial);
+    return (struct tr_places){&control->next_slot, control->free_slots, arena->geometry.slot_count};
 }
 
-bool translator_arena_reserve_table(struct translator_arena *arena, uint32_t *serial)
+static struct tr_places tables_of(const struct translator_arena *arena)
 {
     struct tr_control *control = arena->control;
-    return reserve(&control->next_table, arena->geometry.table_count, &control->lost_tables,
-                   serial);
+    return (struct tr_places){&control->next_table, control->free_tables,
+                              arena->geometry.table_count};
+}
+
+bool translator_arena_reserve_slot(struct translator_arena *arena, uint32_t *index)
+{
+    struct tr_places slots = slots_of(arena);
+    if (tr_reserve(&slots, index))
+        return true;
+    atomic_fetch_add(&arena->control->lost_slots, 1);
+    return false;
+}
+
+bool translator_arena_reserve_table(struct translator_arena *arena, uint32_t *index)
+{
+    struct tr_places tables = tables_of(arena);
+    if (tr_reserve(&tables, index))
+        return true;
+    atomic_fetch_add(&arena->control->lost_tables, 1);
+    return false;
+}
+
+static struct tr_slot *slot_at(const struct translator_arena *arena, uint32_t index)
+{
+    const struct tr_geometry *geometry = &arena->geometry;
+    return (void *)(arena->bytes + geometry->slot_offset + index * geometry->slot_size);
+}
+
+static struct tr_table *table_at(const struct translator_arena *arena, uint32_t index)
+{
+    const struct tr_geometry *geometry = &arena->geometry;
+    return (void *)(arena->bytes + geometry->table_offset + index * geometry->table_size);
+}
+
+/* Disk space of the arena from `start` on, of which `size` bytes are in use, but for the first ones. A file system that
+ * cannot do it keeps it. */
+static void give_back_space(const struct translator_arena *arena, const void *start, uint64_t size)
+{
+    enum { KEPT = 256 << 10 };
+    if (size > KEPT)
+        fallocate(arena->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (const uint8_t *)start - arena->bytes + KEPT, (off_t)(size - KEPT));
+}
+
+void translator_arena_release_slot(struct translator_arena *arena, uint32_t index)
+{
+    struct tr_slot *slot = translator_arena_slot(arena, index, NULL);
+    struct tr_places slots = slots_of(arena);
+    if (slot) {
+        slot->magic = 0;
+        atomic_fetch_add(&slot->generation, 1);
+        give_back_space(arena, slot, TR_SLOT_RING + arena->options.ring_size);
+    }
+    tr_give_back(&slots, index);
+}
+
+void translator_arena_release_table(struct translator_arena *arena, uint32_t index)
+{
+    struct tr_places tables = tables_of(arena);
+    if (translator_arena_table(arena, index, NULL)) {
+        struct tr_table *table = table_at(arena, index);
+        table->magic = 0;
+        give_back_space(arena, table, arena->geometry.table_size);
+    }
+    tr_give_back(&tables, index);
 }
 
 uint32_t translator_arena_slots(const struct translator_arena *arena)
 {
     uint32_t next = atomic_load(&arena->control->next_slot);
     return next < arena->geometry.slot_count ? next : arena->geometry.slot_count;
+}
+
+uint32_t translator_arena_tables(const struct translator_arena *arena)
+{
+    uint32_t next = atomic_load(&arena->control->next_table);
+    return next < arena->geometry.table_count ? next : arena->geometry.table_count;
 }
 
 /* Of a sparse file on a full disk (tmpfs): nobody can look at a page that was never written. Kernels before 5.14 do not
@@ -332,48 +391,50 @@ static bool is_readable(const void *page)
     return madvise((void *)page, TR_PAGE, MADV_POPULATE_READ) == 0 || errno == EINVAL;
 }
 
-static bool has_slot(const struct translator_arena *arena, uint32_t serial,
-                     const struct tr_slot *slot)
+/* The first page of a slot or table, `place` among both. */
+static bool is_there(const struct translator_arena *arena, uint32_t place, const void *page)
 {
-    if (!atomic_load(&arena->readable[serial])) {
-        if (!is_readable(slot))
+    if (!atomic_load(&arena->readable[place])) {
+        if (!is_readable(page))
             return false;
-        atomic_store(&arena->readable[serial], 1);
+        atomic_store(&arena->readable[place], 1);
     }
-    return slot->magic != 0;
+    return true;
 }
 
-struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint32_t serial,
+struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint32_t index,
                                       struct error *error)
 {
     const struct tr_geometry *geometry = &arena->geometry;
-    struct tr_slot *slot = NULL;
-    if (serial < geometry->slot_count)
-        slot = (void *)(arena->bytes + geometry->slot_offset + serial * geometry->slot_size);
-    if (!slot || !has_slot(arena, serial, slot)) {
-        error_set(error, ERROR_NOT_FOUND, "%s has no slot %u", arena->path, serial);
+    struct tr_slot *slot = index < geometry->slot_count ? slot_at(arena, index) : NULL;
+    if (!slot || !is_there(arena, index, slot) || slot->magic == 0) {
+        error_set(error, ERROR_NOT_FOUND, "%s has no slot %u", arena->path, index);
         return NULL;
     }
     atomic_thread_fence(memory_order_acquire);
-    if (slot->magic == TR_SLOT_MAGIC && slot->serial == serial &&
+    if (slot->magic == TR_SLOT_MAGIC && slot->serial % geometry->slot_count == index &&
         slot->size == arena->options.ring_size)
         return slot;
     error_set(error, ERROR_FORMAT,
               "%s is damaged: at byte %llu there is no header of slot %u (magic %08x, serial %u, "
               "%llu bytes)",
-              arena->path, (unsigned long long)((uint8_t *)slot - arena->bytes), serial,
-              slot->magic, slot->serial, (unsigned long long)slot->size);
+              arena->path, (unsigned long long)((uint8_t *)slot - arena->bytes), index, slot->magic,
+              slot->serial, (unsigned long long)slot->size);
     return NULL;
+}
+
+uint32_t translator_arena_generation(const struct translator_arena *arena, uint32_t index)
+{
+    const struct tr_slot *slot = slot_at(arena, index);
+    return is_readable(slot) ? atomic_load(&slot->generation) : 0;
 }
 
 const struct tr_table *translator_arena_table(const struct translator_arena *arena, uint32_t serial,
                                               struct error *error)
 {
     const struct tr_geometry *geometry = &arena->geometry;
-    const struct tr_table *table = NULL;
-    if (serial < geometry->table_count)
-        table = (void *)(arena->bytes + geometry->table_offset + serial * geometry->table_size);
-    if (!table || !is_readable(table) || table->magic == 0) {
+    const struct tr_table *table = serial < geometry->table_count ? table_at(arena, serial) : NULL;
+    if (!table || !is_there(arena, geometry->slot_count + serial, table) || table->magic == 0) {
         error_set(error, ERROR_NOT_FOUND, "%s has no fragment table %u", arena->path, serial);
         return NULL;
     }

@@ -33,7 +33,7 @@ struct translator_arena {
     char *path;     /* absolute; owned */
     int descriptor; /* read-write, close-on-exec; owned */
     struct tr_geometry geometry;
-    _Atomic uint8_t *readable; /* bool, by slot: its first page is there; owned */
+    _Atomic uint8_t *readable; /* bool, by slot, then by table: its first page is there; owned */
     struct tr_options options; /* as they were when the arena was made or opened */
 };
 
@@ -53,18 +53,27 @@ void translator_arena_close(struct translator_arena *arena);
 /* Removes DIR/translator, and DIR/images if nothing is in it. */
 void translator_arena_remove(const char *directory);
 
-/* Hands out the next slot or fragment table. False, and counted as lost, when there is none. */
-bool translator_arena_reserve_slot(struct translator_arena *arena, uint32_t *serial);
-bool translator_arena_reserve_table(struct translator_arena *arena, uint32_t *serial);
+/* Hands out a slot or fragment table. False, and counted as lost, when there is none. */
+bool translator_arena_reserve_slot(struct translator_arena *arena, uint32_t *index);
+bool translator_arena_reserve_table(struct translator_arena *arena, uint32_t *index);
 
-/* How many slots may have been handed out: serials below it can be asked for. */
+/* Takes one back whose thread or process writes no more, or never began, and of which all has been read. What its content took of the
+ * disk is given back, but for what the next one needs at once. */
+void translator_arena_release_slot(struct translator_arena *arena, uint32_t index);
+void translator_arena_release_table(struct translator_arena *arena, uint32_t index);
+
+/* How many may have been handed out at the same time: indexes below can be asked for. */
 uint32_t translator_arena_slots(const struct translator_arena *arena);
+uint32_t translator_arena_tables(const struct translator_arena *arena);
 
 /* NULL when its thread has not filled in the header, or what is there cannot be a slot's header:
  * then `error` (if it is not NULL) has ERROR_NOT_FOUND or ERROR_FORMAT. The ring after it has
  * options.ring_size bytes. */
-struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint32_t serial,
+struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint32_t index,
                                       struct error *error);
+
+/* How often the slot was used before, also while no thread uses it. */
+uint32_t translator_arena_generation(const struct translator_arena *arena, uint32_t index);
 
 /* Likewise; descriptions lie at TR_PAGE up to geometry.table_size. */
 const struct tr_table *translator_arena_table(const struct translator_arena *arena, uint32_t serial,

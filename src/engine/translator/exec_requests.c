@@ -28,9 +28,9 @@ struct followed {
 /* A program that was let go in the loader. */
 struct started {
     pid_t pid;
-    uint32_t number; /* as it knows it itself */
-    uint32_t slot;
-    uint32_t heartbeat; /* when it was let go */
+    uint32_t number;           /* as it knows it itself */
+    uint32_t slot, generation; /* how often the slot was used before */
+    uint32_t heartbeat;        /* when it was let go */
     char name[16];
 };
 
@@ -205,18 +205,48 @@ static void run_untraced(struct exec_requests *requests, struct followed *follow
         recorder_log_untraced(requests->arena, number, name, cause);
 }
 
-static void add_started(struct exec_requests *requests, const struct followed *followed,
-                        uint32_t slot)
+/* About to be let go. */
+static struct started describe_started(const struct exec_requests *requests,
+                                       const struct followed *followed, uint32_t slot)
 {
-    struct started *started = array_add(&requests->started);
-    *started = (struct started){
+    struct started started = {
         .pid = followed->thread.tid,
         .number = followed->number,
         .slot = slot,
+        .generation = translator_arena_generation(requests->arena, slot),
         .heartbeat = atomic_load(&requests->arena->control->heartbeat),
     };
-    process_name(started->pid, started->name, sizeof started->name);
+    process_name(started.pid, started.name, sizeof started.name);
+    return started;
+}
+
+static void add_started(struct exec_requests *requests, const struct started *started)
+{
+    array_add_all(&requests->started, started, 1);
     atomic_store(&requests->unconfirmed, requests->started.count);
+}
+
+static bool reserve(struct translator_arena *arena, struct tr_start *start)
+{
+    if (!translator_arena_reserve_table(arena, &start->table))
+        return false;
+    if (translator_arena_reserve_slot(arena, &start->slot))
+        return true;
+    translator_arena_release_table(arena, start->table);
+    return false;
+}
+
+static bool let_begin(struct exec_requests *requests, struct followed *followed,
+                      const struct injection *injection, struct error *error)
+{
+    struct started started = describe_started(requests, followed, injection->start.slot);
+    if (!inject(followed->thread.tid, injection, error)) {
+        translator_arena_release_slot(requests->arena, injection->start.slot);
+        translator_arena_release_table(requests->arena, injection->start.table);
+        return false;
+    }
+    add_started(requests, &started);
+    return true;
 }
 
 /* At its exec stop. */
@@ -237,13 +267,11 @@ static void load(struct exec_requests *requests, struct followed *followed)
     translator_arena_executed(arena, followed->number);
     if (atomic_load(&arena->control->frozen)) {
         detach(requests, followed, 0);
-    } else if (!translator_arena_reserve_table(arena, &injection.start.table) ||
-               !translator_arena_reserve_slot(arena, &injection.start.slot)) {
+    } else if (!reserve(arena, &injection.start)) {
         run_untraced(requests, followed, "the recording has no place for another program");
-    } else if (!inject(followed->thread.tid, &injection, &error)) {
+    } else if (!let_begin(requests, followed, &injection, &error)) {
         run_untraced(requests, followed, error.text);
     } else {
-        add_started(requests, followed, injection.start.slot);
         forget(requests, followed);
     }
 }
@@ -265,13 +293,16 @@ static bool confirm(struct exec_requests *requests, const struct started *starte
 {
     enum { PATIENCE = 10 };
     uint32_t heartbeat = atomic_load(&requests->arena->control->heartbeat);
-    if (translator_arena_slot(requests->arena, started->slot, NULL))
+    if (translator_arena_generation(requests->arena, started->slot) != started->generation ||
+        translator_arena_slot(requests->arena, started->slot, NULL))
         return true;
     if (heartbeat - started->heartbeat < PATIENCE)
         return false;
     const char *cause = cause_of_silence(requests, started);
     if (cause)
         recorder_log_untraced(requests->arena, started->number, started->name, cause);
+    if (kill(started->pid, 0) != 0 && errno == ESRCH)
+        translator_arena_release_slot(requests->arena, started->slot);
     return true;
 }
 

@@ -11,13 +11,13 @@
 /* Of one table: fragments by identifier - first. Most of it is never touched, so it is mapped. */
 struct known_table {
     uint32_t first, parent;
-    uint64_t count; /* of identifiers */
+    struct arena memory; /* of the fragments */
+    uint64_t count;      /* of identifiers */
     const struct fragment *by_identifier[];
 };
 
 struct fragments {
     const struct translator_arena *arena;
-    struct arena memory;
     struct known_table *tables[]; /* by serial */
 };
 
@@ -41,13 +41,19 @@ void fragments_close(struct fragments *fragments)
 {
     if (!fragments)
         return;
-    for (uint32_t serial = 0; serial < fragments->arena->geometry.table_count; serial++) {
-        struct known_table *table = fragments->tables[serial];
-        if (table)
-            munmap(table, size_of_table(table->count));
-    }
-    arena_free(&fragments->memory);
+    for (uint32_t serial = 0; serial < fragments->arena->geometry.table_count; serial++)
+        fragments_forget(fragments, serial);
     free(fragments);
+}
+
+void fragments_forget(struct fragments *fragments, uint32_t serial)
+{
+    struct known_table *table = fragments->tables[serial];
+    if (!table)
+        return;
+    arena_free(&table->memory);
+    munmap(table, size_of_table(table->count));
+    fragments->tables[serial] = NULL;
 }
 
 /* ---- descriptions ---- */
@@ -235,7 +241,7 @@ static const struct fragment *add_fragment(struct fragments *fragments, struct k
         refuse(&place, error, "reaches beyond its table");
         return NULL;
     }
-    const struct fragment *fragment = read_fragment(&fragments->memory, &place, room, error);
+    const struct fragment *fragment = read_fragment(&table->memory, &place, room, error);
     table->by_identifier[identifier - table->first] = fragment;
     return fragment;
 }
@@ -244,9 +250,10 @@ const struct fragment *fragments_get(struct fragments *fragments, uint32_t seria
                                      uint32_t identifier, struct error *error)
 {
     struct known_table *table = get_table(fragments, serial, error);
-    while (table && identifier < table->first) {
-        /* Parents are older: that ends all chains. */
-        if (table->parent >= serial) {
+    uint32_t count = fragments->arena->geometry.table_count;
+    for (uint32_t steps = 0; table && identifier < table->first; steps++) {
+        /* Those of a damaged arena may lead in a circle. */
+        if (table->parent >= count || steps == count) {
             error_set(error, ERROR_FORMAT, "fragment %u is in no table from %u on to its parents",
                       identifier, serial);
             return NULL;

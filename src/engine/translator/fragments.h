@@ -34,7 +34,10 @@ struct fragments;
 struct fragments *fragments_open(const struct translator_arena *arena);
 void fragments_close(struct fragments *fragments);
 
-/* In the address space whose table is `serial`. It lives until fragments_close. NULL: there is none,
+/* The table `serial` will be another process's: its fragments are gone. */
+void fragments_forget(struct fragments *fragments, uint32_t serial);
+
+/* In the address space whose table is `serial`. It lives until fragments_forget. NULL: there is none,
  * or it is damaged: `error` says why, without the arena's name. */
 const struct fragment *fragments_get(struct fragments *fragments, uint32_t serial,
                                      uint32_t identifier, struct error *error);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/translator/reclaim.h"
 #include "engine/translator/snapshot_ranges.h"
 #include "engine/translator/transcoder.h"
 
@@ -160,10 +161,10 @@ static void release_read(struct transcoder *transcoder, struct tr_slot *slot)
     release(slot, transcoder->settled);
 }
 
-/* ---- while the program runs ---- */
+/* ---- reading ---- */
 
 /* Transcodes what the cursor has, and decides which packets are kept. */
-static void read_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
+static void read_stream(struct transcoding *transcoding, struct stream *stream)
 {
     struct transcoder *transcoder = stream->transcoder;
     transcoder_read(transcoder);
@@ -171,22 +172,93 @@ static void read_stream(struct transcoding *transcoding, uint32_t serial, struct
     if (!transcoding->arena->options.multi_snapshot)
         return;
     snapshot_times_update(&transcoding->snapshots, transcoding->arena);
-    snapshot_ranges_settle(transcoding->arena, serial, &transcoder->file, &transcoding->snapshots,
-                           transcoder->timeline.logged, &stream->decided_at);
+    snapshot_ranges_settle(transcoding->arena, stream->slot->serial, &transcoder->file,
+                           &transcoding->snapshots, transcoder->timeline.logged,
+                           &stream->decided_at);
 }
 
 /* Reads a part of what has been written: decisions which packets are kept are as fine as that, and other threads have
  * their turn. Whether there was something. */
-static bool read_part(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
+static bool read_part(struct transcoding *transcoding, struct stream *stream)
 {
     enum { DECIDED_PART = 32 << 10, PART = 1 << 20 };
     struct log_cursor *cursor = &stream->transcoder->cursor;
     uint64_t before = cursor->position;
     log_cursor_extend(cursor);
     log_cursor_limit(cursor, transcoding->arena->options.multi_snapshot ? DECIDED_PART : PART);
-    read_stream(transcoding, serial, stream);
+    read_stream(transcoding, stream);
     return cursor->position != before;
 }
+
+/* Its thread writes no more. */
+static void finish_stream(struct transcoding *transcoding, struct stream *stream)
+{
+    struct transcoder *transcoder = stream->transcoder;
+    if (is_streaming(transcoding->arena)) {
+        while (read_part(transcoding, stream))
+            ;
+        log_cursor_extend_to_last_word(&transcoder->cursor);
+    } else {
+        transcoder_begin_ring(transcoder);
+    }
+    read_stream(transcoding, stream);
+    end_stream(stream);
+}
+
+/* ---- slots and tables are used again ---- */
+
+/* Few processes leave all as it was, and cost nothing while they run. Moments of a thread are needed to the end. */
+static bool reclaims(const struct transcoding *transcoding)
+{
+    enum { FEW = 64 };
+    return !counts_instructions(transcoding) && (translator_arena_slots(transcoding->arena) > FEW ||
+                                                 translator_arena_tables(transcoding->arena) > FEW);
+}
+
+/* The callers of what a ring begins with are found at the end only, when all mappings are known: it waits for that while
+ * there are enough slots. */
+static bool may_wait(const struct transcoding *transcoding, const struct tr_slot *slot)
+{
+    const struct translator_arena *arena = transcoding->arena;
+    bool has_wrapped = atomic_load(&slot->head) >= arena->options.ring_size;
+    return !is_streaming(arena) && has_wrapped &&
+           translator_arena_slots(arena) < arena->geometry.slot_count / 4 * 3;
+}
+
+static void reclaim_slot(struct transcoding *transcoding, uint32_t index)
+{
+    struct stream *stream = &transcoding->streams[index];
+    struct tr_slot *slot = translator_arena_slot(transcoding->arena, index, NULL);
+    if (!slot || !reclaim_has_ended(transcoding->arena, slot) || may_wait(transcoding, slot))
+        return;
+    if (stream->state == STREAM_NEW)
+        begin_stream(transcoding, stream, slot);
+    if (stream->state == STREAM_READ)
+        finish_stream(transcoding, stream);
+    if (stream->state != STREAM_DONE)
+        return;
+    moments_free(&stream->moments);
+    *stream = (struct stream){.state = STREAM_NEW};
+    translator_arena_release_slot(transcoding->arena, index);
+}
+
+static void forget_table(void *context, uint32_t table)
+{
+    struct transcoding *transcoding = context;
+    ways_forget(transcoding->shared.ways, table);
+    fragments_forget(transcoding->shared.fragments, table);
+}
+
+static void reclaim(struct transcoding *transcoding)
+{
+    if (!reclaims(transcoding))
+        return;
+    for (uint32_t index = 0; index < translator_arena_slots(transcoding->arena); index++)
+        reclaim_slot(transcoding, index);
+    reclaim_tables(transcoding->arena, forget_table, transcoding);
+}
+
+/* ---- while the program runs ---- */
 
 static bool has_ended(const struct tr_slot *slot)
 {
@@ -195,10 +267,10 @@ static bool has_ended(const struct tr_slot *slot)
 }
 
 /* Whether there was something to do. */
-static bool drain_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
+static bool drain_stream(struct transcoding *transcoding, struct stream *stream)
 {
     bool ended = has_ended(stream->slot);
-    bool progress = read_part(transcoding, serial, stream);
+    bool progress = read_part(transcoding, stream);
     if (ended && !progress)
         end_stream(stream);
     return progress;
@@ -232,7 +304,7 @@ static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
             begin_stream(transcoding, stream, slot);
     }
     if (stream->state == STREAM_READ)
-        return drain_stream(transcoding, serial, stream);
+        return drain_stream(transcoding, stream);
     if (stream->state == STREAM_FAILED)
         release(stream->slot, atomic_load(&stream->slot->head));
     return false;
@@ -247,23 +319,44 @@ static bool drain_all(struct transcoding *transcoding)
     return progress;
 }
 
+static void pause_for(unsigned milliseconds)
+{
+    struct timespec pause = {.tv_nsec = milliseconds * 1000L * 1000L};
+    nanosleep(&pause, NULL);
+}
+
 /* Rings hold some ten milliseconds of the fastest programs at least. */
 static void *drain(void *argument)
 {
+    enum { PAUSE = 2, ROUNDS = 10 };
     struct transcoding *transcoding = argument;
-    struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
-    while (!atomic_load(&transcoding->ends))
+    for (unsigned round = 1; !atomic_load(&transcoding->ends); round++) {
         if (!drain_all(transcoding))
-            nanosleep(&pause, NULL);
+            pause_for(PAUSE);
+        if (round % ROUNDS == 0)
+            reclaim(transcoding);
+    }
+    return NULL;
+}
+
+static void *watch_ends(void *argument)
+{
+    enum { PAUSE = 20 };
+    struct transcoding *transcoding = argument;
+    while (!atomic_load(&transcoding->ends)) {
+        reclaim(transcoding);
+        pause_for(PAUSE);
+    }
     return NULL;
 }
 
 static void start_thread(struct transcoding *transcoding)
 {
+    void *(*work)(void *) = is_streaming(transcoding->arena) ? drain : watch_ends;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&transcoding->thread, NULL, drain, transcoding);
+    int failed = pthread_create(&transcoding->thread, NULL, work, transcoding);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     transcoding->has_thread = !failed;
 }
@@ -283,7 +376,7 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
     transcoding->streams =
         memory_allocate_zeroed(arena->geometry.slot_count * sizeof *transcoding->streams);
     snapshot_times_init(&transcoding->snapshots);
-    if (!is_streaming(arena))
+    if (!is_streaming(arena) && !arena->options.follow && !arena->options.multi_thread)
         return transcoding;
     start_thread(transcoding);
     if (transcoding->has_thread)
@@ -294,20 +387,6 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
 }
 
 /* ---- at the end ---- */
-
-static void finish_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
-{
-    struct transcoder *transcoder = stream->transcoder;
-    if (is_streaming(transcoding->arena)) {
-        while (read_part(transcoding, serial, stream))
-            ;
-        log_cursor_extend_to_last_word(&transcoder->cursor);
-    } else {
-        transcoder_begin_ring(transcoder);
-    }
-    read_stream(transcoding, serial, stream);
-    end_stream(stream);
-}
 
 static void finish_slot(struct transcoding *transcoding, uint32_t serial)
 {
@@ -321,7 +400,7 @@ static void finish_slot(struct transcoding *transcoding, uint32_t serial)
             log_warning("%s. The recording goes without it.", refused.text);
     }
     if (stream->state == STREAM_READ)
-        finish_stream(transcoding, serial, stream);
+        finish_stream(transcoding, stream);
 }
 
 static void stop_thread(struct transcoding *transcoding)

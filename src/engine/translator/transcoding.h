@@ -1,6 +1,7 @@
 /* All logs of a recording -> packet files, DIR/translator/ring.SERIAL.
  *
- * In ring mode that happens once, at the end. In full execution, and when there can be several snapshots, a thread of
+ * In ring mode that happens at the end; where there are many threads or processes, a thread of the recorder transcodes
+ * the logs of those that have ended, whose slots and fragment tables are used again. In full execution, and when there can be several snapshots, a thread of
  * the recorder does it while the program runs, and programs wait for it when their rings are full. When the disk is
  * full, logs are still read, so that no program waits for ever, and the recording of the thread ends.
  */

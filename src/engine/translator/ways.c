@@ -50,6 +50,16 @@ void ways_close(struct ways *ways)
     free(ways);
 }
 
+void ways_forget(struct ways *ways, uint32_t serial)
+{
+    struct known_ways *known;
+    HASH_FIND(hh, ways->tables, &serial, sizeof serial, known);
+    if (!known)
+        return;
+    HASH_DEL(ways->tables, known);
+    free_known(known);
+}
+
 static void make_places(struct way_table *table, unsigned bits)
 {
     table->places = memory_allocate_zeroed(sizeof *table->places << bits);

@@ -63,6 +63,9 @@ void ways_close(struct ways *ways);
 /* Those between fragments of the address space whose fragment table is `serial`. */
 struct way_table *ways_table(struct ways *ways, uint32_t serial);
 
+/* Before fragments_forget. */
+void ways_forget(struct ways *ways, uint32_t serial);
+
 static inline uint64_t ways_hash(struct way_words words)
 {
     uint64_t key = ((uint64_t)words.word << 32 | words.before) ^ (uint64_t)words.before_that << 13;

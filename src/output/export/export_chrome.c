@@ -7,8 +7,9 @@
  *   stacks     that were suspended and resumed: flow arrows (s, f) between the two spans
  *   names      M; the wall clock in otherData
  *
- * Times are microseconds with three decimals, and so exact. Perfetto shows 512 levels of this
- * format and loses deeper ones.
+ * Times are microseconds with three decimals, and so exact. Perfetto holds 512 open spans in a row and
+ * drops deeper ones, whose ends then close others: so deeper frames have rows of their own, named as in
+ * FXT, and ends name what they end.
  *
  * Source: "Trace Event Format", https://docs.google.com/document/d/
  * 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
@@ -17,10 +18,10 @@
 #include "base/memory.h"
 #include "output/export/export.h"
 #include "output/export/export_events.h"
-#include "output/export/stack_flows.h"
 #include "output/fxt/fxt_format.h"
 #include "output/json_quoted.h"
 #include "output/span_words.h"
+#include "output/stack_flows.h"
 #include "output/text_writer.h"
 
 #include <inttypes.h>
@@ -32,38 +33,67 @@ struct function_text {
     char *known; /* as arguments: its symbol, file and line; may be empty. Owned */
 };
 
+/* Where the events of a track go. */
+struct chrome_track {
+    struct array
+        rows; /* of char *, one for each FXT_DEPTH_MAX levels: the process and the thread, and
+                          the name of the time; owned */
+    struct array open; /* of const struct span_function *: the open spans, outermost first */
+};
+
 struct chrome {
     struct block_writer *out;
     const struct span_source *source;
-    struct array functions; /* of struct function_text, by index of the function */
-    char **places; /* by track: the process and the thread, and the name of the time; owned */
+    struct array functions;      /* of struct function_text, by index of the function */
+    struct chrome_track *tracks; /* owned */
+    uint32_t deep_rows;
     struct stack_flows flows;
     bool began; /* there is an event already */
 };
 
 /* ------------------------------------------------------------------ names */
 
-static void put_name(struct chrome *chrome, const struct span_track *track, const char *what,
+static void put_name(struct chrome *chrome, uint32_t pid, uint32_t tid, const char *what,
                      const char *name)
 {
     char *text = json_quoted(name);
     char *line = memory_format("%s{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
                                ",\"name\":\"%s\",\"args\":{\"name\":%s}}",
-                               chrome->began ? ",\n" : "", track->pid, track->tid, what, text);
+                               chrome->began ? ",\n" : "", pid, tid, what, text);
     text_put(chrome->out, line);
     chrome->began = true;
     free(line);
     free(text);
 }
 
+static void add_row(struct chrome *chrome, uint32_t track, uint32_t tid)
+{
+    uint32_t pid = chrome->source->tracks[track].pid;
+    *(char **)array_add(&chrome->tracks[track].rows) =
+        memory_format("\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":", pid, tid);
+}
+
+static void add_deep_row(struct chrome *chrome, uint32_t number)
+{
+    const struct span_track *track = &chrome->source->tracks[number];
+    unsigned first = (unsigned)chrome->tracks[number].rows.count * FXT_DEPTH_MAX;
+    uint32_t tid = FXT_SYNTHETIC_TID_BASE + chrome->deep_rows++;
+    char *name = memory_format("%s" FXT_DEEP_SUFFIX_FORMAT, track->thread_name, first,
+                               first + FXT_DEPTH_MAX - 1, track->tid);
+    put_name(chrome, track->pid, tid, "thread_name", name);
+    add_row(chrome, number, tid);
+    free(name);
+}
+
 static void put_names(struct chrome *chrome)
 {
-    for (size_t i = 0; i < chrome->source->track_count; i++) {
+    for (uint32_t i = 0; i < chrome->source->track_count; i++) {
         const struct span_track *track = &chrome->source->tracks[i];
-        put_name(chrome, track, "process_name", track->process_name);
-        put_name(chrome, track, "thread_name", track->thread_name);
-        chrome->places[i] = memory_format(
-            "\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":", track->pid, track->tid);
+        put_name(chrome, track->pid, track->tid, "process_name", track->process_name);
+        put_name(chrome, track->pid, track->tid, "thread_name", track->thread_name);
+        chrome->tracks[i].rows = array_of(sizeof(char *));
+        add_row(chrome, i, track->tid);
+        chrome->tracks[i].open = array_of(sizeof(const struct span_function *));
     }
 }
 
@@ -109,14 +139,24 @@ static const struct function_text *texts_of(struct chrome *chrome,
 
 /* ------------------------------------------------------------------ events */
 
-/* An event up to its time; further fields may follow; the caller ends it by "}". */
-static void begin_event(struct chrome *chrome, const char *phase, const struct span_event *event)
+/* An event of the span at `depth` up to its time; further fields may follow; the caller ends it by
+ * "}". */
+static void begin_event_at(struct chrome *chrome, const char *phase, const struct span_event *event,
+                           size_t depth)
 {
+    struct chrome_track *track = &chrome->tracks[event->track];
+    while (track->rows.count <= depth / FXT_DEPTH_MAX)
+        add_deep_row(chrome, event->track);
     text_put(chrome->out, chrome->began ? ",\n{\"ph\":\"" : "{\"ph\":\"");
     chrome->began = true;
     text_put(chrome->out, phase);
-    text_put(chrome->out, chrome->places[event->track]);
+    text_put(chrome->out, *(char **)array_at(&track->rows, depth / FXT_DEPTH_MAX));
     text_put_microseconds(chrome->out, event->time.value);
+}
+
+static void begin_event(struct chrome *chrome, const char *phase, const struct span_event *event)
+{
+    begin_event_at(chrome, phase, event, 0);
 }
 
 /* The arguments of an event, written one after the other. */
@@ -191,9 +231,9 @@ static void put_hit(struct arguments *arguments, const struct span_hit *hit)
 }
 
 static void put_flow(struct chrome *chrome, const char *phase, const struct span_event *event,
-                     uint64_t number)
+                     size_t depth, uint64_t number)
 {
-    begin_event(chrome, phase, event);
+    begin_event_at(chrome, phase, event, depth);
     text_put(chrome->out, ",\"name\":\"goes on\",\"cat\":\"stack\",\"bp\":\"e\",\"id\":");
     text_put_number(chrome->out, number);
     text_put(chrome->out, "}");
@@ -203,7 +243,10 @@ static void put_enter(struct chrome *chrome, const struct span_event *event)
 {
     const struct function_text *texts = texts_of(chrome, event->function);
     struct arguments arguments = {.out = chrome->out};
-    begin_event(chrome, "B", event);
+    struct array *open = &chrome->tracks[event->track].open;
+    size_t depth = open->count;
+    array_add_all(open, &event->function, 1);
+    begin_event_at(chrome, "B", event, depth);
     text_put(chrome->out, texts->name);
     if (event->address)
         put_address(&arguments, FXT_NAME_ADDRESS, event->address);
@@ -215,16 +258,22 @@ static void put_enter(struct chrome *chrome, const struct span_event *event)
     end_event(&arguments);
     uint64_t arrow = stack_flows_end(&chrome->flows, event);
     if (arrow)
-        put_flow(chrome, "f", event, arrow);
+        put_flow(chrome, "f", event, depth, arrow);
 }
 
 static void put_leave(struct chrome *chrome, const struct span_event *event)
 {
+    struct array *open = &chrome->tracks[event->track].open;
+    if (open->count == 0)
+        return;
+    size_t depth = --open->count;
+    const struct span_function *ended = *(const struct span_function **)array_at(open, depth);
     uint64_t arrow = stack_flows_begin(&chrome->flows, event);
     if (arrow)
-        put_flow(chrome, "s", event, arrow);
+        put_flow(chrome, "s", event, depth, arrow);
     struct arguments arguments = {.out = chrome->out};
-    begin_event(chrome, "E", event);
+    begin_event_at(chrome, "E", event, depth);
+    text_put(chrome->out, texts_of(chrome, ended)->name);
     if (event->end != SPAN_END_RETURN)
         put_word(&arguments, FXT_NAME_END, span_end_word(event->end));
     if (event->flags & SPAN_END_INFERRED)
@@ -298,9 +347,14 @@ static void free_chrome(struct chrome *chrome)
         free(texts->known);
     }
     array_free(&chrome->functions);
-    for (size_t i = 0; i < chrome->source->track_count; i++)
-        free(chrome->places[i]);
-    free(chrome->places);
+    for (size_t i = 0; i < chrome->source->track_count; i++) {
+        struct chrome_track *track = &chrome->tracks[i];
+        for (size_t j = 0; j < track->rows.count; j++)
+            free(*(char **)array_at(&track->rows, j));
+        array_free(&track->rows);
+        array_free(&track->open);
+    }
+    free(chrome->tracks);
     stack_flows_free(&chrome->flows);
 }
 
@@ -312,7 +366,7 @@ static bool write_chrome(const struct export_trace *trace, struct block_writer *
         .out = out,
         .source = source,
         .functions = array_of(sizeof(struct function_text)),
-        .places = memory_allocate_zeroed((source->track_count + 1) * sizeof(char *)),
+        .tracks = memory_allocate_zeroed((source->track_count + 1) * sizeof(struct chrome_track)),
     };
     struct export_events events;
     export_events_init(&events, source, out, summary);
@@ -334,7 +388,7 @@ const struct export_format export_chrome = {
               "speedscope and many others: begin and end of each span with its address, "
               "symbol, file and line, gaps and other instants, counters, hits of the "
               "trigger, and flow arrows from where a stack (of a goroutine or a fiber) "
-              "is suspended to where it resumes. Perfetto shows 512 levels of this "
-              "format; deeper calls need `perfetto`.",
+              "is suspended to where it resumes. Frames deeper than 512 are on rows of "
+              "their own, since Perfetto holds no more in one.",
     .write = write_chrome,
 };

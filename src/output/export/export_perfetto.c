@@ -20,10 +20,10 @@
 #include "base/memory.h"
 #include "output/export/export.h"
 #include "output/export/export_events.h"
-#include "output/export/stack_flows.h"
 #include "output/fxt/fxt_format.h"
 #include "output/protobuf.h"
 #include "output/span_words.h"
+#include "output/stack_flows.h"
 #include "output/text_writer.h"
 
 #include <inttypes.h>

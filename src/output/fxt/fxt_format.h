@@ -33,6 +33,10 @@ enum fxt_event_type {
     FXT_EVENT_BEGIN = 2,
     FXT_EVENT_END = 3,
     FXT_EVENT_COMPLETE = 4, /* the word after the arguments is the time of the end */
+    /* An arrow: the word after the arguments is its number. Each binds to the span that is open on
+     * its thread. */
+    FXT_EVENT_FLOW_BEGIN = 8,
+    FXT_EVENT_FLOW_END = 10,
 };
 
 /* Arguments have a header like a record's: type, size, and the reference of the name in bits 16-31.

@@ -11,6 +11,7 @@
 #include "output/fxt/fxt_threads.h"
 #include "output/fxt/wall_clock.h"
 #include "output/output_file.h"
+#include "output/stack_flows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,9 @@ struct writer {
     size_t cache_count;
     uint32_t next_synthetic_tid;
     struct counter_cache *counters; /* by text */
-    struct arena names;             /* of rows of deep frames, and counters */
+    struct stack_flows flows;
+    struct fxt_cached_string flow_name, flow_category;
+    struct arena names; /* of rows of deep frames, and counters */
     uint64_t event_count;
     struct fxt_summary summary;
 };
@@ -352,12 +355,28 @@ static inline void write_call(struct writer *writer, const struct span_event *ev
     give_back(writer, CALL_WORDS_MAX, word_count);
 }
 
+/* In the row of the next span: when it is there already, or still, as flows bind to open spans. */
+static void write_flow(struct writer *writer, enum fxt_event_type type,
+                       const struct span_event *event, uint64_t number)
+{
+    uint64_t name = fxt_strings_reference(&writer->strings, &writer->flow_name, "goes on");
+    uint64_t category = fxt_strings_reference(&writer->strings, &writer->flow_category, "stack");
+    uint64_t thread = reference_of_next(writer, event->track);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 3 * FXT_WORD);
+    record[0] = event_header(type, 3, 0, thread) | category << 32 | name << 48;
+    record[1] = event->time.value;
+    record[2] = number;
+}
+
 static inline void write_enter(struct writer *writer, const struct span_event *event)
 {
     if (event->hit)
         write_hit(writer, event);
     else
         write_call(writer, event);
+    uint64_t arrow = event->stack ? stack_flows_end(&writer->flows, event) : 0;
+    if (arrow)
+        write_flow(writer, FXT_EVENT_FLOW_END, event, arrow);
     writer->tracks[event->track].depth++;
     writer->summary.spans++;
 }
@@ -379,6 +398,8 @@ static inline void write_leave(struct writer *writer, const struct span_event *e
     if (track->depth == 0)
         return; /* every reader ignores an end without a begin */
     track->depth--;
+    if (event->stack)
+        write_flow(writer, FXT_EVENT_FLOW_BEGIN, event, stack_flows_begin(&writer->flows, event));
     uint64_t thread = reference_of_next(writer, event->track);
     struct event_record record = reserve_record(writer, END_WORDS_MAX);
     if (event->end != SPAN_END_RETURN)
@@ -513,6 +534,7 @@ static bool write_trace(struct writer *writer, struct span_source *source,
     free(writer->tracks);
     free(writer->caches);
     HASH_CLEAR(hh, writer->counters);
+    stack_flows_free(&writer->flows);
     arena_free(&writer->names);
     return ok;
 }

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/number_order.h"
 #include "recording/perf_data/perf_data_header.h"
 #include "recording/perf_data/perf_file_format.h"
 #include "recording/perf_data/record_row.h"
@@ -143,27 +144,14 @@ static bool read_view(struct perf_data_input *input, const struct file_view *vie
 
 /* ---- the result ---- */
 
-/* A record and its place in the file, so that sorting by time keeps the order of equal times. */
-struct timed_index {
-    uint64_t time;
-    size_t index;
-};
-
-static int compare_times(const void *left, const void *right)
-{
-    const struct timed_index *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-
+/* Records of equal times keep their order. */
 static struct sideband_record *sort_by_time(const struct array *records)
 {
     const struct sideband_record *unsorted = records->elements;
-    struct timed_index *order = memory_allocate(records->count * sizeof *order);
+    struct numbered *order = memory_allocate(records->count * sizeof *order);
     for (size_t i = 0; i < records->count; i++)
-        order[i] = (struct timed_index){unsorted[i].time.value, i};
-    qsort(order, records->count, sizeof *order, compare_times);
+        order[i] = (struct numbered){unsorted[i].time.value, i};
+    number_order(order, records->count);
     struct sideband_record *sorted = memory_allocate(records->count * sizeof *sorted);
     for (size_t i = 0; i < records->count; i++)
         sorted[i] = unsorted[order[i].index];

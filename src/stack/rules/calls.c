@@ -1,15 +1,22 @@
-#include "stack/rules/calls.h"
-
-#include "stack/rules/calls_on_other_stack.h"
+/* The rules of calls, and of returns and jumps to where a call returns.
+ *
+ * A return is matched by its *address*: it ends the frame whose call pushed that address. Names are
+ * not enough (recursion, static functions of the same name), and a tail call changes a frame's name
+ * but not its return address. The first that applies:
+ *   to the leaf's return address            the leaf ends
+ *   of the root                             its caller is discovered
+ *   to the return address of another frame  that frame and those above it end (a long return),
+ *                                           unless an exception continues there (landing_pads.h)
+ *   of a local call, elsewhere              a retpoline: the return is its jump
+ *
+ * The rules asked before and after this one are in the table of rules.h.
+ */
 #include "stack/rules/context_rewrites.h"
-#include "stack/rules/goroutines.h"
-#include "stack/rules/kernel_entry.h"
-#include "stack/rules/ocaml_traps.h"
-#include "stack/rules/signals.h"
+#include "stack/rules/landing_pads.h"
 #include "stack/rules/stack_pointer.h"
-#include "stack/rules/stack_pointer_switch.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 /* How far beyond the innermost frame of the returned-to function the exact return address is
  * searched for. */
@@ -21,21 +28,20 @@ static bool is_local_call(const struct thread_stack *stack, const struct flow_ev
            !thread_stack_is_start(stack, event->to);
 }
 
-void rule_call(struct thread_stack *stack, const struct flow_event *event)
+/* A new frame above the leaf. If there is no segment, one begins here: its root is the called
+ * function, whose caller will be discovered by its return. */
+static bool follow_call(struct thread_stack *stack, const struct flow_event *event)
 {
     struct activation called = {
         .function = event->function,
         .kind = is_local_call(stack, event) ? FRAME_LOCAL : FRAME_FUNCTION,
         .return_address = event->next,
     };
-    if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin(stack, &called, event->to, true);
-        return;
-    }
-    leave_unseen_kernel(stack);
-    note_call_elsewhere(stack);
-    note_goroutine_leaves(stack);
-    thread_stack_enter(stack, &called, event->to);
+    if (stack->leaf == FRAME_NONE)
+        stack_moves_begin(stack, &called, event->to, true);
+    else
+        stack_moves_enter(stack, &called, event->to);
+    return true;
 }
 
 /* True if `frame` was pushed by a call whose return address is `address`. Frames pushed by the
@@ -74,18 +80,17 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
 static void end_frame(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, frame)) {
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
         return;
     }
-    thread_stack_return(stack, thread_stack_parent(stack, frame));
-    take_over(stack, event->function, event->to);
+    stack_moves_return(stack, thread_stack_parent(stack, frame));
+    stack_moves_replace(stack, event->function, event->to);
 }
 
 /* Several frames end at once: all except `frame` without a return of their own. */
 static void end_frames(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
-    stack->statistics.unwound++;
-    thread_stack_unwind(stack, frame);
+    stack_moves_unwind(stack, frame);
     end_frame(stack, frame, event);
 }
 
@@ -102,37 +107,18 @@ static bool returns_from_root(const struct thread_stack *stack, const struct flo
     return event->function == FUNCTION_UNKNOWN || !thread_stack_is_start(stack, event->to);
 }
 
-/* A handler returns to a function that is not active; but a handler can also be left by an
- * exception. */
-static bool is_restorer(const struct thread_stack *stack, const struct flow_event *event)
-{
-    return thread_stack_leaf(stack)->kind == FRAME_SIGNAL &&
-           (active_functions_count(&stack->open, event->function) == 0 ||
-            thread_stack_is_start(stack, event->to));
-}
-
-/* A handler can make the interrupted function call another one, which returns to the function's
- * first instruction, as if it had not begun (Go's asyncPreempt). */
-static bool returns_to_interrupted_start(const struct thread_stack *stack,
-                                         const struct flow_event *event)
-{
-    const struct frame *caller = thread_stack_frame(stack, thread_stack_parent(stack, stack->leaf));
-    return thread_stack_leaf(stack)->kind == FRAME_SIGNAL && caller->kind == FRAME_FUNCTION &&
-           caller->function == event->function && thread_stack_is_start(stack, event->to);
-}
-
 /* A local call returns elsewhere: its return address was replaced, and the return is a jump of the
  * function. */
 static void jump_by_local_call(struct thread_stack *stack, const struct flow_event *event)
 {
-    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
-    land(stack, event);
+    stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
+    unwinding_land(stack, event);
 }
 
 /* A return to the leaf's return address. */
 static void return_from_leaf(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!switch_to_suspended(stack, event))
+    if (!stack_switch_to_suspended(stack, event))
         end_frame(stack, stack->leaf, event);
 }
 
@@ -144,7 +130,7 @@ static void return_without_switch(struct thread_stack *stack, const struct flow_
     if (caller->function == event->function || caller->kind == FRAME_PLACEHOLDER)
         end_frame(stack, stack->leaf, event);
     else
-        take_over(stack, event->function, event->to);
+        stack_moves_replace(stack, event->function, event->to);
 }
 
 static bool return_from_several(struct thread_stack *stack, const struct flow_event *event)
@@ -152,88 +138,45 @@ static bool return_from_several(struct thread_stack *stack, const struct flow_ev
     frame_id frame = find_by_return_address(stack, event->to, event->function);
     if (frame == FRAME_NONE)
         return false;
-    if (!land_on_pad(stack, event))
+    if (!landing_pads_land(stack, event))
         end_frames(stack, frame, event);
     return true;
 }
 
-/* A return to the first instruction of a function. Code that makes a new stack may have its first
- * function begin by a return (makecontext does). If the leaf's caller is unknown, that function may
- * be the restorer, and the leaf a signal handler. */
-static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
+static bool follow_return(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (is_first_of_new_stack(stack))
-        thread_stack_discover(stack, event->function, event->to);
-    else if (thread_stack_is_root(stack, stack->leaf))
-        take_over(stack, event->function, event->to);
-    else
-        switch_to_new(stack, event, 0);
-}
-
-void rule_return(struct thread_stack *stack, const struct flow_event *event)
-{
-    if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin_at(stack, event, false);
-        return;
-    }
-    leave_unseen_kernel(stack);
-    if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
-        return;
-    if (returns_to(thread_stack_leaf(stack), event->to) || returns_for_interrupted(stack, event))
+    if (returns_to(thread_stack_leaf(stack), event->to) ||
+        context_rewrites_returns_for_interrupted(stack, event))
         return_from_leaf(stack, event);
-    else if (return_to_interrupted(stack, event))
-        return;
-    else if (was_no_switch(stack, event))
+    else if (stack_switch_was_none(stack, event))
         return_without_switch(stack, event);
     else if (returns_from_root(stack, event))
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
     else if (return_from_several(stack, event))
-        return;
+        return true;
     else if (thread_stack_leaf(stack)->kind == FRAME_LOCAL)
         jump_by_local_call(stack, event);
     else if (stack->root_return_address == event->to)
-        thread_stack_discover(stack, event->function, event->to);
-    else if (returns_to_interrupted_start(stack, event))
-        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
-    else if (is_restorer(stack, event))
-        enter_restorer(stack, event->function, event->to);
-    else if (switch_to_suspended(stack, event))
-        return;
-    else if (thread_stack_is_start(stack, event->to))
-        begin_or_replace(stack, event);
+        stack_moves_discover(stack, event->function, event->to);
     else
-        land_by_return(stack, event);
+        return false;
+    return true;
 }
 
-/* A jump into the middle of a function that is active, or in which a suspended stack waits. */
-static void jump_back(struct thread_stack *stack, const struct flow_event *event)
+/* A return by `pop; jmp`, or a jump that does not change the stack. */
+static bool follow_jump(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (event->flags & FLOW_LOADS_STACK && land_on_pad(stack, event))
-        return;
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
     else if (return_from_several(stack, event))
-        return;
+        return true;
     else if (stack_pointer_stays(stack, event))
-        take_over(stack, event->function, event->to);
-    else if (!switch_to_suspended(stack, event))
-        land(stack, event);
+        stack_moves_replace(stack, event->function, event->to);
+    else
+        return false;
+    return true;
 }
 
-void rule_jump(struct thread_stack *stack, const struct flow_event *event)
-{
-    if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin_at(stack, event, false);
-        return;
-    }
-    leave_unseen_kernel(stack);
-    if (event->flags & FLOW_DIRECT)
-        take_over(stack, event->function, event->to);
-    else if (raise_to_trap(stack, event) || switch_goroutine(stack, event) ||
-             switch_by_pointer(stack, event))
-        return;
-    else if (stays_in_leaf(stack, event))
-        take_over(stack, event->function, event->to);
-    else
-        jump_back(stack, event);
-}
+const struct stack_rule calls_rule = {
+    .follow = {[FLOW_CALL] = follow_call, [FLOW_RETURN] = follow_return, [FLOW_JUMP] = follow_jump},
+};

@@ -31,10 +31,10 @@ static void forget_oldest(struct array *calls)
     memmove(elements, elements + 1, calls->count * sizeof(*elements));
 }
 
-void note_call_elsewhere(struct thread_stack *stack)
+static bool note_call(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!stack_pointer_moved(stack))
-        return;
+    if (!stack_pointer_moved(stack) || stack->leaf == FRAME_NONE)
+        return false;
     struct call_on_other_stack *call = find_call(stack, stack->leaf);
     if (call == NULL) {
         if (calls_of(stack)->count == CALLS_LIMIT)
@@ -42,17 +42,19 @@ void note_call_elsewhere(struct thread_stack *stack)
         call = array_add(calls_of(stack));
     }
     *call = (struct call_on_other_stack){stack->leaf, stack_pointer_move(stack).from};
+    return false;
 }
 
-uint64_t pointer_before_call(const struct thread_stack *stack, frame_id caller)
+uint64_t calls_on_other_stack_pointer(const struct thread_stack *stack, frame_id caller)
 {
     const struct call_on_other_stack *call = find_call(stack, caller);
     return call != NULL ? call->pointer : 0;
 }
 
-bool returns_from_elsewhere(const struct thread_stack *stack, const struct flow_event *event)
+bool calls_on_other_stack_returns(const struct thread_stack *stack, const struct flow_event *event)
 {
-    return leaf_returns_to(stack, stack->leaf, event->to) && find_call(stack, stack->leaf) != NULL;
+    return stack_switch_leaf_returns_to(stack, stack->leaf, event->to) &&
+           find_call(stack, stack->leaf) != NULL;
 }
 
 static void begin(struct thread_stack *stack)
@@ -69,4 +71,5 @@ const struct stack_rule calls_on_other_stack_rule = {
     .state_size = sizeof(struct calls_on_other_stack),
     .begin = begin,
     .end = end,
+    .follow = {[FLOW_CALL] = note_call},
 };

@@ -2,11 +2,9 @@
  *
  * Go's systemstack and asmcgocall do, and all code that runs a function on a separate stack: load
  * the stack pointer, call, load it again, return. Here these are calls like any other; but the
- * return is recorded as a move from one stack to another (stack_pointer_switch.h), for which no
+ * return is recorded as a move from one stack to another (stack_pointer_switch.c), for which no
  * suspended stack fits. mcall and morestack call in the same way and never return: their stack is
  * recognized by where it was left when it continues (goroutines.h).
- *
- * Called by the rules of calls and switches.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_CALLS_ON_OTHER_STACK_H
 #define MAGIC_TRACE_STACK_RULES_CALLS_ON_OTHER_STACK_H
@@ -23,15 +21,12 @@ struct calls_on_other_stack {
     struct array calls; /* struct call_on_other_stack, the newest last */
 };
 
-/* The leaf is about to call. */
-void note_call_elsewhere(struct thread_stack *stack);
-
 /* The stack pointer in `caller` when it made its newest call on another stack; 0 if it has made
  * none, or the pointer was not recorded. */
-uint64_t pointer_before_call(const struct thread_stack *stack, frame_id caller);
+uint64_t calls_on_other_stack_pointer(const struct thread_stack *stack, frame_id caller);
 
 /* A return or jump of the leaf ends a move. True if the leaf has called on another stack, and now
  * returns to its caller. */
-bool returns_from_elsewhere(const struct thread_stack *stack, const struct flow_event *event);
+bool calls_on_other_stack_returns(const struct thread_stack *stack, const struct flow_event *event);
 
 #endif

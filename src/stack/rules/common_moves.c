@@ -1,14 +1,12 @@
 #include "stack/rules/common_moves.h"
 
 #include "stack/rules/goroutines.h"
-#include "stack/rules/kernel_entry.h"
+#include "stack/rules/kernel_frames.h"
 #include "stack/rules/ocaml_traps.h"
-#include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
-#include "stack/rules/tracing_pause.h"
+#include "stack/rules/tail_calls.h"
 #include "stack/rules/transactions.h"
-#include "stack/rules/unwinding.h"
 #include "stack/stack_moves.h"
 
 /* True if the stack is in no state that a rule checks before it makes a plain move. */
@@ -16,7 +14,7 @@ static bool is_at_ease(const struct thread_stack *stack)
 {
     return stack->started && stack->leaf != FRAME_NONE && !transactions_run(stack) &&
            !stack_pointer_moved(stack) && !frame_tree_full(&stack->tree) &&
-           !is_outside_frame(thread_stack_leaf(stack));
+           !kernel_frames_is_outside(thread_stack_leaf(stack));
 }
 
 /* For functions that are not special (is_special_function), and that frames can have. */
@@ -24,12 +22,6 @@ static inline bool is_ordinary(const struct flow_event *event)
 {
     return !(event->flags & FLOW_TRANSACTION) &&
            event->function - FUNCTION_FIRST <= FRAME_FUNCTION_MAXIMUM - FUNCTION_FIRST;
-}
-
-static inline void go_to(struct thread_stack *stack, struct ticks time)
-{
-    if (time.value > stack->now.value)
-        stack->now = time;
 }
 
 /* CALLERS_MAX: callers that are cached. UNCOUNTED_MAX: frames that are not counted until a rule
@@ -74,7 +66,7 @@ static inline const struct frame *uncounted_frame(const struct walk *walk, uint3
 static void count_all(struct walk *walk)
 {
     for (uint32_t i = 0; i < walk->uncounted; i++)
-        active_functions_add(&walk->stack->open, uncounted_frame(walk, i)->function);
+        stack_moves_count(walk->stack, uncounted_frame(walk, i)->function);
     walk->uncounted = 0;
 }
 
@@ -105,7 +97,7 @@ static inline void discount_leaf(struct walk *walk)
     if (walk->uncounted > 0)
         walk->uncounted--;
     else
-        active_functions_remove(&walk->stack->open, walk->leaf->function);
+        stack_moves_discount(walk->stack, walk->leaf->function);
 }
 
 /* `kind` is what enters it. */
@@ -113,12 +105,9 @@ static inline __attribute__((always_inline)) void enter(struct walk *walk, frame
                                                         const struct activation *activation,
                                                         uint64_t address, enum history_kind kind)
 {
-    struct thread_stack *stack = walk->stack;
-    frame_id leaf = place_leaf(stack, parent, activation, address);
-    walk->leaf = thread_stack_frame(stack, leaf);
+    frame_id leaf = stack_moves_enter_uncounted(walk->stack, parent, activation, address, kind);
+    walk->leaf = thread_stack_frame(walk->stack, leaf);
     walk->uncounted++;
-    stack->statistics.spans++;
-    record_step(stack, kind, leaf);
 }
 
 /* Not for the leaf's own function: that may be a local call. */
@@ -129,7 +118,7 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
     frame_id caller = walk->stack->leaf;
     if (walk->leaf->function == event->function)
         return false;
-    go_to(walk->stack, event->time);
+    stack_moves_advance(walk->stack, event->time);
     remember_caller(walk);
     enter(walk, caller, &called, event->to, HISTORY_ENTER);
     return true;
@@ -152,22 +141,21 @@ static inline bool return_plainly(struct walk *walk, const struct flow_event *ev
     struct caller caller = caller_of_leaf(walk);
     if (caller.frame->function != event->function || caller.frame->kind == FRAME_PLACEHOLDER)
         return false;
-    go_to(stack, event->time);
+    stack_moves_advance(stack, event->time);
     discount_leaf(walk);
     if (walk->caller_count > 0)
         walk->caller_count--;
-    stack->leaf = caller.id;
     walk->leaf = caller.frame;
-    record_step(stack, HISTORY_RETURN, caller.id);
+    stack_moves_return_uncounted(stack, caller.id);
     return true;
 }
 
 static bool stays_by_rule(struct walk *walk, const struct flow_event *event)
 {
-    if (ocaml_traps_are_set(walk->stack) || runs_gogo(walk->stack))
+    if (ocaml_traps_are_set(walk->stack) || goroutines_runs_gogo(walk->stack))
         return false;
     count_all(walk);
-    return stays_in_leaf(walk->stack, event);
+    return tail_calls_stays_in_leaf(walk->stack, event);
 }
 
 /* An indirect jump: through a table of the linker, a thunk, a pointer at the end of a function. If
@@ -182,12 +170,12 @@ static inline bool stays_plainly(struct walk *walk, const struct flow_event *eve
 
 static inline bool jump_plainly(struct walk *walk, const struct flow_event *event)
 {
-    go_to(walk->stack, event->time); /* the code depends on the time */
+    stack_moves_advance(walk->stack, event->time); /* the code depends on the time */
     if (event->next != 0 || (!(event->flags & FLOW_DIRECT) && !stays_plainly(walk, event)))
         return false;
     if (walk->leaf->function == event->function)
         return true;
-    struct activation activation = taken_over(walk->stack, event->function);
+    struct activation activation = stack_moves_taken_over(walk->stack, event->function);
     discount_leaf(walk);
     enter(walk, walk->leaf->parent, &activation, event->to, HISTORY_REPLACE);
     return true;
@@ -223,13 +211,12 @@ static bool all_jump_directly(const struct flow_event *events, size_t count)
  * direct jumps do not change that (end_move_by). */
 static void be_at_ease(struct thread_stack *stack, const struct flow_event *moves, size_t count)
 {
-    tracing_pause_continued(stack);
-    recorded_callers_end(stack);
+    thread_stack_followed(stack, moves[count - 1].kind);
     if (!all_jump_directly(moves, count))
         stack_pointer_branched(stack);
 }
 
-size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
+size_t common_moves_follow(struct thread_stack *stack, const struct flow_event *events,
                            size_t count)
 {
     size_t done = 0;

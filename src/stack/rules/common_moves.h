@@ -17,7 +17,7 @@
 
 /* Follows the events as long as they are plain; returns their number. The others are for the rules.
  */
-size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
+size_t common_moves_follow(struct thread_stack *stack, const struct flow_event *events,
                            size_t count);
 
 #endif

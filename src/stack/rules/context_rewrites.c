@@ -1,5 +1,7 @@
 #include "stack/rules/context_rewrites.h"
 
+#include "stack/stack_moves.h"
+
 #include <string.h>
 
 enum { KEPT_IN_MIND = 64 };
@@ -43,18 +45,18 @@ static void forget(struct thread_stack *stack, struct context_rewrite *context_r
     state_of(stack)->frames.count--;
 }
 
-void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
-                           uint64_t interrupted, function_id restorer)
+void context_rewrites_begin(struct thread_stack *stack, const struct flow_event *event,
+                            uint64_t interrupted, function_id restorer)
 {
     struct activation begun = {
         .function = event->function, .kind = FRAME_SIGNAL, .return_address = interrupted};
     if (runs_on_top(stack, event->to) || is_injected_by_go(stack, event->function)) {
-        thread_stack_enter(stack, &begun, event->to);
+        stack_moves_enter(stack, &begun, event->to);
         return;
     }
     if (state_of(stack)->frames.count == KEPT_IN_MIND)
         forget(stack, context_rewrite_at(stack, 0));
-    frame_id link = thread_stack_enter_movable(stack, &begun, event->to);
+    frame_id link = stack_moves_enter_movable(stack, &begun, event->to);
     *(struct context_rewrite *)array_add(&state_of(stack)->frames) =
         (struct context_rewrite){.link = link, .address = event->to, .restorer = restorer};
 }
@@ -74,7 +76,7 @@ static struct context_rewrite *find_context_rewrite(const struct thread_stack *s
 
 static void settle_as_moved(struct thread_stack *stack, struct context_rewrite *context_rewrite)
 {
-    thread_stack_move(stack, context_rewrite->link);
+    stack_moves_move(stack, context_rewrite->link);
     forget(stack, context_rewrite);
 }
 
@@ -106,7 +108,8 @@ static bool would_return_to(const struct thread_stack *stack,
            thread_stack_is_root(stack, interrupted) && !thread_stack_is_start(stack, event->to);
 }
 
-bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event *event)
+bool context_rewrites_returns_for_interrupted(struct thread_stack *stack,
+                                              const struct flow_event *event)
 {
     struct context_rewrite *context_rewrite = find_context_rewrite(stack, stack->leaf);
     if (context_rewrite == NULL || thread_stack_leaf(stack)->return_address == event->to)
@@ -121,7 +124,8 @@ bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event
     return true;
 }
 
-bool return_to_interrupted(struct thread_stack *stack, const struct flow_event *event)
+/* An injected call returns to what was interrupted. */
+static bool follow_return(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct frame *leaf = thread_stack_leaf(stack);
     if (leaf->kind != FRAME_SIGNAL || leaf->return_address != event->to)
@@ -129,18 +133,18 @@ bool return_to_interrupted(struct thread_stack *stack, const struct flow_event *
     struct context_rewrite *context_rewrite = find_context_rewrite(stack, stack->leaf);
     if (context_rewrite != NULL)
         settle_as_on_top(stack, context_rewrite);
-    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
     return true;
 }
 
-void settle_as_handler(struct thread_stack *stack)
+void context_rewrites_settle_handler(struct thread_stack *stack)
 {
     struct context_rewrite *context_rewrite = find_context_rewrite(stack, stack->leaf);
     if (context_rewrite != NULL)
         settle_as_on_top(stack, context_rewrite);
 }
 
-void settle_before_unwinding(struct thread_stack *stack, frame_id target)
+static void settle_before_unwinding(struct thread_stack *stack, frame_id target)
 {
     if (state_of(stack)->frames.count == 0)
         return;
@@ -154,6 +158,12 @@ void settle_before_unwinding(struct thread_stack *stack, frame_id target)
         else
             settle_as_moved(stack, context_rewrite);
     }
+}
+
+void context_rewrites_unwind(struct thread_stack *stack, frame_id target)
+{
+    settle_before_unwinding(stack, target);
+    stack_moves_unwind(stack, target);
 }
 
 /* Other code is at them. */
@@ -179,4 +189,5 @@ const struct stack_rule context_rewrites_rule = {
     .begin = begin,
     .end = end,
     .program_changed = forget_addresses,
+    .follow = {[FLOW_RETURN] = follow_return},
 };

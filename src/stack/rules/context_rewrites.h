@@ -10,7 +10,7 @@
  *                                           ended, and returns to its caller (recovery of faults,
  *                                           abort handlers of restartable sequences)
  * At its beginning these cannot be distinguished. Until it ends, it is a frame on top of what was
- * interrupted that can be moved (thread_stack_enter_movable). If it has not returned but is left by
+ * interrupted that can be moved (stack_moves_enter_movable). If it has not returned but is left by
  * an exception or longjmp, it is a handler if the kernel has gone there at once. If sigreturn has,
  * the context was rewritten, unless the code has run on top of interrupted code before or is known
  * to be called so (sigpanic of Go's runtime, which never returns).
@@ -37,21 +37,18 @@ struct context_rewrites {
 
 /* The kernel goes back to event->to; the leaf was interrupted at `interrupted`. `restorer`: the
  * function from which sigreturn was called; FUNCTION_UNKNOWN if it was not sigreturn. */
-void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
-                           uint64_t interrupted, function_id restorer);
+void context_rewrites_begin(struct thread_stack *stack, const struct flow_event *event,
+                            uint64_t interrupted, function_id restorer);
 
 /* True if the leaf returns to the caller of what was interrupted, which it has replaced: the leaf
  * has been moved to where it belongs, and the caller must end it. */
-bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event *event);
-
-/* True if the leaf, an injected call, has returned to what was interrupted; then the event is
- * complete. */
-bool return_to_interrupted(struct thread_stack *stack, const struct flow_event *event);
+bool context_rewrites_returns_for_interrupted(struct thread_stack *stack,
+                                              const struct flow_event *event);
 
 /* The leaf, a handler, returns to its restorer: its place is on top of what it interrupted. */
-void settle_as_handler(struct thread_stack *stack);
+void context_rewrites_settle_handler(struct thread_stack *stack);
 
-/* Everything above `target`, a frame of the stack, is about to be unwound. */
-void settle_before_unwinding(struct thread_stack *stack, frame_id target);
+/* Unwinds everything above `target`, a frame of the stack. */
+void context_rewrites_unwind(struct thread_stack *stack, frame_id target);
 
 #endif

@@ -1,6 +1,7 @@
 #include "stack/rules/forced_unwinding.h"
 
 #include "stack/rules/unwind_targets.h"
+#include "stack/stack_moves.h"
 
 /* Between the unwinder and longjmp: phase 2, libc's stop function, wrappers of longjmp. */
 enum { FRAMES_ABOVE_UNWINDER = 16 };
@@ -37,7 +38,7 @@ static bool is_to_be_cleaned_up(struct thread_stack *stack, frame_id frame,
            unwind_targets_may_have_called(stack, frame, event->to);
 }
 
-bool land_in_cleanup(struct thread_stack *stack, const struct flow_event *event)
+bool forced_unwinding_land(struct thread_stack *stack, const struct flow_event *event)
 {
     frame_id id = find_unwinder(stack, event);
     if (id == FRAME_NONE)
@@ -48,8 +49,7 @@ bool land_in_cleanup(struct thread_stack *stack, const struct flow_event *event)
     if (thread_stack_frame(stack, id)->kind == FRAME_PLACEHOLDER)
         return false;
     *stack->rules.forced_unwinding = (struct forced_unwinding){.frame = id, .at = event->to};
-    stack->statistics.unwound++;
-    thread_stack_unwind(stack, id);
+    stack_moves_unwind(stack, id);
     return true;
 }
 

@@ -20,6 +20,6 @@
 
 /* Control is at event->to in a function that is active. True if forced unwinding has brought it
  * there, and the activation is known: the stack is then cut to it. */
-bool land_in_cleanup(struct thread_stack *stack, const struct flow_event *event);
+bool forced_unwinding_land(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -5,6 +5,7 @@
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 static enum go_role role_of(const struct thread_stack *stack, function_id function)
 {
@@ -35,9 +36,9 @@ static struct waiting find_waiting(const struct thread_stack *stack)
 static void go_on_after(struct thread_stack *stack, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, stack->leaf))
-        thread_stack_discover(stack, event->function, event->to);
+        stack_moves_discover(stack, event->function, event->to);
     else
-        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+        stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
 }
 
 /* mcall and morestack leave the stack pointer at their return address, which gogo drops. */
@@ -50,31 +51,33 @@ static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event
     for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;) {
         const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), i);
         if (suspended->pointer + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to &&
-            leaf_returns_to(stack, suspended->leaf, event->to)) {
-            resume_suspended(stack, i, thread_stack_parent(stack, suspended->leaf), event);
+            stack_switch_leaf_returns_to(stack, suspended->leaf, event->to)) {
+            stack_switch_resume(stack, i, thread_stack_parent(stack, suspended->leaf), event);
             return true;
         }
     }
     return false;
 }
 
-void note_goroutine_leaves(struct thread_stack *stack)
+/* As soon as a goroutine has left its stack, other threads may resume it. */
+static bool note_leaving(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!stack_pointer_moved(stack) ||
+    if (!stack_pointer_moved(stack) || stack->leaf == FRAME_NONE ||
         role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
-        return;
+        return false;
     *(struct goroutine_moment *)array_add(&stack->rules.goroutines->departures) =
         (struct goroutine_moment){
             .time = stack->now,
             .pointer = stack_pointer_move(stack).from + RETURN_ADDRESS_SIZE,
             .frame = thread_stack_parent(stack, stack->leaf),
         };
+    return false;
 }
 
 /* A goroutine continues, or begins, that was not suspended here. */
 static void begin_goroutine(struct thread_stack *stack, const struct flow_event *event)
 {
-    begin_new_stack(stack, event);
+    stack_switch_begin(stack, event);
     if (stack_pointer_moved(stack) && !thread_stack_is_start(stack, event->to))
         *(struct goroutine_moment *)array_add(&stack->rules.goroutines->arrivals) =
             (struct goroutine_moment){stack->now, stack_pointer_move(stack).to, stack->leaf};
@@ -86,9 +89,9 @@ static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct
     if (ended)
         stack_switch_leave(stack);
     else
-        suspend_running(stack);
+        stack_switch_suspend(stack);
     bool found = stack_pointer_moved(stack) ? go_on_at_pointer(stack, event)
-                                            : go_on_in_suspended(stack, event);
+                                            : stack_switch_continue_at(stack, event);
     if (!found)
         begin_goroutine(stack, event);
 }
@@ -98,29 +101,30 @@ static void recover(struct thread_stack *stack, const struct flow_event *event)
 {
     struct flow_event unwind_target = *event;
     unwind_target.flags |= FLOW_LOADS_STACK;
-    land(stack, &unwind_target);
+    unwinding_land(stack, &unwind_target);
 }
 
 /* True if the running goroutine, in the leaf, continues at event->to, as far as is known. */
 static bool is_own(const struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!leaf_returns_to(stack, stack->leaf, event->to))
+    if (!stack_switch_leaf_returns_to(stack, stack->leaf, event->to))
         return false;
     if (stack_pointer_moved(stack))
         return stack_pointer_move(stack).from + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to;
-    return !is_suspended_at(stack, event->to);
+    return !stack_switch_is_suspended_at(stack, event->to);
 }
 
-bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event)
+/* gogo's jump. */
+static bool follow_jump(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!runs_gogo(stack))
+    if (!goroutines_runs_gogo(stack))
         return false;
     frame_id scheduler = thread_stack_parent(stack, stack->leaf);
     enum go_role role = role_of(stack, thread_stack_frame(stack, scheduler)->function);
     struct waiting waiting = find_waiting(stack);
     if (waiting.frame != FRAME_NONE)
-        thread_stack_return(stack, waiting.frame);
-    stack_pointer_set_left(stack, pointer_before_call(stack, stack->leaf));
+        stack_moves_return(stack, waiting.frame);
+    stack_pointer_set_left(stack, calls_on_other_stack_pointer(stack, stack->leaf));
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);
     else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
@@ -146,4 +150,5 @@ const struct stack_rule goroutines_rule = {
     .state_size = sizeof(struct goroutines),
     .begin = begin,
     .end = end,
+    .follow = {[FLOW_CALL] = note_leaving, [FLOW_JUMP] = follow_jump},
 };

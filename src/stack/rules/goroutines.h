@@ -16,7 +16,7 @@
  * One that was suspended here, then ran in another thread, and comes back with the same stack
  * pointer seems not to have been away: until a return shows otherwise, it has its former callers.
  *
- * Called by calls.c; go_runtime.h recognizes gogo.
+ * go_runtime.h recognizes gogo.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_GOROUTINES_H
 #define MAGIC_TRACE_STACK_RULES_GOROUTINES_H
@@ -46,13 +46,9 @@ static inline const struct array *goroutines_arrivals(const struct thread_stack 
     return &stack->rules.goroutines->arrivals;
 }
 
-/* The leaf is about to call. As soon as a goroutine has left its stack, other threads may resume
- * it. */
-void note_goroutine_leaves(struct thread_stack *stack);
-
-/* True if the leaf is gogo: its jump is for switch_goroutine. gogo continues in a part of itself
+/* True if the leaf is gogo: its jump chooses a goroutine. gogo continues in a part of itself
  * that has another name. */
-static inline bool runs_gogo(const struct thread_stack *stack)
+static inline bool goroutines_runs_gogo(const struct thread_stack *stack)
 {
     if (!stack->open.has_gogo)
         return false;
@@ -60,8 +56,5 @@ static inline bool runs_gogo(const struct thread_stack *stack)
     return active_functions_slot(&stack->open, thread_stack_leaf(stack)->function)->is_gogo ||
            (origin != FUNCTION_UNKNOWN && active_functions_slot(&stack->open, origin)->is_gogo);
 }
-
-/* Called for an indirect jump. True if it was gogo's, and has been followed. */
-bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -21,31 +21,7 @@
 
 #include "stack/thread_stack.h"
 
-void rule_syscall(struct thread_stack *stack, const struct flow_event *event);
-void rule_interrupt(struct thread_stack *stack, const struct flow_event *event);
-void rule_kernel_return(struct thread_stack *stack, const struct flow_event *event);
-
-/* "[syscall]", "[interrupt]" or "[untraced]". */
-static inline bool is_special_function(function_id function)
-{
-    return function == FUNCTION_SYSCALL || function == FUNCTION_INTERRUPT ||
-           function == FUNCTION_UNTRACED;
-}
-
-/* True if `frame` stands for a time in which nothing of the thread is traced. */
-static inline bool is_outside_frame(const struct frame *frame)
-{
-    return is_special_function(frame->function);
-}
-
 /* Control continues at event->to; the leaf is the kernel's frame. */
-void leave_kernel(struct thread_stack *stack, const struct flow_event *event);
-
-/* An event of the program came although the leaf is "[syscall]" or another special frame: that has
- * ended without an event. */
-void leave_unseen_kernel(struct thread_stack *stack);
-
-/* True if `address` continues what was interrupted with `return_address`. */
-bool continues_at(uint64_t return_address, uint64_t address);
+void kernel_entry_leave(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -18,23 +18,25 @@ static void drop_newest(struct thread_stack *stack)
     traps_of(stack)->count--;
 }
 
-void rule_trap_push(struct thread_stack *stack, const struct flow_event *event)
+static bool follow_push(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack->leaf == FRAME_NONE)
-        return;
-    *(struct trap *)array_add(traps_of(stack)) =
-        (struct trap){.handler = event->to, .frame = stack->leaf};
+    if (stack->leaf != FRAME_NONE)
+        *(struct trap *)array_add(traps_of(stack)) =
+            (struct trap){.handler = event->to, .frame = stack->leaf};
+    return true;
 }
 
-void rule_trap_pop(struct thread_stack *stack, const struct flow_event *event)
+static bool follow_pop(struct thread_stack *stack, const struct flow_event *event)
 {
     /* If the frame of a pop is not that of the push, its trap is older than the segment. */
     const struct trap *trap = newest_trap(stack);
     if (trap != NULL && trap->frame == stack->leaf)
         drop_newest(stack);
+    return true;
 }
 
-bool raise_to_trap(struct thread_stack *stack, const struct flow_event *event)
+/* True if control went to the handler of the newest trap. */
+static bool raise_to_newest(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct trap *trap;
     while ((trap = newest_trap(stack)) != NULL && !thread_stack_has(stack, trap->frame))
@@ -42,10 +44,7 @@ bool raise_to_trap(struct thread_stack *stack, const struct flow_event *event)
     if (trap == NULL || trap->handler != event->to)
         return false;
     drop_newest(stack);
-    if (trap->frame != stack->leaf)
-        stack->statistics.unwound++;
-    settle_before_unwinding(stack, trap->frame);
-    thread_stack_unwind(stack, trap->frame);
+    context_rewrites_unwind(stack, trap->frame);
     return true;
 }
 
@@ -69,4 +68,11 @@ const struct stack_rule ocaml_traps_rule = {
     .begin = begin,
     .end = end,
     .segment_ended = drop_all,
+    .follow =
+        {
+            [FLOW_TRAP_PUSH] = follow_push,
+            [FLOW_TRAP_POP] = follow_pop,
+            [FLOW_RETURN] = raise_to_newest,
+            [FLOW_JUMP] = raise_to_newest,
+        },
 };

@@ -28,11 +28,4 @@ static inline bool ocaml_traps_are_set(const struct thread_stack *stack)
     return stack->rules.ocaml_traps->traps.count > 0;
 }
 
-void rule_trap_push(struct thread_stack *stack, const struct flow_event *event);
-void rule_trap_pop(struct thread_stack *stack, const struct flow_event *event);
-
-/* Control went to event->to by a return or an indirect jump. True if that is the handler of the
- * newest trap: the stack is then cut to the trap's frame. */
-bool raise_to_trap(struct thread_stack *stack, const struct flow_event *event);
-
 #endif

@@ -1,6 +1,7 @@
 #include "stack/rules/recorded_callers.h"
 
 #include "stack/rules/stack_pointer.h"
+#include "stack/stack_moves.h"
 
 /* One packet can stand for 65,536 callers. Damaged data must not fill the memory with them, so the
  * number of other steps limits how many are learned. Between deep recursions that are lost and
@@ -11,22 +12,39 @@ static bool are_too_many(const struct thread_stack *stack)
     return stack->rules.recorded_callers->learned >= AT_FIRST + PER_STEP * stack->history.count;
 }
 
-void rule_caller(struct thread_stack *stack, const struct flow_event *event)
+/* They are named at once. */
+static void drop_old(struct thread_stack *stack)
+{
+    if (stack->previous != FLOW_RESUME && stack->previous != FLOW_CALLER)
+        stack->rules.recorded_callers->uncalled = FRAME_NONE;
+}
+
+/* tracing_pause.c follows it. */
+static bool note_resume(struct thread_stack *stack, const struct flow_event *event)
+{
+    drop_old(stack);
+    return false;
+}
+
+static bool follow_caller(struct thread_stack *stack, const struct flow_event *event)
 {
     struct recorded_callers *state = stack->rules.recorded_callers;
     stack_pointer_note_recorded(stack);
+    drop_old(stack);
     if (state->uncalled != FRAME_NONE && are_too_many(stack))
         state->uncalled = FRAME_NONE;
     if (state->uncalled == FRAME_NONE)
-        return;
+        return true;
     state->learned++;
     if (event->to == 0)
-        frame_tree_set_outermost(&stack->tree, thread_stack_parent(stack, state->uncalled));
+        stack_moves_learn_outermost(stack, state->uncalled);
     else
-        state->uncalled = thread_stack_learn_caller(stack, state->uncalled, event->function,
-                                                    event->to, event->flags & FLOW_INTERRUPTED);
+        state->uncalled = stack_moves_learn_caller(stack, state->uncalled, event->function,
+                                                   event->to, event->flags & FLOW_INTERRUPTED);
+    return true;
 }
 
 const struct stack_rule recorded_callers_rule = {
     .state_size = sizeof(struct recorded_callers),
+    .follow = {[FLOW_RESUME] = note_resume, [FLOW_CALLER] = follow_caller},
 };

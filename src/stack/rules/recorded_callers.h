@@ -12,7 +12,7 @@
 
 struct recorded_callers {
     frame_id uncalled; /* the outermost frame, if the next event may name its caller; else
-                        * FRAME_NONE */
+                        * FRAME_NONE. Only if the event before was FLOW_RESUME or FLOW_CALLER */
     uint64_t learned;  /* how many */
 };
 
@@ -21,14 +21,5 @@ static inline void recorded_callers_begin(struct thread_stack *stack)
 {
     stack->rules.recorded_callers->uncalled = stack->leaf;
 }
-
-/* An event other than FLOW_RESUME and FLOW_CALLER has been followed. */
-static inline void recorded_callers_end(struct thread_stack *stack)
-{
-    stack->rules.recorded_callers->uncalled = FRAME_NONE;
-}
-
-/* Names a caller; ignored if the callers are known. */
-void rule_caller(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -1,5 +1,7 @@
 #include "stack/rules/sampled_stacks.h"
 
+#include "stack/stack_moves.h"
+
 void sampled_stacks_init(struct sampled_stacks *stacks)
 {
     *stacks = (struct sampled_stacks){
@@ -94,7 +96,7 @@ static size_t count_same(const struct sampled_stacks *stacks, const struct shown
 static void end_all(struct thread_stack *stack, struct sampled_stacks *stacks,
                     enum history_kind reason)
 {
-    thread_stack_end(stack, reason);
+    stack_moves_end(stack, reason);
     stacks->frames.count = stacks->ids.count = 0;
 }
 
@@ -108,7 +110,7 @@ static void close_frames(struct thread_stack *stack, struct sampled_stacks *stac
         return;
     }
     stacks->frames.count = stacks->ids.count = count;
-    thread_stack_return(stack, *(frame_id *)array_at(&stacks->ids, count - 1));
+    stack_moves_return(stack, *(frame_id *)array_at(&stacks->ids, count - 1));
 }
 
 /* `caller` is the frame below; NULL: none. */
@@ -121,9 +123,9 @@ static void open_frame(struct thread_stack *stack, struct sampled_stacks *stacks
         .return_address = caller ? caller->address : 0,
     };
     if (caller)
-        thread_stack_enter(stack, &activation, frame->address);
+        stack_moves_enter(stack, &activation, frame->address);
     else
-        thread_stack_begin(stack, &activation, frame->address, true);
+        stack_moves_begin(stack, &activation, frame->address, true);
     *(struct sampled_frame *)array_add(&stacks->frames) = *frame;
     *(frame_id *)array_add(&stacks->ids) = stack->leaf;
 }
@@ -140,7 +142,7 @@ static void change(struct thread_stack *stack, struct sampled_stacks *stacks,
         if (i > 0)
             caller = *open_frame_at(stacks, i - 1);
         if (frame_tree_full(&stack->tree)) {
-            stack->statistics.ignored++;
+            thread_stack_count_ignored(stack);
             return;
         }
         open_frame(stack, stacks, frame_at(shown, i), i > 0 ? &caller : NULL);
@@ -150,9 +152,8 @@ static void change(struct thread_stack *stack, struct sampled_stacks *stacks,
 void sampled_stacks_follow(struct thread_stack *stack, struct sampled_stacks *stacks,
                            const struct stack_sample *sample)
 {
-    if (sample->time.value > stack->now.value)
-        stack->now = sample->time;
-    stack->started = true;
+    stack_moves_advance(stack, sample->time);
+    thread_stack_followed(stack, FLOW_CALL);
     switch (sample->kind) {
     case STACK_SAMPLE: {
         struct shown_stack shown = show(stacks, sample);

@@ -15,14 +15,11 @@
 
 /* The kernel calls the handler at event->to; the leaf is the frame that is interrupted, at
  * `interrupted`. */
-void enter_signal_handler(struct thread_stack *stack, const struct flow_event *event,
-                          uint64_t interrupted);
-
-/* The leaf, a handler, has returned to its restorer. */
-void enter_restorer(struct thread_stack *stack, function_id function, uint64_t address);
+void signals_enter_handler(struct thread_stack *stack, const struct flow_event *event,
+                           uint64_t interrupted);
 
 /* From a system call of the leaf the kernel returns to event->to, which does not continue the leaf.
  * True if that was sigreturn; then the event is complete. */
-bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *event);
+bool signals_leave_handler(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -13,19 +13,21 @@ static void pointer_reported(struct thread_stack *stack, uint64_t pointer)
     state->is_fresh = true;
 }
 
-void rule_stack_pointer(struct thread_stack *stack, const struct flow_event *event)
+static bool follow_stack(struct thread_stack *stack, const struct flow_event *event)
 {
     pointer_reported(stack, event->to);
+    return true;
 }
 
-void begin_move_by(struct thread_stack *stack, const struct flow_event *event)
+/* A return or a jump may end a move. */
+static void before_event(struct thread_stack *stack, const struct flow_event *event)
 {
     bool reports = event->kind == FLOW_RETURN || event->kind == FLOW_JUMP;
     if (reports && event->next != 0)
         pointer_reported(stack, event->next);
 }
 
-void end_move_by(struct thread_stack *stack, const struct flow_event *event)
+static void after_event(struct thread_stack *stack, const struct flow_event *event)
 {
     bool moves_nothing = event->kind == FLOW_TRAP_PUSH || event->kind == FLOW_TRAP_POP ||
                          event->kind == FLOW_STACK ||
@@ -36,4 +38,7 @@ void end_move_by(struct thread_stack *stack, const struct flow_event *event)
 
 const struct stack_rule stack_pointer_rule = {
     .state_size = sizeof(struct stack_pointer),
+    .before_event = before_event,
+    .follow = {[FLOW_STACK] = follow_stack},
+    .after_event = after_event,
 };

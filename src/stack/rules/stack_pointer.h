@@ -2,7 +2,7 @@
  *
  * It is recorded before and after code that loads it: a *move* of the stack pointer. The return or
  * indirect jump that follows ends the move, and may continue in another stack
- * (stack_pointer_switch.h), or further out in the same one (unwind_target_pointers.h).
+ * (stack_pointer_switch.c), or further out in the same one (unwind_target_pointers.h).
  *
  * Recordings of real hardware have no stack pointer.
  */
@@ -23,14 +23,6 @@ struct stack_pointer {
     bool is_recorded; /* the recording has callchain snapshots, and the stack pointer wherever it is
                        * loaded */
 };
-
-void rule_stack_pointer(struct thread_stack *stack, const struct flow_event *event);
-
-/* Called before the event is followed: a return or a jump may end a move. */
-void begin_move_by(struct thread_stack *stack, const struct flow_event *event);
-
-/* Called after the event has been followed. */
-void end_move_by(struct thread_stack *stack, const struct flow_event *event);
 
 /* The recording has the stack pointer wherever it is loaded. */
 static inline void stack_pointer_note_recorded(struct thread_stack *stack)

@@ -1,9 +1,23 @@
-#include "stack/rules/stack_pointer_switch.h"
-
+/* The rules of switches between stacks in recordings with the stack pointer (stack_pointer.h).
+ *
+ * A return or an indirect jump that ends a move may continue in another stack. The pointer decides in which, because a
+ * stack continues about where it was suspended:
+ *   to the first instruction of a function,     a new stack begins
+ *   far away
+ *   to where the leaf of a suspended or the     the one whose pointer was nearest
+ *   running stack would return
+ *   elsewhere                                   the one whose pointer was nearest below: it is
+ *                                               unwound
+ *
+ * The ordinary rules then decide where control continues in that stack.
+ *
+ * Recordings of real hardware have no stack pointer: see stack_switch.h.
+ */
 #include "stack/rules/calls_on_other_stack.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 enum {
     /* Bytes that code may push, or leave unread, between the point where the pointer is recorded
@@ -65,10 +79,10 @@ static void consider(struct nearest_stack *nearest, uint64_t distance, size_t su
 static struct nearest_stack find_nearest(const struct thread_stack *stack, uint64_t address)
 {
     struct nearest_stack nearest = {UINT64_MAX, NONE};
-    if (address == 0 || leaf_returns_to(stack, stack->leaf, address))
+    if (address == 0 || stack_switch_leaf_returns_to(stack, stack->leaf, address))
         consider(&nearest, distance_of_running(stack), RUNNING, address != 0);
     for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;)
-        if (address == 0 || leaf_returns_to(stack, suspended_leaf(stack, i), address))
+        if (address == 0 || stack_switch_leaf_returns_to(stack, suspended_leaf(stack, i), address))
             consider(&nearest, distance_of_suspended(stack, i), i, address != 0);
     return nearest;
 }
@@ -88,8 +102,8 @@ static bool is_open_in(const struct thread_stack *stack, frame_id leaf, function
 /* The stack that continues was never seen, but one of its functions is active. */
 static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event *event)
 {
-    suspend_running(stack);
-    thread_stack_begin_at(stack, event, false);
+    stack_switch_suspend(stack);
+    stack_moves_begin_at(stack, event, false);
 }
 
 /* A signal handler that had switched stacks returns to its restorer. */
@@ -101,7 +115,7 @@ static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event
     frame_id leaf = suspended_leaf(stack, nearest.suspended);
     if (thread_stack_frame(stack, leaf)->kind != FRAME_SIGNAL)
         return false;
-    switch_to(stack, nearest.suspended, leaf, event);
+    stack_switch_to(stack, nearest.suspended, leaf, event);
     return true;
 }
 
@@ -109,12 +123,12 @@ static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event
 static bool go_to_function_start(struct thread_stack *stack, const struct flow_event *event)
 {
     if (distance_of_running(stack) <= PUSHED) {
-        take_over(stack, event->function, event->to);
+        stack_moves_replace(stack, event->function, event->to);
         return true;
     }
     if (go_on_in_handler(stack, event))
         return false;
-    switch_to_new(stack, event, stack_pointer_move(stack).to);
+    stack_switch_to_new(stack, event, stack_pointer_move(stack).to);
     return true;
 }
 
@@ -127,7 +141,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
     if (nearest == RUNNING)
         return false;
     if (nearest != NONE && is_open_in(stack, suspended_leaf(stack, nearest), event->function)) {
-        switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
+        stack_switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
         return false;
     }
     if (!running) /* else a handler on a stack of its own is left */
@@ -135,9 +149,11 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
     return !running;
 }
 
-bool switch_by_pointer(struct thread_stack *stack, const struct flow_event *event)
+/* A return or an indirect jump that ends a move: switches to the stack that continues. False: the
+ * rules asked next apply in that stack. */
+static bool follow_move(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!stack_pointer_moved(stack) || returns_from_elsewhere(stack, event))
+    if (!stack_pointer_moved(stack) || calls_on_other_stack_returns(stack, event))
         return false;
     if (thread_stack_is_start(stack, event->to))
         return go_to_function_start(stack, event);
@@ -146,6 +162,11 @@ bool switch_by_pointer(struct thread_stack *stack, const struct flow_event *even
         return false;
     if (nearest == NONE)
         return land_in_nearest(stack, event);
-    switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)), event);
+    stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)),
+                    event);
     return true;
 }
+
+const struct stack_rule stack_pointer_switch_rule = {
+    .follow = {[FLOW_RETURN] = follow_move, [FLOW_JUMP] = follow_move},
+};

@@ -2,6 +2,7 @@
 
 #include "stack/rules/stack_pointer.h"
 #include "stack/stack_comparison.h"
+#include "stack/stack_moves.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static frame_id suspended_at(const struct thread_stack *stack, size_t index)
     return ((const struct suspended_stack *)array_at(&state_of(stack)->suspended, index))->leaf;
 }
 
-bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address)
+bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address)
 {
     const struct frame *frame = thread_stack_frame(stack, leaf);
     return frame->kind == FRAME_FUNCTION && frame->return_address == address;
@@ -68,7 +69,7 @@ static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
 void stack_switch_leave(struct thread_stack *stack)
 {
     state_of(stack)->top = 0;
-    thread_stack_leave(stack);
+    stack_moves_leave(stack);
 }
 
 static void suspend(struct thread_stack *stack)
@@ -77,7 +78,7 @@ static void suspend(struct thread_stack *stack)
     stack_switch_leave(stack);
 }
 
-void suspend_running(struct thread_stack *stack)
+void stack_switch_suspend(struct thread_stack *stack)
 {
     suspend(stack);
     forget_oldest(stack);
@@ -91,7 +92,7 @@ static size_t find_suspended(const struct thread_stack *stack, size_t first, uin
     if (!stack_switch_may_continue_at(stack, address))
         return state_of(stack)->suspended.count;
     while (index < state_of(stack)->suspended.count &&
-           !leaf_returns_to(stack, suspended_at(stack, index), address))
+           !stack_switch_leaf_returns_to(stack, suspended_at(stack, index), address))
         index++;
     return index;
 }
@@ -102,10 +103,10 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
     for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < state_of(stack)->suspended.count;
          i++)
         *(frame_id *)array_add(candidates) = suspended_at(stack, i);
-    thread_stack_begin_in_one_of(stack, event);
+    stack_moves_begin_in_one_of(stack, event);
 }
 
-bool is_suspended_at(const struct thread_stack *stack, uint64_t address)
+bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t address)
 {
     return find_suspended(stack, 0, address) < state_of(stack)->suspended.count;
 }
@@ -123,25 +124,25 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
                   frame_id frame, const struct flow_event *event)
 {
     state_of(stack)->top = suspended->top;
-    thread_stack_resume(stack, frame, event->function, event->to);
+    stack_moves_resume(stack, frame, event->function, event->to);
 }
 
-void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
-                      const struct flow_event *event)
+void stack_switch_resume(struct thread_stack *stack, size_t index, frame_id frame,
+                         const struct flow_event *event)
 {
     struct suspended_stack suspended = take_suspended(stack, index);
     go_on(stack, &suspended, frame, event);
 }
 
-void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
-               const struct flow_event *event)
+void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
+                     const struct flow_event *event)
 {
     struct suspended_stack suspended = take_suspended(stack, index);
-    suspend_running(stack);
+    stack_switch_suspend(stack);
     go_on(stack, &suspended, frame, event);
 }
 
-bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *event)
+bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_event *event)
 {
     size_t index = find_suspended(stack, 0, event->to);
     if (index == state_of(stack)->suspended.count)
@@ -149,36 +150,37 @@ bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *eve
     if (find_suspended(stack, index + 1, event->to) < state_of(stack)->suspended.count)
         begin_one_of_several(stack, event);
     else
-        resume_suspended(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
-                         event);
+        stack_switch_resume(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
+                            event);
     return true;
 }
 
-bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *event)
+bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack_pointer_moved(stack) || !is_suspended_at(stack, event->to))
+    if (stack_pointer_moved(stack) || !stack_switch_is_suspended_at(stack, event->to))
         return false;
     suspend(stack);
-    go_on_in_suspended(stack, event);
+    stack_switch_continue_at(stack, event);
     forget_oldest(stack); /* only now: the oldest may have been the one that continues */
     return true;
 }
 
-void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
+void stack_switch_begin(struct thread_stack *stack, const struct flow_event *event)
 {
-    thread_stack_begin_at(stack, event, thread_stack_is_start(stack, event->to));
+    stack_moves_begin_at(stack, event, thread_stack_is_start(stack, event->to));
 }
 
-void switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top)
+void stack_switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top)
 {
-    suspend_running(stack);
-    begin_new_stack(stack, event);
+    stack_switch_suspend(stack);
+    stack_switch_begin(stack, event);
     if (top != 0)
         forget_stacks_at(stack, top);
     state_of(stack)->top = top;
 }
 
-bool is_first_of_new_stack(const struct thread_stack *stack)
+/* True if the leaf is the outermost known frame of a new stack. */
+static bool is_first_of_new_stack(const struct thread_stack *stack)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     return segment->start == SEGMENT_NEW && thread_stack_is_root(stack, stack->leaf) &&
@@ -189,12 +191,12 @@ bool is_first_of_new_stack(const struct thread_stack *stack)
 static bool goes_on_in(const struct thread_stack *stack, frame_id suspended,
                        const struct flow_event *event)
 {
-    return leaf_returns_to(stack, suspended, event->to) ||
+    return stack_switch_leaf_returns_to(stack, suspended, event->to) ||
            (thread_stack_frame(stack, suspended)->function == event->function &&
             event->function != FUNCTION_UNKNOWN && !thread_stack_is_start(stack, event->to));
 }
 
-bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
+bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     if (state_of(stack)->top != 0 || !is_first_of_new_stack(stack) ||
@@ -206,8 +208,33 @@ bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
     if (index == 0)
         return false;
     forget(stack, index - 1);
-    thread_stack_gain_callers(stack, thread_stack_parent(stack, segment->before));
+    stack_moves_gain_callers(stack, thread_stack_parent(stack, segment->before));
     return true;
+}
+
+/* --- Events. --- */
+
+/* A return to the first instruction of a function. Code that makes a new stack may have its first
+ * function begin by a return (makecontext does). If the leaf's caller is unknown, that function may
+ * be the restorer, and the leaf a signal handler. */
+static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (is_first_of_new_stack(stack))
+        stack_moves_discover(stack, event->function, event->to);
+    else if (thread_stack_is_root(stack, stack->leaf))
+        stack_moves_replace(stack, event->function, event->to);
+    else
+        stack_switch_to_new(stack, event, 0);
+}
+
+static bool follow_return(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (stack_switch_to_suspended(stack, event))
+        return true;
+    bool starts = thread_stack_is_start(stack, event->to);
+    if (starts)
+        begin_or_replace(stack, event);
+    return starts;
 }
 
 /* --- Which of several suspended stacks has continued. --- */
@@ -225,19 +252,19 @@ static void forget_leaf(struct thread_stack *stack, frame_id leaf)
 static bool join_suspended(struct thread_stack *stack, struct segment *segment, frame_id suspended)
 {
     struct comparison comparison =
-        comparison_begin(stack, segment, thread_stack_parent(stack, suspended));
+        stack_comparison_begin(stack, segment, thread_stack_parent(stack, suspended));
     size_t before = comparison.before.frames.count, after = comparison.after.frames.count;
     size_t both = before < after ? before : after;
     struct meeting meeting = {both - 1, both - 1, 0};
     if (both > 0)
-        meeting.agreeing = comparison_count_agreeing(&comparison, both - 1, both - 1);
+        meeting.agreeing = stack_comparison_count_agreeing(&comparison, both - 1, both - 1);
     bool same = both > 0 && meeting.agreeing == both;
     if (same) {
-        comparison_join(&comparison, &meeting);
+        stack_comparison_join(&comparison, &meeting);
         if (suspended == segment->before)
-            comparison_keep(&comparison, &meeting, segment);
+            stack_comparison_keep(&comparison, &meeting, segment);
     }
-    comparison_end(&comparison);
+    stack_comparison_end(&comparison);
     return same;
 }
 
@@ -272,4 +299,5 @@ const struct stack_rule stack_switch_rule = {
     .begin = begin,
     .end = end,
     .segment_ended = decide,
+    .follow = {[FLOW_RETURN] = follow_return, [FLOW_JUMP] = stack_switch_to_suspended},
 };

@@ -60,39 +60,37 @@ static inline uint64_t stack_switch_top(const struct thread_stack *stack)
 }
 
 /* True if the frame `leaf` was pushed by a call whose return address is `address`. */
-bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address);
+bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id leaf,
+                                  uint64_t address);
 
 /* The two halves of a switch. The running stack is suspended, or never continues: ... */
-void suspend_running(struct thread_stack *stack);
+void stack_switch_suspend(struct thread_stack *stack);
 void stack_switch_leave(struct thread_stack *stack);
 /* ... and with no stack running, the suspended one with this index continues in its frame `frame`;
  * or one that can continue at event->to (false: none can); or a new one begins. */
-void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
-                      const struct flow_event *event);
-bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *event);
-void begin_new_stack(struct thread_stack *stack, const struct flow_event *event);
+void stack_switch_resume(struct thread_stack *stack, size_t index, frame_id frame,
+                         const struct flow_event *event);
+bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_event *event);
+void stack_switch_begin(struct thread_stack *stack, const struct flow_event *event);
 
 /* True if a suspended stack can continue at `address`. */
-bool is_suspended_at(const struct thread_stack *stack, uint64_t address);
+bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t address);
 
 /* The running stack is suspended, and the suspended one with this index continues in its frame
  * `frame`, at event->to. */
-void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
-               const struct flow_event *event);
+void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
+                     const struct flow_event *event);
 
 /* True if a suspended stack continues at event->to: the switch has been made. Also if the running
  * stack's leaf would return there: it may be either. */
-bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
+bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
 
 /* A return to the first instruction of a function. `top`: the stack pointer there, if it was
  * recorded. Stacks that were suspended in the same memory have ended. */
-void switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top);
-
-/* True if the leaf is the outermost known frame of a new stack. */
-bool is_first_of_new_stack(const struct thread_stack *stack);
+void stack_switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top);
 
 /* The leaf returns to event->to. True if it is the first of a new stack, and there was no switch to
  * it: it has got the callers of the stack that was suspended for it. */
-bool was_no_switch(struct thread_stack *stack, const struct flow_event *event);
+bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -1,33 +1,50 @@
-#include "stack/rules/tracing_pause.h"
-
+/* The rules of tracing that stops and starts: filters, the beginning of a recording, exec.
+ *
+ * If tracing stops for no reason in the program itself, a frame "[untraced]" is on the stack until
+ * it continues: in the same function, or in one further out to which the program must have returned
+ * meanwhile. Otherwise nothing connects the stack before with the one after: the segment ends, and
+ * a new one begins.
+ *
+ * After exec a thread runs another program: its whole stack ends there (at the time at which the
+ * new program begins, so that the exec system call keeps its length).
+ */
 #include "stack/rules/kernel_entry.h"
+#include "stack/rules/kernel_frames.h"
 #include "stack/rules/recorded_callers.h"
+#include "stack/stack_moves.h"
 
-void rule_stop(struct thread_stack *stack, const struct flow_event *event)
+struct tracing_pause {
+    struct ticks stopped_at;  /* at the last FLOW_STOP */
+    bool stopped_inside;      /* in the program, and in a segment */
+    uint32_t program_changes; /* up to which the stack is up to date */
+};
+
+static bool follow_stop(struct thread_stack *stack, const struct flow_event *event)
 {
-    /* Only later events show whether this is a pause or the end of the recording. */
-    *stack->rules.tracing_pause = (struct tracing_pause){
-        .stopped = stack->leaf != FRAME_NONE && !is_outside_frame(thread_stack_leaf(stack)),
-        .stopped_at = stack->now,
-        .program_changes = stack->rules.tracing_pause->program_changes,
-    };
+    struct tracing_pause *state = stack->rules.tracing_pause;
+    state->stopped_at = stack->now;
+    state->stopped_inside =
+        stack->leaf != FRAME_NONE && !kernel_frames_is_outside(thread_stack_leaf(stack));
+    return true;
+}
+
+/* Only the next event shows whether FLOW_STOP was a pause or the end of the recording. */
+static bool is_paused(const struct thread_stack *stack)
+{
+    return stack->previous == FLOW_STOP && stack->rules.tracing_pause->stopped_inside;
 }
 
 /* Adds "[untraced]" from the beginning of the pause on. */
 static void show_pause(struct thread_stack *stack)
 {
     struct activation untraced = {.function = FUNCTION_UNTRACED, .kind = FRAME_UNTRACED};
-    struct ticks now = stack->now;
-    stack->now = stack->rules.tracing_pause->stopped_at;
-    thread_stack_enter(stack, &untraced, 0);
-    stack->now = now;
-    stack->rules.tracing_pause->stopped = false;
+    stack_moves_enter_earlier(stack, stack->rules.tracing_pause->stopped_at, &untraced, 0);
 }
 
 /* The next events may name the callers. */
 static void begin(struct thread_stack *stack, const struct flow_event *event, bool seen)
 {
-    thread_stack_begin_at(stack, event, seen);
+    stack_moves_begin_at(stack, event, seen);
     recorded_callers_begin(stack);
 }
 
@@ -36,18 +53,17 @@ static void continue_in(struct thread_stack *stack, const struct flow_event *eve
 {
     frame_id frame = thread_stack_find(stack, event->function);
     if (frame != FRAME_NONE) {
-        thread_stack_return(stack, frame);
+        stack_moves_return(stack, frame);
         return;
     }
-    thread_stack_end(stack, HISTORY_END_GAP);
+    stack_moves_end(stack, HISTORY_END_GAP);
     begin(stack, event, false);
 }
 
-void tracing_pause_before(struct thread_stack *stack, const struct flow_event *event)
+static void begin_events(struct thread_stack *stack)
 {
-    if (!stack->started)
-        stack->rules.tracing_pause->program_changes =
-            stack->code.program_changes(stack->code.context, stack->now);
+    stack->rules.tracing_pause->program_changes =
+        stack->code.program_changes(stack->code.context, stack->now);
 }
 
 static bool program_changed(struct thread_stack *stack)
@@ -58,35 +74,36 @@ static bool program_changed(struct thread_stack *stack)
     return changed;
 }
 
-void rule_resume(struct thread_stack *stack, const struct flow_event *event)
+static bool follow_resume(struct thread_stack *stack, const struct flow_event *event)
 {
     bool first = !stack->started;
     bool other_program = program_changed(stack);
     if (other_program) {
-        thread_stack_end(stack, HISTORY_END_EXEC);
-        thread_stack_change_program(stack);
+        stack_moves_end(stack, HISTORY_END_EXEC);
+        stack_rules_program_changed(stack);
     }
     if (stack->leaf == FRAME_NONE) {
         bool seen = (first || other_program) && thread_stack_is_start(stack, event->to);
-        stack->rules.tracing_pause->stopped = false;
         begin(stack, event, seen);
-        return;
+        return true;
     }
-    if (stack->rules.tracing_pause->stopped) {
+    if (is_paused(stack)) {
         show_pause(stack);
-        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+        stack_moves_return(stack, thread_stack_parent(stack, stack->leaf));
         continue_in(stack, event);
-    } else if (is_outside_frame(thread_stack_leaf(stack))) {
-        leave_kernel(stack, event);
+    } else if (kernel_frames_is_outside(thread_stack_leaf(stack))) {
+        kernel_entry_leave(stack, event);
     } else if (thread_stack_leaf(stack)->function != event->function) {
-        stack->statistics.repaired++;
+        thread_stack_count_repaired(stack);
         continue_in(stack, event);
     }
+    return true;
 }
 
-void rule_gap(struct thread_stack *stack, const struct flow_event *event)
+/* The control flow is unknown from here on: the segment ends. */
+static bool follow_gap(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack->rules.tracing_pause->stopped)
+    if (is_paused(stack))
         show_pause(stack);
     struct gap gap = {
         .address = event->from,
@@ -94,9 +111,12 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
         .error = event->error,
         .time_lost = event->flags & FLOW_TIME_LOST,
     };
-    thread_stack_begin_gap(stack, &gap);
+    stack_moves_begin_gap(stack, &gap);
+    return true;
 }
 
 const struct stack_rule tracing_pause_rule = {
     .state_size = sizeof(struct tracing_pause),
+    .begin_events = begin_events,
+    .follow = {[FLOW_STOP] = follow_stop, [FLOW_RESUME] = follow_resume, [FLOW_GAP] = follow_gap},
 };

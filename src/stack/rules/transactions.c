@@ -1,7 +1,8 @@
 #include "stack/rules/transactions.h"
 
-#include "stack/rules/kernel_entry.h"
+#include "stack/rules/kernel_frames.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
 
 /* The greatest number of frames compared, from the end of a transaction and from its beginning
  * outwards to where both meet: all that it has written, including return addresses, must fit into
@@ -14,7 +15,8 @@ static bool moves(const struct flow_event *event)
            event->kind != FLOW_STACK && event->kind != FLOW_CALLER && event->kind != FLOW_ABORT;
 }
 
-void note_transaction(struct thread_stack *stack, const struct flow_event *event)
+/* The event may be the first in a transaction, or the first after its end. */
+static void before_event(struct thread_stack *stack, const struct flow_event *event)
 {
     if (!moves(event))
         return;
@@ -78,12 +80,10 @@ static bool undo(struct thread_stack *stack)
     struct undoing undoing = plan_undoing(stack);
     if (undoing.common == FRAME_NONE)
         return false;
-    if (undoing.common != stack->leaf)
-        stack->statistics.unwound++;
     if (undoing.count == 0)
-        thread_stack_unwind(stack, undoing.common);
+        stack_moves_unwind(stack, undoing.common);
     while (undoing.count > 0)
-        thread_stack_enter_again(stack, undoing.left[--undoing.count]);
+        stack_moves_enter_again(stack, undoing.left[--undoing.count]);
     return true;
 }
 
@@ -98,25 +98,28 @@ static void abort_unseen(struct thread_stack *stack)
 {
     if (stack->rules.transactions->begun_in == FRAME_NONE)
         return;
-    leave_unseen_kernel(stack);
+    kernel_frames_leave_unseen(stack);
     undo(stack);
 }
 
-void rule_abort(struct thread_stack *stack, const struct flow_event *event)
+static bool follow_abort(struct thread_stack *stack, const struct flow_event *event)
 {
     if (!event->to) {
         abort_unseen(stack);
-        return;
+        return true;
     }
     if (stack->leaf == FRAME_NONE) {
-        thread_stack_begin_at(stack, event, false);
-        return;
+        stack_moves_begin_at(stack, event, false);
+        return true;
     }
-    leave_unseen_kernel(stack);
+    kernel_frames_leave_unseen(stack);
     if (!begun_in(stack, event->function) || !undo(stack))
-        land(stack, event);
+        unwinding_land(stack, event);
+    return true;
 }
 
 const struct stack_rule transactions_rule = {
     .state_size = sizeof(struct transactions),
+    .before_event = before_event,
+    .follow = {[FLOW_ABORT] = follow_abort},
 };

@@ -6,7 +6,7 @@
  * returned since run again, as new spans, because the trace shows what happened. Lock elision does
  * that: the function that takes a lock begins the transaction and returns.
  *
- * Called by follow.c. If the beginning of a transaction was not seen, its abort is like any
+ * If the beginning of a transaction was not seen, its abort is like any
  * unwinding (unwinding.h).
  */
 #ifndef MAGIC_TRACE_STACK_RULES_TRANSACTIONS_H
@@ -22,11 +22,5 @@ static inline bool transactions_run(const struct thread_stack *stack)
 {
     return stack->rules.transactions->begun_in != FRAME_NONE;
 }
-
-/* Called before the event is followed: it may be the first in a transaction, or the first after its
- * end. */
-void note_transaction(struct thread_stack *stack, const struct flow_event *event);
-
-void rule_abort(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -1,6 +1,6 @@
 /* Which stack pointers control had when it continued in a frame by longjmp.
  *
- * For recordings with the stack pointer (stack_pointer_switch.h). While a frame is active, control
+ * For recordings with the stack pointer (stack_pointer_switch.c). While a frame is active, control
  * continues in it at one address with the same pointer each time (at others it may differ: alloca);
  * frames further out have a higher one. So the unwind target is the frame in which control
  * continued with the same pointer before, or is further out than those with a lower one. Frames
@@ -38,7 +38,7 @@ struct unwind_range {
 struct unwind_range unwind_target_pointers_range(const struct thread_stack *stack, frame_id leaf,
                                                  struct unwind_place landed);
 
-static inline bool is_in_range(const struct unwind_range *range, size_t index)
+static inline bool unwind_target_pointers_in_range(const struct unwind_range *range, size_t index)
 {
     return index >= range->first && index < range->end && index != range->except;
 }

@@ -2,82 +2,20 @@
 
 #include "stack/rules/context_rewrites.h"
 #include "stack/rules/forced_unwinding.h"
+#include "stack/rules/landing_pads.h"
 #include "stack/rules/setjmp_calls.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
+#include "stack/rules/tail_calls.h"
 #include "stack/rules/unwind_target_pointers.h"
 #include "stack/rules/unwind_targets.h"
+#include "stack/stack_moves.h"
 
-void take_over(struct thread_stack *stack, function_id function, uint64_t address)
+/* Where control has continued. */
+static struct unwind_place place_of(const struct thread_stack *stack,
+                                    const struct flow_event *event)
 {
-    if (thread_stack_leaf(stack)->function != function)
-        thread_stack_replace(stack, function, address);
-}
-
-/* A jump back to the function that was called in this frame returns from its cold part, even if the
- * same function is active further out. */
-static bool returns_from_cold_part(const struct thread_stack *stack, const struct flow_event *event)
-{
-    return event->function != FUNCTION_UNKNOWN &&
-           frame_tree_origin(&stack->tree, stack->leaf) == event->function;
-}
-
-bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *event)
-{
-    const struct frame *leaf = thread_stack_leaf(stack);
-    if (event->flags & FLOW_LOADS_STACK)
-        return false;
-    if (leaf->function == event->function || returns_from_cold_part(stack, event))
-        return true;
-    if (active_functions_count(&stack->open, event->function) == 0 &&
-        stack_switch_none_is_suspended(stack) &&
-        !thread_stack_was_open_before(stack, event->function))
-        return true;
-    return thread_stack_is_start(stack, event->to);
-}
-
-static void unwind_to(struct thread_stack *stack, frame_id frame)
-{
-    if (frame != stack->leaf)
-        stack->statistics.unwound++;
-    settle_before_unwinding(stack, frame);
-    thread_stack_unwind(stack, frame);
-}
-
-/* The return address by which an unwinder identifies the active call: a handler's frame holds the
- * interrupted instruction itself. */
-static uint64_t call_in_progress(const struct frame *callee)
-{
-    return callee->return_address + (callee->kind == FRAME_SIGNAL);
-}
-
-/* The innermost activation whose active call has its landing pad at event->to; FRAME_NONE if there
- * is none. */
-static frame_id find_landing_pad(const struct thread_stack *stack, const struct flow_event *event)
-{
-    uint32_t left = active_functions_count(&stack->open, event->function);
-    frame_id callee = stack->leaf;
-    frame_id id = thread_stack_parent(stack, callee);
-    left -= thread_stack_frame(stack, callee)->function == event->function;
-    while (left > 0) {
-        if (thread_stack_frame(stack, id)->function == event->function) {
-            left--;
-            uint64_t call = call_in_progress(thread_stack_frame(stack, callee));
-            if (stack->code.landing_pad(stack->code.context, stack->now, call) == event->to)
-                return id;
-        }
-        callee = id;
-        id = thread_stack_parent(stack, id);
-    }
-    return FRAME_NONE;
-}
-
-bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
-{
-    frame_id frame = find_landing_pad(stack, event);
-    if (frame != FRAME_NONE)
-        unwind_to(stack, frame);
-    return frame != FRAME_NONE;
+    return (struct unwind_place){event->to, stack_pointer_move(stack).to};
 }
 
 /* The activations of a function in which control may continue. */
@@ -112,7 +50,7 @@ static struct activations find_in_range(struct thread_stack *stack, const struct
     for (size_t i = 0; left > 0 && i < range.end && !callers.several; i++) {
         bool is_activation = thread_stack_frame(stack, id)->function == event->function;
         left -= is_activation;
-        if (is_activation && is_in_range(&range, i)) {
+        if (is_activation && unwind_target_pointers_in_range(&range, i)) {
             count_activation(&any, id, call);
             if (!only && unwind_targets_may_have_called(stack, id, event->to))
                 count_activation(&callers, id, call);
@@ -127,7 +65,7 @@ static struct activations find_in_range(struct thread_stack *stack, const struct
 static struct activations find_activations(struct thread_stack *stack,
                                            const struct flow_event *event)
 {
-    struct unwind_place landed = {event->to, stack_pointer_move(stack).to};
+    struct unwind_place landed = place_of(stack, event);
     struct unwind_range range = unwind_target_pointers_range(stack, stack->leaf, landed);
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     if (landed.pointer == 0)
@@ -150,22 +88,21 @@ static void land_in_active_function(struct thread_stack *stack, const struct flo
     if (activations.called_from_there && entered && activations.call != 0)
         setjmp_calls_learn(stack, event->to, activations.call);
     if (activations.innermost != FRAME_NONE && !activations.several) {
-        unwind_to(stack, activations.innermost);
+        context_rewrites_unwind(stack, activations.innermost);
         return;
     }
-    stack->statistics.unwound++;
+    thread_stack_count_unwound(stack);
     frame_id fallback = activations.innermost != FRAME_NONE
                             ? thread_stack_parent(stack, activations.innermost)
                             : thread_stack_placeholder(stack);
-    thread_stack_land(stack, event, stack_pointer_move(stack).to, fallback,
-                      activations.called_from_there);
+    stack_moves_land(stack, event, place_of(stack, event), fallback, activations.called_from_there);
 }
 
 /* The leaf's caller is known, but not what runs in the leaf's place. */
 static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
 {
-    thread_stack_land(stack, event, stack_pointer_move(stack).to,
-                      thread_stack_parent(stack, stack->leaf), false);
+    stack_moves_land(stack, event, place_of(stack, event), thread_stack_parent(stack, stack->leaf),
+                     false);
 }
 
 static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)
@@ -177,21 +114,33 @@ static void land_in_other_frame(struct thread_stack *stack, const struct flow_ev
     unwind_target_pointers_note(stack, event->to);
 }
 
-void land(struct thread_stack *stack, const struct flow_event *event)
+void unwinding_land(struct thread_stack *stack, const struct flow_event *event)
 {
     bool open = active_functions_count(&stack->open, event->function) > 0;
     bool jumps =
         event->flags & FLOW_LOADS_STACK || thread_stack_was_open_before(stack, event->function);
-    if (stays_in_leaf(stack, event) || (!open && !jumps))
-        take_over(stack, event->function, event->to);
-    else if (!land_on_pad(stack, event) && !land_in_cleanup(stack, event))
+    if (tail_calls_stays_in_leaf(stack, event) || (!open && !jumps))
+        stack_moves_replace(stack, event->function, event->to);
+    else if (!landing_pads_land(stack, event) && !forced_unwinding_land(stack, event))
         land_in_other_frame(stack, event);
 }
 
-void land_by_return(struct thread_stack *stack, const struct flow_event *event)
+/* The last return of an unwinder: it fits nothing on the stack. */
+static bool follow_return(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (land_on_pad(stack, event))
-        return;
-    stack->statistics.repaired++;
+    if (landing_pads_land(stack, event))
+        return true;
+    thread_stack_count_repaired(stack);
     land_in_other_frame(stack, event);
+    return true;
 }
+
+static bool follow_jump(struct thread_stack *stack, const struct flow_event *event)
+{
+    unwinding_land(stack, event);
+    return true;
+}
+
+const struct stack_rule unwinding_rule = {
+    .follow = {[FLOW_RETURN] = follow_return, [FLOW_JUMP] = follow_jump},
+};

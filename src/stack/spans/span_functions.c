@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/printable.h"
 #include "decode/flow.h"
-#include "stack/rules/kernel_entry.h"
+#include "stack/rules/kernel_frames.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static struct shown_function *make_function(struct span_functions *functions, fu
             {
                 .name = printable_name(&functions->memory, function->name),
                 .symbol = printable_name(&functions->memory, other_symbol(function)),
-                .special = is_special_function(id),
+                .special = kernel_frames_is_special(id),
                 .origin = origin_of(function),
                 .index = functions->count++,
             },

@@ -1,7 +1,7 @@
 /* The parts of exporters: text and messages that are written in parts, names converted to UTF-8,
  * and bytes kept for many tracks.
  */
-#include "output/export/stack_flows.h"
+#include "output/stack_flows.h"
 #include "output/export/track_spool.h"
 #include "output/json_quoted.h"
 #include "output/protobuf.h"

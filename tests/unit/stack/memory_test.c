@@ -5,6 +5,7 @@
 #include "stack/frame_tree.h"
 #include "stack/history.h"
 #include "stack/rules/unwind_targets.h"
+#include "stack/stack_moves.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -244,10 +245,10 @@ static void unwind_targets_anywhere_examine_each_frame_a_few_times_only(void **s
     struct thread_stack stack;
     struct activation call = {.function = 9, .kind = FRAME_FUNCTION};
     thread_stack_init(&stack, &code);
-    thread_stack_begin(&stack, &call, 0, false);
+    stack_moves_begin(&stack, &call, 0, false);
     for (uint64_t i = 1; i < FRAMES; i++) {
         call.return_address = i;
-        thread_stack_enter(&stack, &call, 0);
+        stack_moves_enter(&stack, &call, 0);
     }
     frame_id caller = thread_stack_parent(&stack, stack.leaf);
     assert_true(unwind_targets_may_have_called(&stack, caller, FRAMES - 1));

@@ -66,7 +66,7 @@ static void migrate_both(void)
     struct thread_stack *stacks[] = {&left.stack, &right.stack};
     follow_end(&left.stack, &(struct follow_ending){0});
     follow_end(&right.stack, &(struct follow_ending){0});
-    migrate_stacks(stacks, 2);
+    migrated_stacks_join(stacks, 2);
 }
 
 static void callers_come_along(void **state)

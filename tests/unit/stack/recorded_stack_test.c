@@ -1,5 +1,5 @@
-/* What a recording may contain of stacks: callers after a resume (tracing_pause.h), the stack
- * pointer where it is loaded (stack_pointer_switch.h).
+/* What a recording may contain of stacks: callers after a resume (tracing_pause.c), the stack
+ * pointer where it is loaded (stack_pointer_switch.c).
  */
 #include "scene.h"
 

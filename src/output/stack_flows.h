@@ -3,8 +3,8 @@
  *
  * Used by the exporters of formats that have arrows.
  */
-#ifndef MAGIC_TRACE_OUTPUT_EXPORT_STACK_FLOWS_H
-#define MAGIC_TRACE_OUTPUT_EXPORT_STACK_FLOWS_H
+#ifndef MAGIC_TRACE_OUTPUT_STACK_FLOWS_H
+#define MAGIC_TRACE_OUTPUT_STACK_FLOWS_H
 
 #include "stack/spans/span.h"
 

@@ -1,4 +1,4 @@
-#include "output/export/stack_flows.h"
+#include "output/stack_flows.h"
 
 #include "base/memory.h"
 

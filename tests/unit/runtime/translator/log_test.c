@@ -1,0 +1,297 @@
+/* The path log from the writer's side: records, the ring's end, chunks, and when generated code looks at the limit next.
+ *
+ * The ring is a real one, in an arena of the test's own; nobody reads it but the test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/translator/clock.h"
+#include "runtime/translator/disk_space.h"
+#include "runtime/translator/log.h"
+#include "runtime/translator/own_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    RING = 1 << 20,
+    ARENA = 4 << 20,
+    CHUNK = RING / TR_CHUNKS,
+    NEAR_END = 2048,       /* too little for what may be written between two comparisons */
+    WRITTEN_BY_STAMP = 12, /* by enter.S, and what it clears ahead, in whole cache lines */
+    LINE = 64,
+};
+
+/* ---- stand-ins ---- */
+
+static uint64_t now;
+
+uint64_t tr_time(struct tr_thread *thread)
+{
+    return ++now;
+}
+
+bool tr_is_backed(uint64_t start, uint64_t size)
+{
+    return true;
+}
+
+void *tr_own_map(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* ---- a thread with a ring ---- */
+
+static struct tr_process process;
+static struct tr_thread *thread;
+static uint64_t stack[4096]; /* the program's */
+
+static int set_up(void **state)
+{
+    now = 0;
+    process.arena = tr_own_map(ARENA);
+    process.control = calloc(1, sizeof *process.control);
+    process.control->slot_offset = TR_PAGE;
+    process.control->slot_size = TR_SLOT_RING + RING + TR_SLOT_GUARD;
+    process.control->slot_count = 1;
+    process.control->options.ring_size = RING;
+    process.control->options.stamp_ticks = 1000;
+    thread = aligned_alloc(64, (sizeof *thread + 63) / 64 * 64);
+    memset(thread, 0, sizeof *thread);
+    thread->process = &process;
+    thread->app.r[TR_RSP] = (uint64_t)stack;
+    tr_log_begin(thread, 0, false);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    munmap(process.arena, ARENA);
+    free(process.control);
+    free(thread);
+    return 0;
+}
+
+static uint64_t begin_of_ring(void)
+{
+    return (uint64_t)thread->ring;
+}
+
+static uint64_t end_of_ring(void)
+{
+    return (uint64_t)thread->ring_end;
+}
+
+static uint32_t word_at(uint64_t address)
+{
+    uint32_t word;
+    memcpy(&word, (const void *)address, sizeof word);
+    return word;
+}
+
+static void log_entry(uint32_t word)
+{
+    memcpy((void *)thread->hot.log, &word, sizeof word);
+    thread->hot.log += sizeof word;
+}
+
+static void log_event(void)
+{
+    const uint64_t values[] = {7, 8};
+    tr_log_event(thread, TR_SYSCALL, 5, values, 2);
+}
+
+/* ---- records ---- */
+
+static void an_event_is_a_word_and_values(void **state)
+{
+    uint64_t at = thread->hot.log, values[2];
+    log_event();
+    assert_int_equal(word_at(at), TR_EVENT_WORD(TR_SYSCALL, 5));
+    memcpy(values, (const void *)(at + 4), sizeof values);
+    assert_int_equal(values[0], 7);
+    assert_int_equal(values[1], 8);
+    assert_int_equal(thread->hot.log, at + 4 + sizeof values);
+    log_entry(42);
+    assert_int_equal(tr_log_last(thread), 42);
+}
+
+static void what_comes_next_is_cleared(void **state)
+{
+    memset(thread->ring, 0xff, RING);
+    thread->hot.cleared = thread->hot.log;
+    log_event();
+    for (uint64_t at = thread->hot.log; at < thread->hot.log + TR_CLEARED; at += 4)
+        assert_int_equal(word_at(at), 0);
+}
+
+/* A loop that does not look at the limit: what it logged stays. */
+static void what_was_logged_is_not_cleared(void **state)
+{
+    for (uint32_t i = 0; i < 2 * TR_CLEARED / 4; i++)
+        log_entry(i + 2);
+    log_event();
+    for (uint32_t i = 0; i < 2 * TR_CLEARED / 4; i++)
+        assert_int_equal(word_at(begin_of_ring() + 4 * (uint64_t)i), i + 2);
+}
+
+static void nothing_is_logged_after_the_end(void **state)
+{
+    tr_log_stop(thread, TR_SLOT_LET_GO, 0x1234);
+    uint64_t at = thread->hot.log;
+    assert_int_equal(thread->slot->ended, TR_SLOT_LET_GO);
+    assert_int_equal(thread->slot->head, at - begin_of_ring());
+    log_event();
+    assert_int_equal(thread->hot.log, at);
+}
+
+/* ---- the ring's end ---- */
+
+static void an_event_wraps(void **state)
+{
+    uint64_t at = thread->hot.log = end_of_ring() - NEAR_END;
+    log_event();
+    assert_int_equal(word_at(at), TR_EVENT_WORD(TR_PAD, 0));
+    assert_int_equal(word_at(begin_of_ring()), TR_EVENT_WORD(TR_SYSCALL, 5));
+    assert_int_equal(thread->wraps, RING);
+}
+
+/* System calls alone fill rings: the limit must not stay where it was, or no chunk begins any more. */
+static void after_wrapping_a_check_is_due(void **state)
+{
+    thread->hot.log = end_of_ring() - NEAR_END;
+    thread->hot.limit = end_of_ring();
+    log_event();
+    assert_true(thread->hot.limit < thread->hot.log);
+    assert_int_equal(thread->hot.run, 0);
+    assert_true(tr_log_is_due(thread));
+    assert_true(tr_log_check(thread, false));
+    assert_false(tr_log_is_due(thread));
+    assert_int_equal(thread->hot.run, 1);
+    assert_in_range(thread->slot->chunks[0].position, RING, RING + CHUNK - 1);
+}
+
+static void the_guard_page_wraps(void **state)
+{
+    thread->hot.log = end_of_ring();
+    assert_false(tr_log_is_guard(thread, begin_of_ring() - 1));
+    assert_false(tr_log_is_guard(thread, end_of_ring() + TR_PAGE));
+    assert_true(tr_log_is_guard(thread, end_of_ring() + 4));
+    assert_int_equal(thread->hot.log, begin_of_ring());
+    assert_int_equal(word_at(begin_of_ring()), 0);
+}
+
+/* Up to check_at, enter.S stamps the time and clears ahead by itself: nowhere beyond the ring, wherever a copy of the
+ * stack has ended. */
+static void generated_code_stays_in_the_ring(void **state)
+{
+    for (unsigned i = 0; i < 3000; i++) {
+        log_entry(2);
+        assert_true(tr_log_check(thread, true));
+        assert_true(thread->hot.check_at + WRITTEN_BY_STAMP + TR_CLEARED + LINE - 1 <=
+                    end_of_ring());
+        thread->hot.log += 4 * (uint64_t)(i * 7919 % 4000);
+    }
+    assert_true(thread->wraps > 10 * (uint64_t)RING);
+}
+
+/* ---- checks ---- */
+
+static void a_chunk_begins_with_a_copy_of_the_stack(void **state)
+{
+    log_entry(2);
+    thread->hot.log += CHUNK;
+    log_entry(4);
+    uint64_t at = thread->hot.log - 4;
+    assert_true(tr_log_check(thread, true));
+    assert_int_equal(thread->slot->chunks[1].position, at - begin_of_ring());
+    assert_int_equal(TR_EVENT_KIND(word_at(at)), TR_CALLS);
+    /* The entry comes again after it, then the time. */
+    uint64_t words = TR_EVENT_PAYLOAD(word_at(at));
+    uint64_t again = at + 4 + 8 * (uint64_t)tr_event_words[TR_CALLS] / 2 + 8 * words;
+    assert_int_equal(word_at(again), 4);
+    assert_int_equal(word_at(again + 4), TR_EVENT_WORD(TR_STAMP, TR_STAMP_ENTRY));
+    assert_int_equal(thread->slot->head, thread->hot.log - begin_of_ring());
+}
+
+static void a_signal_keeps_the_limit_at_0(void **state)
+{
+    thread->signals.pending = 1;
+    assert_true(tr_log_check(thread, false));
+    assert_int_equal(thread->hot.limit, 0);
+    assert_int_equal(thread->hot.run, 0);
+    thread->hot.log = end_of_ring() - NEAR_END;
+    log_event();
+    assert_int_equal(thread->hot.limit, 0);
+}
+
+static void a_frozen_recording_ends(void **state)
+{
+    process.control->frozen = 1;
+    assert_false(tr_log_check(thread, false));
+}
+
+static void the_recording_freezes_when_it_is_time(void **state)
+{
+    process.control->freeze_at = 1;
+    now = 10;
+    assert_false(tr_log_check(thread, false));
+    assert_int_equal(process.control->frozen, 1);
+    assert_true(process.control->frozen_at > 10);
+}
+
+/* Full execution: what was not read is not overwritten, and nobody is waited for who is dead. */
+static void a_dead_reader_is_not_waited_for(void **state)
+{
+    process.control->options.full_execution = 1;
+    thread->slot->read_to = 0;
+    for (unsigned i = 0; i < TR_CHUNKS - 4; i++) {
+        assert_true(tr_log_check(thread, false));
+        thread->hot.log = begin_of_ring() + (uint64_t)(i + 1) * CHUNK;
+    }
+    process.control->recorder_stopped = 1;
+    thread->hot.log = end_of_ring() - NEAR_END;
+    assert_false(tr_log_check(thread, false));
+}
+
+static void untraced_threads_have_a_ring_of_their_own(void **state)
+{
+    tr_log_begin(thread, 0, true);
+    assert_null(thread->slot);
+    assert_true(thread->stops);
+    for (unsigned i = 0; i < 1000; i++) {
+        thread->hot.log += 2048;
+        assert_true(tr_log_check(thread, false));
+    }
+    munmap(thread->private_ring, (size_t)(thread->ring_end - thread->ring) + TR_PAGE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_event_is_a_word_and_values),
+        TEST(what_comes_next_is_cleared),
+        TEST(what_was_logged_is_not_cleared),
+        TEST(nothing_is_logged_after_the_end),
+        TEST(an_event_wraps),
+        TEST(after_wrapping_a_check_is_due),
+        TEST(the_guard_page_wraps),
+        TEST(generated_code_stays_in_the_ring),
+        TEST(a_chunk_begins_with_a_copy_of_the_stack),
+        TEST(a_signal_keeps_the_limit_at_0),
+        TEST(a_frozen_recording_ends),
+        TEST(the_recording_freezes_when_it_is_time),
+        TEST(a_dead_reader_is_not_waited_for),
+        TEST(untraced_threads_have_a_ring_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

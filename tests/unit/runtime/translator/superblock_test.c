@@ -1,0 +1,269 @@
+/* How superblocks are formed: where they end, what they follow, where the limit is compared, which exits are ambiguous.
+ *
+ * The code is superblock_code.S. What code_pages.c would know of it is made up here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/translator/superblock.h"
+
+#include <string.h>
+
+extern const uint8_t code_begin[], code_end[];
+
+/* All code is in one file, or can be written. */
+static enum tr_code kind_of_code = TR_CODE_FILE;
+
+struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
+{
+    uint64_t begin = (uint64_t)code_begin, end = (uint64_t)code_end;
+    if (pc < begin || pc >= end)
+        return (struct tr_code_range){.kind = TR_CODE_NONE};
+    return (struct tr_code_range){
+        .start = begin, .end = end, .kind = kind_of_code, .inode = kind_of_code == TR_CODE_FILE};
+}
+
+static struct tr_control control;
+static struct tr_process process = {.control = &control};
+static struct tr_thread *thread;
+static struct tr_superblock superblock;
+
+static int set_up(void **state)
+{
+    static _Alignas(64) uint8_t room[sizeof(struct tr_thread)];
+    thread = (struct tr_thread *)(void *)room;
+    thread->process = &process;
+    return 0;
+}
+
+static uint64_t address(const uint8_t *place)
+{
+    return (uint64_t)place;
+}
+
+static const struct tr_superblock *formed(const uint8_t *place, const struct tr_route *route)
+{
+    memset(&superblock, 0, sizeof superblock);
+    assert_true(tr_superblock_form(&superblock, thread, address(place), route));
+    return &superblock;
+}
+
+/* Forms the superblock at a label of superblock_code.S. */
+#define FORM(label)                                                                                \
+    ({                                                                                             \
+        extern const uint8_t label[];                                                              \
+        formed(label, NULL);                                                                       \
+    })
+#define PLACE(label)                                                                               \
+    ({                                                                                             \
+        extern const uint8_t label[];                                                              \
+        address(label);                                                                            \
+    })
+
+static const struct tr_way *last_block(const struct tr_superblock *formed_one)
+{
+    return &formed_one->blocks[formed_one->block_count - 1];
+}
+
+/* ---- where they end ---- */
+
+static void at_most_so_long(void **state)
+{
+    const struct tr_superblock *s = FORM(straight);
+    assert_int_equal(s->item_count, SUPERBLOCK_INSTRUCTIONS);
+    assert_int_equal(s->block_count, 1);
+    assert_int_equal(last_block(s)->kind, TR_END_FALL);
+    assert_int_equal(s->high - s->low, 3 * SUPERBLOCK_INSTRUCTIONS);
+}
+
+static void at_indirect_branches(void **state)
+{
+    const struct tr_superblock *s = FORM(indirect);
+    assert_int_equal(s->item_count, 2);
+    assert_int_equal(last_block(s)->kind, TR_END_INDIRECT_CALL);
+}
+
+static void at_system_calls(void **state)
+{
+    const struct tr_superblock *s = FORM(system_call);
+    assert_int_equal(s->item_count, 2);
+    assert_int_equal(last_block(s)->kind, TR_END_FAR);
+    assert_int_equal(last_block(s)->end, PLACE(system_call_next));
+}
+
+static void before_what_is_not_translated(void **state)
+{
+    const struct tr_superblock *s = FORM(trap);
+    assert_int_equal(s->item_count, 1);
+    assert_false(s->leaves);
+    assert_int_equal(last_block(s)->end, PLACE(trap_itself));
+    s = FORM(trap_itself);
+    assert_int_equal(s->item_count, 1);
+    assert_true(s->leaves);
+    assert_int_equal(FORM(gs_operand)->item_count, 1);
+    assert_true(FORM(gs_operand_itself)->leaves);
+}
+
+static void after_stack_switches(void **state)
+{
+    const struct tr_superblock *s = FORM(stack_switch);
+    assert_int_equal(s->item_count, 2);
+    assert_true(last_block(s)->loads_stack);
+    assert_int_equal(last_block(s)->end, PLACE(stack_switch_next));
+    s = FORM(frame_moves);
+    assert_int_equal(s->item_count, 7);
+    assert_int_equal(s->block_count, 1);
+    assert_false(last_block(s)->loads_stack);
+}
+
+static void where_code_ends(void **state)
+{
+    const struct tr_superblock *s = FORM(truncated);
+    assert_int_equal(s->item_count, 1);
+    assert_true(FORM(truncated_itself)->leaves);
+    assert_false(tr_superblock_form(&superblock, thread, address(code_end) + 1, NULL));
+}
+
+/* ---- what they follow ---- */
+
+static void conditional_jumps(void **state)
+{
+    const struct tr_superblock *s = FORM(forward);
+    assert_int_equal(s->block_count, 2);
+    assert_int_equal(s->blocks[0].target, PLACE(forward_target));
+    assert_int_equal(s->blocks[1].start, PLACE(forward_next));
+    assert_false(s->blocks[0].taken);
+    s = FORM(backward);
+    assert_int_equal(s->block_count, 1);
+    assert_int_equal(last_block(s)->target, PLACE(backward));
+}
+
+static void direct_jumps_and_calls(void **state)
+{
+    const struct tr_superblock *s = FORM(jumps);
+    assert_int_equal(s->block_count, 2);
+    assert_int_equal(s->blocks[1].start, PLACE(jumps_target));
+    s = FORM(calls);
+    assert_int_equal(s->block_count, 3);
+    assert_int_equal(s->blocks[0].kind, TR_END_CALL);
+    assert_int_equal(s->blocks[1].start, PLACE(callee));
+    assert_int_equal(s->blocks[1].expected, PLACE(calls_back));
+    assert_int_equal(s->blocks[2].start, PLACE(calls_back));
+    assert_int_equal(last_block(s)->kind, TR_END_INDIRECT_JUMP);
+}
+
+static void calls_are_not_followed_everywhere(void **state)
+{
+    assert_int_equal(FORM(call_of_next)->item_count, 1);
+    const struct tr_superblock *s = FORM(deep_1);
+    assert_int_equal(s->block_count, SUPERBLOCK_CALLS + 1);
+    assert_int_equal(last_block(s)->start, PLACE(deep_4));
+    assert_int_equal(last_block(s)->kind, TR_END_CALL);
+}
+
+/* Code that is compared each time it runs: only what runs without a branch is compared together. */
+static void changing_code(void **state)
+{
+    kind_of_code = TR_CODE_CHANGING;
+    assert_int_equal(FORM(jumps)->block_count, 1);
+    assert_int_equal(FORM(forward)->block_count, 1);
+    assert_int_equal(superblock.code, TR_CODE_CHANGING);
+    assert_false(superblock.fixed);
+    kind_of_code = TR_CODE_FILE;
+    assert_true(FORM(jumps)->fixed);
+}
+
+static void routes(void **state)
+{
+    struct tr_route route = {.count = 3};
+    extern const uint8_t route_code[] __asm__("route");
+    uint64_t start = address(route_code);
+    const uint64_t ways[] = {start, PLACE(route_end), PLACE(route_target)};
+    for (unsigned i = 0; i < route.count; i++)
+        route.starts[i] = (int32_t)(ways[i] - start);
+    const struct tr_superblock *s = formed(route_code, &route);
+    assert_int_equal(s->block_count, 3);
+    assert_int_equal(s->blocks[1].start, PLACE(route_end));
+    assert_int_equal(s->blocks[1].expected, PLACE(route_target)); /* past an indirect jump */
+    assert_int_equal(last_block(s)->kind, TR_END_RETURN);
+}
+
+/* ---- where the limit is compared ---- */
+
+static void in_loops_where_flags_are_dead(void **state)
+{
+    assert_int_equal(FORM(loop_of_adds)->check_at, 0);
+    assert_int_equal(FORM(loop_of_tests)->check_at, 0);
+    assert_int_equal(FORM(loop_with_carry)->check_at, 1);
+    assert_false(superblock.needs_test);
+}
+
+static void elsewhere_flags_are_saved(void **state)
+{
+    const struct tr_superblock *s = FORM(loop_of_dec);
+    assert_int_equal(s->check_at, s->item_count);
+    assert_true(s->needs_test);
+    s = FORM(loop_of_loop);
+    assert_int_equal(s->check_at, s->item_count);
+    assert_true(s->needs_test);
+}
+
+static void only_in_loops(void **state)
+{
+    const struct tr_superblock *s = FORM(no_loop);
+    assert_int_equal(s->check_at, s->item_count);
+    assert_false(s->needs_test);
+}
+
+/* ---- ambiguous exits ---- */
+
+static void exits_to_the_same_place(void **state)
+{
+    const struct tr_superblock *s = FORM(same_exits);
+    assert_false(s->blocks[0].ambiguous);
+    assert_true(s->blocks[1].ambiguous);
+    s = FORM(exit_to_fall);
+    assert_true(s->blocks[0].ambiguous);
+    assert_false(FORM(end_and_exit)->blocks[0].ambiguous); /* an indirect entry says it */
+    assert_false(FORM(forward)->blocks[0].ambiguous);
+}
+
+/* ---- triggers ---- */
+
+static void begin_at_triggers(void **state)
+{
+    control.options.place_count = 1;
+    control.options.places[0].inode = 1;
+    control.options.places[0].file_offset = PLACE(forward_next) - address(code_begin);
+    assert_int_equal(FORM(forward)->block_count, 1);
+    assert_false(superblock.trigger);
+    assert_true(FORM(forward_next)->trigger);
+    control.options.place_count = 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(at_most_so_long),
+        cmocka_unit_test(at_indirect_branches),
+        cmocka_unit_test(at_system_calls),
+        cmocka_unit_test(before_what_is_not_translated),
+        cmocka_unit_test(after_stack_switches),
+        cmocka_unit_test(where_code_ends),
+        cmocka_unit_test(conditional_jumps),
+        cmocka_unit_test(direct_jumps_and_calls),
+        cmocka_unit_test(calls_are_not_followed_everywhere),
+        cmocka_unit_test(changing_code),
+        cmocka_unit_test(routes),
+        cmocka_unit_test(in_loops_where_flags_are_dead),
+        cmocka_unit_test(elsewhere_flags_are_saved),
+        cmocka_unit_test(only_in_loops),
+        cmocka_unit_test(exits_to_the_same_place),
+        cmocka_unit_test(begin_at_triggers),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
