@@ -251,7 +251,8 @@ uint64_t tr_dispatch_trigger(struct tr_thread *thread)
     thread->app.pc = tr_fragment_pc((uint32_t)thread->hot.exit);
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
-    if (thread->let_go || !tr_log_check(thread, true) || !tr_trigger_reached(thread))
+    bool due = thread->hot.log > thread->hot.limit;
+    if (thread->let_go || (due && !tr_log_check(thread, true)) || !tr_trigger_reached(thread))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return resume;
 }

@@ -17,6 +17,7 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/futex.h>
+#include <linux/prctl.h>
 #include <linux/stat.h>
 #include <linux/time_types.h>
 
@@ -168,6 +169,13 @@ static void drop_request(struct tr_request *request, uint32_t state)
     atomic_compare_exchange_strong(&request->state, &state, TR_REQUEST_FREE);
 }
 
+/* Where Yama lets only ancestors trace a process, it may name another one (Documentation/admin-guide/LSM/Yama.rst): a
+ * daemon's ancestors are gone. Fails where there is no Yama. 0: nobody any more. */
+static void allow_tracer(uint32_t tid)
+{
+    tr_syscall(__NR_prctl, PR_SET_PTRACER, tid, 0);
+}
+
 /* Asks the recorder to trace the process when the new program begins. NULL: it will not. */
 static struct tr_request *ask(struct tr_thread *thread)
 {
@@ -175,6 +183,7 @@ static struct tr_request *ask(struct tr_thread *thread)
     struct tr_request *request = take_request(control);
     if (!request)
         return NULL;
+    allow_tracer(atomic_load(&control->recorder) & FUTEX_TID_MASK);
     thread->exec_cookie = tr_rdtsc();
     request->pid = (uint32_t)thread->pid;
     request->tid = (uint32_t)thread->tid;
@@ -198,6 +207,7 @@ static void take_back(struct tr_thread *thread, struct tr_request *request)
     atomic_store(&request->state, TR_REQUEST_FAILED);
     wake_recorder(control);
     wait_for_recorder(control, request, TR_REQUEST_FAILED);
+    allow_tracer(0);
 }
 
 /* --- The call --- */

@@ -69,8 +69,10 @@ struct tr_options {
     /* The trigger (struct trigger of engine/trigger.h); times in ticks. */
     uint32_t place_count;                                 /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop; /* bool */
+    uint32_t on_cpu;                                      /* bool: see longer_than */
     uint64_t duration_threshold, delay_threshold;         /* 0: none */
-    /* a hit counts when the call it began lasts longer than this; 0: at its entry */
+    /* not 0: hits are the ends of the calls that begin at the places, and count when a call has lasted longer; with
+     * on_cpu longer on a processor */
     uint64_t longer_than;
     struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
 };

@@ -99,6 +99,20 @@ static void begin_chunk(struct tr_thread *thread, uint64_t at)
     atomic_store_explicit(&slot->chunks[chunk].position, at, memory_order_release);
 }
 
+/* The old round's chunks from number `first` on that may be overwritten before tr_log_check begins another: readers
+ * are not to begin there. */
+static void give_up_chunks(struct tr_thread *thread, uint64_t first)
+{
+    struct tr_slot *slot = thread->slot;
+    if (!slot)
+        return;
+    uint64_t end = position(thread) + CHECK_STEP + LARGEST_STACK_COPY + TR_CLEARED + SLACK;
+    uint64_t last = end / (slot->size / TR_CHUNKS);
+    for (uint64_t chunk = first; chunk <= last && chunk < first + TR_CHUNKS - 1; chunk++)
+        atomic_store_explicit(&slot->chunks[chunk % TR_CHUNKS].position, UINT64_MAX,
+                              memory_order_release);
+}
+
 /* A signal that came since the limit was looked at has set it to 0. */
 static void keep_asked(struct tr_thread *thread)
 {
@@ -378,10 +392,14 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     struct tr_control *control = thread->process->control;
     if (atomic_load_explicit(&control->frozen, memory_order_relaxed))
         return false;
-    /* The entry is logged again in a new chunk, where a reader may begin. */
-    uint32_t entry = tr_log_last(thread);
-    if (in_fragment)
+    /* The entry is logged again in a new chunk, where a reader may begin. Meanwhile nothing stands there: a reader of a
+     * killed thread's log would take what is written after it for records. */
+    uint32_t entry = tr_log_last(thread), nothing = 0;
+    if (in_fragment) {
         thread->hot.log -= sizeof entry;
+        memcpy((void *)thread->hot.log, &nothing, sizeof nothing);
+        atomic_signal_fence(memory_order_release);
+    }
     uint64_t before = position(thread);
     reserve(thread, (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP);
     clear(thread, thread->hot.log + TR_CLEARED);
@@ -394,6 +412,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
                 put(thread, &entry, sizeof entry);
             return false;
         }
+        give_up_chunks(thread, now / chunk_size + 1);
         if (next) {
             begin_chunk(thread, now);
             tr_log_calls(thread);

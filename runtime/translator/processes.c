@@ -233,6 +233,8 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     int32_t parent_pid = thread->pid, parent_tid = thread->tid;
     forget_others(thread);
     identify(thread);
+    thread->timed_calls.count = 0;
+    thread->timed_calls.read_at = 0;
     process->pid = thread->pid;
     return_from_syscall(&thread->app, 0);
     if (call->stack)

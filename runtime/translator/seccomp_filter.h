@@ -18,6 +18,9 @@ bool tr_filter_allows(uint64_t filter, int32_t number, const uint64_t arguments[
 /* All calls that the runtime cannot do without. */
 bool tr_filter_allows_translator(uint64_t filter);
 
+/* The one that reads a thread's time on processors. */
+bool tr_filter_allows_processor_time(uint64_t filter);
+
 /* Those by which it reads /proc/self/maps, and looks at files before exec. */
 bool tr_filter_allows_files(uint64_t filter);
 

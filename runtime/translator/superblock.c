@@ -1,6 +1,7 @@
 #include "runtime/translator/superblock.h"
 
 #include "runtime/translator/system.h"
+#include "runtime/translator/timed_calls.h"
 
 enum { LONGEST = 15 };
 
@@ -25,6 +26,8 @@ static bool is_trigger(const struct forming *forming, uint64_t pc)
 {
     const struct tr_options *options = &forming->thread->process->control->options;
     const struct tr_code_range *range = &forming->range;
+    if (options->longer_than && tr_is_return_place(pc, forming->superblock->return_places))
+        return true;
     if (options->place_count == 0 || range->inode == 0)
         return false;
     uint64_t offset = pc - range->start + range->file_offset;
@@ -419,12 +422,13 @@ static void mark_ambiguous(struct tr_superblock *superblock)
 }
 
 bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc,
-                        const struct tr_route *route)
+                        const struct tr_route *route, uint32_t return_places)
 {
     struct forming forming = {
         .superblock = superblock, .thread = thread, .cursor = pc, .route = route};
     forming.range.kind = TR_CODE_NONE;
     superblock->pc = pc;
+    superblock->return_places = return_places;
     superblock->item_count = superblock->block_count = 0;
     superblock->low = UINT64_MAX;
     superblock->high = 0;

@@ -58,16 +58,18 @@ struct tr_superblock {
     unsigned
         check_at; /* the first item before which the arithmetic flags are dead: written before they are read,
                             without a branch between; item_count: there is none */
+    uint32_t return_places;
     bool needs_test; /* there is none, and it could be part of a loop of such superblocks */
-    bool trigger;    /* its first instruction is one of the trigger */
-    bool leaves;     /* its only instruction is one that is not translated */
+    bool trigger; /* its first instruction is one of the trigger, or where timed calls return to */
+    bool leaves;  /* its only instruction is one that is not translated */
     struct tr_item items[HOT_PATH_INSTRUCTIONS];
     struct tr_way blocks[HOT_PATH_INSTRUCTIONS];
 };
 
-/* `route` may be NULL. False: nothing can be executed at `pc`. */
+/* `route` may be NULL. Of the places that timed calls return to (timed_calls.h) the first `return_places` are known.
+ * False: nothing can be executed at `pc`. */
 bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc,
-                        const struct tr_route *route);
+                        const struct tr_route *route, uint32_t return_places);
 
 /* Its description for a fragment table (layout.h): how many bytes, and the bytes; `reserved` is left alone. */
 uint64_t tr_superblock_description_size(const struct tr_superblock *superblock);

@@ -134,7 +134,8 @@ static void log_name(struct tr_thread *thread)
 /* The filter applies to the runtime's own calls, too. */
 static int64_t install_filter(struct tr_thread *thread, uint64_t filter)
 {
-    if (!tr_filter_allows_translator(filter))
+    bool times = thread->process->control->options.on_cpu;
+    if (!tr_filter_allows_translator(filter) || (times && !tr_filter_allows_processor_time(filter)))
         give_up(thread, "it installs a seccomp filter");
     if (!tr_filter_allows_files(filter)) {
         tr_lock(&thread->process->lock);

@@ -140,6 +140,24 @@ struct tr_signals_of_thread {
     struct tr_action own_actions[TR_SIGNALS];
 };
 
+enum { TR_TIMED_CALLS = 64 }; /* within each other, of one thread; deeper ones are not timed */
+
+/* timed_calls.h */
+struct tr_timed_call {
+    uint64_t function; /* its first instruction */
+    uint64_t return_address;
+    uint64_t stack_pointer;  /* where that lies */
+    uint64_t began;          /* ticks of the recording's clock */
+    uint64_t processor_time; /* then, in ticks, where it is asked for */
+};
+
+struct tr_timed_calls {
+    unsigned count;
+    uint64_t read_at,
+        processor_time; /* the last reading of the thread's time on processors; ticks */
+    struct tr_timed_call calls[TR_TIMED_CALLS];
+};
+
 struct tr_thread {
     struct tr_hot hot; /* first */
     struct tr_state app;
@@ -172,6 +190,7 @@ struct tr_thread {
     uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
     uint64_t exec_cookie; /* struct tr_request */
     struct tr_signals_of_thread signals;
+    struct tr_timed_calls timed_calls;
     struct tr_thread *next; /* in process->threads */
     uint32_t state;         /* atomic: TR_THREAD_ */
     uint64_t epoch;         /* of the cache, at the last safe point */

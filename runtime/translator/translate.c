@@ -5,6 +5,7 @@
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/superblock.h"
 #include "runtime/translator/system.h"
+#include "runtime/translator/timed_calls.h"
 
 #define HOT(field) ((uint32_t) __builtin_offsetof(struct tr_hot, field))
 
@@ -862,7 +863,8 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     struct translating t;
     t.thread = thread;
     t.wanted = 0;
-    *nothing = !tr_superblock_form(&t.superblock, thread, pc, route);
+    uint32_t return_places = tr_return_places();
+    *nothing = !tr_superblock_form(&t.superblock, thread, pc, route, return_places);
     if (*nothing)
         return NULL;
     t.region = tr_cache_region(pc);
@@ -880,6 +882,7 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     tr_emit_gap_8(&t.hot);
     t.identifier = translation->identifier;
     translation->pc = pc;
+    translation->return_places = return_places;
     translation->region = (uint8_t)(t.region - tr_cache.regions);
     if (indirect)
         emit_indirect_entry(&t, translation);
@@ -921,7 +924,8 @@ bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *t
     t.region = &tr_cache.regions[translation->region];
     const struct tr_route *route =
         translation->route ? (const void *)(t.region->cold.start + translation->route) : NULL;
-    if (!tr_superblock_form(&t.superblock, thread, translation->pc, route))
+    if (!tr_superblock_form(&t.superblock, thread, translation->pc, route,
+                            translation->return_places))
         return false;
     t.wanted = (uint64_t)t.region->hot.start + translation->code + offset;
     t.hot =

@@ -30,6 +30,7 @@ struct tr_translation {
     uint32_t low, high; /* the bytes that it was made from lie in [pc - low, pc + high) */
     /* offset in the cold part of its struct tr_route; 0: it was formed without one */
     uint32_t route;
+    uint32_t return_places; /* timed_calls.h: known when it was formed */
     uint16_t code_size;
     uint8_t region;
     uint8_t valid : 1;

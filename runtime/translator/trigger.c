@@ -4,6 +4,7 @@
 #include "runtime/translator/log.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/system.h"
+#include "runtime/translator/timed_calls.h"
 
 /* What follows a snapshot that does not stop at once. */
 enum { MICROSECONDS_AFTER = 10 };
@@ -28,16 +29,18 @@ static void note_delay(struct tr_control *control, uint64_t delay)
         ;
 }
 
-static bool counts(struct tr_control *control, uint64_t now, uint64_t passed)
+/* `duration` since the program's mark_start, or of the call; 0: not known. */
+static bool counts(struct tr_control *control, uint64_t now, uint64_t duration)
 {
     const struct tr_options *options = &control->options;
+    uint64_t longer_than =
+        options->longer_than ? options->longer_than : options->duration_threshold;
     uint64_t before = atomic_exchange(&control->previous_hit, now);
     uint64_t delay = before && now > before ? now - before : 0;
     note_delay(control, delay);
     if (options->delay_threshold && delay <= options->delay_threshold)
         return false;
-    return !options->duration_threshold ||
-           (passed && now > passed && now - passed > options->duration_threshold);
+    return !longer_than || duration > longer_than;
 }
 
 /* ---- what follows ---- */
@@ -66,31 +69,83 @@ static bool take_snapshot(struct tr_control *control, uint64_t now)
     return true;
 }
 
+/* A hit that is in no snapshot but that of another one: one snapshot is one hit, but in full execution every hit is
+ * marked. */
+static bool is_shown(const struct tr_options *options, uint64_t snapshots_before)
+{
+    return snapshots_before == 0 || options->multi_snapshot ||
+           (options->full_execution && !options->immediate_stop);
+}
+
+/* ---- hits ---- */
+
+struct hit {
+    uint64_t began; /* ticks: mark_start, or the call; 0: not known */
+    uint64_t duration;
+    uint64_t place; /* address */
+    int64_t argument;
+    bool has_argument;
+};
+
+/* Execution arrives at app.pc now. Whether tracing goes on. */
+static bool take_hit(struct tr_thread *thread, uint64_t now, const struct hit *hit)
+{
+    struct tr_control *control = thread->process->control;
+    atomic_fetch_add(&control->hits, 1);
+    if (!counts(control, now, hit->duration) ||
+        !is_shown(&control->options, atomic_fetch_add(&control->snapshots, 1)))
+        return true;
+    tr_sideband_hit(thread, now, hit->place, hit->began, hit->argument, hit->has_argument);
+    return take_snapshot(control, now);
+}
+
+static bool reach_place(struct tr_thread *thread, uint64_t now)
+{
+    struct hit hit = {.place = thread->app.pc};
+    tr_log_event(thread, TR_MARK, 0, &now, 1);
+    if (thread->process->control->options.passes_time) {
+        hit.began = passed_time(thread->process, thread->app.r[TR_RDI]);
+        hit.duration = hit.began && now > hit.began ? now - hit.began : 0;
+        hit.argument = (int64_t)thread->app.r[TR_RSI] >> 1;
+        hit.has_argument = true;
+    }
+    return take_hit(thread, now, &hit);
+}
+
+/* A function's first instruction, or a place that its calls return to. */
+static bool reach_call(struct tr_thread *thread, uint64_t now)
+{
+    const struct tr_options *options = &thread->process->control->options;
+    struct tr_timed_call call;
+    if (!tr_is_return_place(thread->app.pc, UINT32_MAX)) {
+        /* Its beginning in the trace is where the hit will say that it was. */
+        tr_log_event(thread, TR_STAMP, TR_STAMP_ENTRY, &now, 1);
+        tr_timed_call_begin(thread, now);
+        return true;
+    }
+    if (!tr_timed_call_end(thread, &call))
+        return true;
+    struct hit hit = {
+        .began = call.began,
+        .duration = tr_timed_call_duration(thread, &call, now),
+        .place = call.function,
+    };
+    if (hit.duration > options->longer_than)
+        tr_log_event(thread, TR_MARK, 0, &now, 1);
+    return take_hit(thread, now, &hit);
+}
+
 bool tr_trigger_reached(struct tr_thread *thread)
 {
     struct tr_control *control = thread->process->control;
-    const struct tr_options *options = &control->options;
+    bool calls = control->options.longer_than > 0;
     if (atomic_load(&control->frozen))
         return false;
     if (thread->stops) {
-        atomic_fetch_add(&control->unseen_hits, 1);
+        if (!calls || !tr_is_return_place(thread->app.pc, UINT32_MAX))
+            atomic_fetch_add(&control->unseen_hits, 1);
         return true;
     }
-    uint64_t now = tr_time(thread), passed = 0;
-    int64_t argument = 0;
-    tr_log_event(thread, TR_MARK, 0, &now, 1);
-    atomic_fetch_add(&control->hits, 1);
-    if (options->passes_time) {
-        passed = passed_time(thread->process, thread->app.r[TR_RDI]);
-        argument = (int64_t)thread->app.r[TR_RSI] >> 1;
-    }
-    if (!counts(control, now, passed))
-        return true;
-    /* One snapshot is one hit, but in full execution every hit is marked. */
-    uint64_t before = atomic_fetch_add(&control->snapshots, 1);
-    bool all = options->multi_snapshot || (options->full_execution && !options->immediate_stop);
-    if (before > 0 && !all)
-        return true;
-    tr_sideband_hit(thread, now, thread->app.pc, passed, argument, options->passes_time);
-    return take_snapshot(control, now);
+    uint64_t now = tr_time(thread);
+    return calls ? reach_call(thread, now) : reach_place(thread, now);
 }

@@ -165,6 +165,25 @@ static const struct option_spec recording_specs[] = {
                "printed.",
      .apply = take_span,
      .field = offsetof(struct recording_request, record.trigger.delay_threshold_ns)},
+    {.name = &FLAG_LONGER_THAN[1],
+     .argument = "SPAN",
+     .help = "only when a call of the function that -trigger\nnames lasts longer than SPAN, and "
+             "then at its end",
+     .manual = "Take the snapshot when a call of the function that -trigger names ends after more "
+               "than SPAN. The "
+               "program needs neither to be rebuilt nor to be linked with libmagic_trace. Needs "
+               "the translator "
+               "engine.",
+     .apply = take_span,
+     .field = offsetof(struct recording_request, record.trigger.longer_than_ns)},
+    {.name = &FLAG_ON_CPU[1],
+     .help =
+         "with -longer-than: only the time that the call's\nthread spends on a processor counts",
+     .manual = "With -longer-than only the time that the call's thread spends on a processor "
+               "counts: what it sleeps, "
+               "waits, or is kept from running by other programs does not.",
+     .apply = option_set_flag,
+     .field = offsetof(struct recording_request, record.trigger.on_cpu)},
     {.name = &FLAG_MULTI_SNAPSHOT[1],
      .help = "a snapshot at every hit, not only the first",
      .manual = "Take a snapshot at every hit that counts. They all go into one trace, with gaps "
@@ -265,6 +284,15 @@ static int check_trigger(struct recording_request *request, const struct command
     if (trigger->delay_threshold_ns && !named)
         return command_usage_error(self, "-delay-thresh needs a function whose calls it counts: "
                                          "name it with -trigger.");
+    if (trigger->longer_than_ns && !named)
+        return command_usage_error(self, "-longer-than needs a function whose calls it times: name "
+                                         "it with -trigger.");
+    if (trigger->longer_than_ns && trigger->duration_threshold_ns)
+        return command_usage_error(self, "-longer-than counts from a call's beginning, and "
+                                         "-duration-thresh from mark_start: give one.");
+    if (trigger->on_cpu && !trigger->longer_than_ns)
+        return command_usage_error(self,
+                                   "-on-cpu says what time -longer-than counts: give that, too.");
     if (trigger->multi_snapshot && !named)
         return command_usage_error(self, "-multi-snapshot needs a place to take snapshots at: name "
                                          "it with -trigger.");
@@ -272,9 +300,10 @@ static int check_trigger(struct recording_request *request, const struct command
         return command_usage_error(self, "-immediate-stop needs a place to stop at: name it with "
                                          "-trigger.");
     if (request->record.clock == RECORD_CLOCK_INSTRUCTIONS &&
-        (trigger->duration_threshold_ns || trigger->delay_threshold_ns))
-        return command_usage_error(self, "-duration-thresh and -delay-thresh compare times, and "
-                                         "-clock instructions has none. Leave out one of them.");
+        (trigger->duration_threshold_ns || trigger->delay_threshold_ns || trigger->longer_than_ns))
+        return command_usage_error(self, "-duration-thresh, -delay-thresh and -longer-than compare "
+                                         "times, and -clock instructions has none. Leave out one "
+                                         "of them.");
     return 0;
 }
 
@@ -328,6 +357,16 @@ static bool check_passes_time(const struct trigger *trigger, struct error *error
                      trigger->name, trigger->name);
 }
 
+static bool check_is_function(const struct trigger *trigger, struct error *error)
+{
+    if (!trigger->name || !trigger->longer_than_ns || trigger->is_function)
+        return true;
+    return error_set(error, ERROR_USAGE,
+                     "-longer-than times the calls of a function, and %s is a place within one: "
+                     "name the function with -trigger.",
+                     trigger->name);
+}
+
 bool recording_request_find_trigger(struct recording_request *request,
                                     const struct objects *objects, struct error *error)
 {
@@ -335,7 +374,7 @@ bool recording_request_find_trigger(struct recording_request *request,
     bool ok = request->trigger
                   ? trigger_choose(trigger, request->trigger, objects, error)
                   : trigger_choose_by_part(trigger, request->symbol_part, objects, error);
-    if (!ok || !check_passes_time(trigger, error))
+    if (!ok || !check_passes_time(trigger, error) || !check_is_function(trigger, error))
         return false;
     if (trigger->name)
         log_status("Attaching to %s @ 0x%016llx", trigger->name,

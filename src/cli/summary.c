@@ -28,10 +28,10 @@ static void print_contents(const struct trace_summary *summary)
     uint64_t count = is_sampled ? flow->samples + flow->text.samples
                      : is_text  ? flow->text.branches
                                 : flow->instructions;
-    log_status("%s call%s in %s thread%s%s: %s %s from %s of %s.",
-               quantity_count(statistics->spans).text, plural(statistics->spans),
-               quantity_count(statistics->threads).text, plural(statistics->threads), length,
-               quantity_count(count).text,
+    log_status("%s %s%s in %s thread%s%s: %s %s from %s of %s.",
+               quantity_count(statistics->spans).text, is_sampled ? "span" : "call",
+               plural(statistics->spans), quantity_count(statistics->threads).text,
+               plural(statistics->threads), length, quantity_count(count).text,
                is_sampled ? "samples"
                : is_text  ? "branches"
                           : "instructions",
@@ -39,6 +39,10 @@ static void print_contents(const struct trace_summary *summary)
                is_text      ? "text"
                : is_sampled ? "records"
                             : "packets");
+    if (is_sampled)
+        log_status(
+            "These are samples, not calls: how often a function was called is not known, and "
+            "times are as exact as samples are dense.");
 }
 
 static void print_skipped_text(const struct flow_statistics *flow)

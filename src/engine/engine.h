@@ -71,6 +71,7 @@ struct engine {
     const char *manual; /* for man pages: text as in cli/options/options.h; NULL: description */
     bool is_hardware;   /* it uses the processor's own trace: what `doctor` checks */
     bool samples_alone; /* it cannot but sample: choosing it is choosing -sampling */
+    bool times_calls;   /* it can take a snapshot where a call ends: -longer-than */
     bool has_clocks;    /* it has those of -clock; else the machine's alone */
     /* A name in a recording's folder that exists until the recording is finished; it shows a
      * recording that still runs or whose magic-trace was killed; NULL: none. */

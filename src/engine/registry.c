@@ -86,6 +86,11 @@ static bool suits(const struct engine *engine, const struct record_options *opti
     if (!probe.available)
         return error_set(error, ERROR_UNSUPPORTED, "the %s engine does not work here: %s.%s%s",
                          engine->name, probe.why, *probe.advice ? " " : "", probe.advice);
+    if (options->trigger.longer_than_ns && !engine->times_calls)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the %s engine does not see how long a call lasts, which " FLAG_LONGER_THAN
+                         " needs. The translator engine does: " FLAG_ENGINE " translator.",
+                         engine->name);
     if (options->clock != RECORD_CLOCK_DEFAULT && !engine->has_clocks)
         return error_set(error, ERROR_USAGE,
                          FLAG_CLOCK

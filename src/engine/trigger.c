@@ -156,6 +156,7 @@ static bool find_in_list(struct trigger *trigger, const struct function_list *li
             trigger->name = memory_copy_string(function->name);
         trigger->passes_time |= strcmp(function->symbol, TRIGGER_STOP_INDICATOR) == 0;
         add_place(trigger, object, function->address, function->file_offset);
+        trigger->is_function = true;
     }
     return trigger->place_count > 0;
 }
@@ -296,5 +297,5 @@ void trigger_free(struct trigger *trigger)
     trigger->name = NULL;
     trigger->places = NULL;
     trigger->place_count = 0;
-    trigger->passes_time = false;
+    trigger->passes_time = trigger->is_function = false;
 }

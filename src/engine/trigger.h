@@ -37,19 +37,24 @@ struct trigger {
     struct trigger_place *places; /* owned */
     size_t place_count;           /* at least 1 when there is a trigger */
     bool passes_time;             /* it is the stop indicator: see TRIGGER_STOP_INDICATOR */
+    bool is_function;             /* each place is a function's first instruction */
 
     uint64_t duration_threshold_ns; /* -duration-thresh: only hits that come later than this after
                                        the time passed; 0: all */
     uint64_t delay_threshold_ns;    /* -delay-thresh: only hits that come later than this after the
                                        hit before, of any thread; never the first. 0: all */
-    bool multi_snapshot;            /* go on after the first */
-    bool immediate_stop;            /* nothing after the hit is kept */
+    uint64_t
+        longer_than_ns; /* -longer-than: only calls that last longer than this, when they end; 0: when they
+                                begin */
+    bool on_cpu;        /* -on-cpu: of that time what the thread spends on a processor */
+    bool multi_snapshot; /* go on after the first */
+    bool immediate_stop; /* nothing after the hit is kept */
 };
 
 /* At most this many places, in the order of their addresses. */
 enum { TRIGGER_PLACES = 64 };
 
-/* Fills name, places and passes_time from `text`; the rest stays. `objects`: paths of the
+/* Fills name, places, passes_time and is_function from `text`; the rest stays. `objects`: paths of the
  * executable, then of its libraries. On an error (unknown, ambiguous, no symbols, no line tables)
  * the message suggests what was probably meant. */
 bool trigger_find(struct trigger *trigger, const char *text, const char *const *objects,

@@ -6,7 +6,7 @@
  * before it, at the same stack pointer. Callers that only one side knows then belong to the other,
  * too. If the frames that both know differ, the stacks stay apart.
  *
- * Works only for recordings with the stack pointer (stack_pointer_switch.c).
+ * Works only for recordings with the stack pointer (stack_pointer.h).
  *
  * Called by the owner of a process's stacks, after all of them were finished and before they are
  * replayed.

@@ -1,6 +1,6 @@
 /* The call stack of one thread while it is followed, and all that is recorded of it.
  *
- * Only the functions of stack_moves.h change it. The rules (rules/rules.h) decide what moves a flow
+ * Only the functions of stack_moves.h change it. The rules (rules/stack_rules.h) decide what moves a flow
  * event means; follow.h applies them to batches of flow events.
  *
  * A *segment* is a period in which every move is known. In it the stack is known from its root on;
@@ -22,7 +22,7 @@
 #include "stack/frame_tree.h"
 #include "stack/go_runtime.h"
 #include "stack/history.h"
-#include "stack/rules/rules.h"
+#include "stack/rules/stack_rules.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -296,6 +296,7 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .take = take_events,
         .close = close_source,
         .wall_clock = flow_wall_clock(timeline->flow, merged->origin),
+        .sampled = flow_is_sampled(timeline->flow),
     };
     return add_samples(merged, add_hits(merged));
 }

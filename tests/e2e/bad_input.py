@@ -168,6 +168,14 @@ class BadOutput(harness.TestCase):
         finished = self.magic_trace("decode", "-o", self.folder / "t.fxt", recording)
         self.assertIn(b"larger than 64 MB", finished.stderr)
 
+    def test_file_limit(self):
+        """ulimit -f: the translator, which needs a large sparse file, says so before the program runs"""
+        finished = self.magic_trace("run", "-engine", "translator", "-o", self.folder / "t.fxt", "touch", self.mark,
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19)))
+        self.assertEqual(finished.status, 1, finished.stderr)
+        self.assertIn(b"ulimit -f", finished.stderr)
+        self.assertFalse(self.mark.exists())
+
     def test_disk_full_while_writing_the_trace(self):
         """the disk is full when the trace is written: the recording is kept and can be decoded elsewhere"""
         with small_disk(self.folder / "disk", "64k") as disk:

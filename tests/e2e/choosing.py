@@ -108,6 +108,9 @@ class Choosing(harness.TestCase):
                                (["-immediate-stop"], b"-immediate-stop needs a place"),
                                (["-duration-thresh", "soon"], b"length of time"),
                                (["-duration-thresh", "1ms", "-trigger", "target"], b"mark_start"),
+                               (["-longer-than", "1ms"], b"-longer-than needs a function"),
+                               (["-longer-than", "1ms", "-duration-thresh", "1ms", "-trigger", "."], b"give one"),
+                               (["-on-cpu", "-trigger", "target"], b"-longer-than"),
                                (["-trigger", "target", "-symbol", "x"], b"give one"),
                                (["-filter", "A B"], b"in parentheses"),
                                (["-trigger", "target", "-delay-thresh", "1ms", "-clock", "instructions"], b"-clock")):

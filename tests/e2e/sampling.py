@@ -330,6 +330,22 @@ class Engine(SamplingCase):
                 self.assertIn(b"[ Snapshot taken. ]", finished.stderr, trigger)
                 self.assertIn(b"COUNT library_run 1", finished.stdout)
 
+    def test_samples_are_no_calls(self):
+        """what is shown of samples says so: no counts of calls, no lengths of calls; in the trace's report as in the recording's"""
+        traced = self.trace([self.program(FRAME_POINTERS), "300"], "-sampling")
+        self.assertIn("[ These are samples, not calls: ", traced.messages)
+        self.assertNotRegex(traced.messages, r"[0-9] calls?\b")
+        for operand in (traced.trace, traced.directory):
+            text = self.magic_trace("report", operand).stdout.decode()
+            self.assertIn("Note: these are samples, not calls.", text)
+            self.assertRegex(text, r"(?m)^ +spans +total +self +self%")
+            self.assertNotRegex(text, r"[0-9] calls? in")
+            row = next(line for line in text.splitlines() if line.endswith(" main")).split()
+            self.assertEqual(row[-5:-1], ["-"] * 4, "the length of a call is not known")
+        finished = self.magic_trace("export", "-format", "csv", "-output", "-", traced.trace)
+        self.assertIn(b"\nsamples,", finished.stdout)
+        self.assertNotIn(b"\ncall,", finished.stdout)
+
     def start(self, *options):
         """The engine in the background on a program that runs until it is killed, its folder and the program's pid."""
         directory = self.folder / f"killed{len(list(self.folder.glob('killed*')))}"

@@ -125,6 +125,15 @@ class Translator(counts.Counts):
                     if finished.status:
                         self.assertRegex(finished.stderr, b"(?i)full|no space")
 
+    def test_threads_in_the_middle(self):
+        """threads that end with their process, wherever they are: their logs are whole up to there"""
+        recording = self.folder / "ended"
+        finished = self.magic_trace("run", "-engine", "translator", "-multi-thread", "-follow", "-snapshot-size", "64K",
+                                    "-no-decode", "-working-directory", recording,
+                                    harness.compile_program("ended_threads"))
+        self.assertEqual((finished.status, finished.stdout), (0, b"done\n"))
+        self.assertNotIn("damaged", finished.stderr.decode())
+
     def test_many_processes(self):
         """more processes, a part of them killed, than the arena has fragment tables: all are recorded, with a bounded disk"""
         count = 300 if harness.Settings.quick else 2200

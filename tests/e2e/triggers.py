@@ -140,7 +140,7 @@ class Triggers(harness.TestCase):
 
     def test_snapshots_far_apart(self):
         """what lies between snapshots is left out, every hit is in the trace, and all judges agree"""
-        traced = self.trace([harness.compile_program("hits"), "many", "12", "1000000"], "-trigger", "target",
+        traced = self.trace([harness.compile_program("hits"), "many", "12", "3000000"], "-trigger", "target",
                             "-multi-snapshot", "-snapshot-size", "4K")
         self.assertEqual(len(self.hits(traced)), 12)
         self.assertEqual(self.spans(traced.trace)["target"], 12)
@@ -155,7 +155,7 @@ class Triggers(harness.TestCase):
         self.assertGreater(sum(span.end - span.begin for span in lost), (main.end - main.begin) / 4)
         self.assertGreaterEqual(judged["arguments"]["across_gap"], len(lost))
         tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode()
-        self.assertEqual(len(re.findall(r"-- \[lost\] --\n +[0-9.]+ [mu]s +[0-9.]+ [mu]?s +\[lost\]\n", tree)), len(lost))
+        self.assertEqual(len(re.findall(r"-- \[lost\] --\n +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s +\[lost\]\n", tree)), len(lost))
         self.assertRegex(tree, r" main .*\[goes on across a gap\]\n")
         self.assertLess((traced.directory / "perf.data").stat().st_size, 12 * 300_000)
         self.assert_perf_agrees(traced)
@@ -237,6 +237,56 @@ class Triggers(harness.TestCase):
 
 class TriggersTranslated(Triggers):
     ENGINE = "translator"
+
+    def catch_long_call(self, how, *options):
+        """Of `handle`'s thousands of calls all but one or two take microseconds, and those 400 ms."""
+        command = [harness.compile_program("long_calls"), how]
+        traced = self.trace(command, "-trigger", "handle", "-longer-than", "200ms", *options)
+        self.assert_same_as_untraced(traced, command)
+        [caught] = self.hits(traced)
+        self.assertGreater(caught["time"] - caught["passed"], 200_000_000)
+        self.assertIn("[ Snapshot taken. ]", traced.messages)
+        return traced, self.span_list(traced.trace)
+
+    def test_long_call(self):
+        """-longer-than catches the one long call of a function among thousands, at its end, whole"""
+        for how in ("sleeps", "recurses"):
+            _, spans = self.catch_long_call(how)
+            [sleeps] = [span for span in spans if span.name == "sleeps"]
+            [hit] = [span for span in spans if span.name == "hit handle"]
+            self.assertGreater(hit.end - hit.begin, 200_000_000)
+            # Between two packets' times moments are placed by a guess.
+            self.assertLessEqual(hit.begin, sleeps.begin + 1000)
+            self.assertGreaterEqual(hit.end, sleeps.end - 1000)
+            self.assertFalse([span for span in spans if span.begin > hit.end + 100_000_000])
+
+    def test_long_call_on_processor(self):
+        """-longer-than with -on-cpu: sleeping does not count"""
+        _, spans = self.catch_long_call("burns", "-on-cpu")
+        self.assertTrue([span for span in spans if span.name == "burns"])
+
+    def test_long_call_in_thread(self):
+        """-longer-than in a second thread: caught with -multi-thread, else said"""
+        traced, spans = self.catch_long_call("thread", "-multi-thread")
+        self.assertNotEqual(self.hits(traced)[0]["tid"], self.hits(traced)[0]["pid"])
+        self.assertTrue([span for span in spans if span.name == "sleeps"])
+        program = harness.compile_program("long_calls")
+        traced = self.trace([program, "thread"], "-trigger", "handle", "-longer-than", "200ms")
+        self.assertEqual(self.hits(traced), [])
+        self.assertRegex(traced.messages, r"handle ran [\d,]+ times in threads or processes that were not traced")
+
+    def test_all_long_calls(self):
+        """-longer-than with -multi-snapshot: each call that lasts long, one within the other, too"""
+        program = harness.compile_program("long_calls")
+        traced = self.trace([program, "burns"], "-trigger", "handle", "-longer-than", "200ms", "-multi-snapshot")
+        self.assertEqual(len(self.hits(traced)), 1 + 3)
+        self.judge_instructions(traced)
+
+    def test_no_long_call(self):
+        """-longer-than: no call is long enough, which is said"""
+        traced = self.trace([harness.compile_program("long_calls"), "sleeps"], "-trigger", "handle", "-longer-than", "1000s")
+        self.assertEqual(self.hits(traced), [])
+        self.assertRegex(traced.messages, r"handle was hit [\d,]+ times, never beyond the threshold")
 
 
 class Library(harness.TestCase):

@@ -100,6 +100,15 @@ static uint64_t find_psb(const struct ring *ring, uint64_t begin, uint64_t end)
     return matched >= PSB_SIZE ? end - PSB_SIZE - matched % 2 : end;
 }
 
+/* Of the PSBs before `begin` the last one; returns `end` when there is none. */
+static uint64_t find_psb_before(const struct ring *ring, uint64_t begin, uint64_t end)
+{
+    uint64_t found = end;
+    for (uint64_t at = find_psb(ring, 0, begin); at < begin; at = find_psb(ring, at + 1, begin))
+        found = at;
+    return found;
+}
+
 static void add_part(struct ring_packets *packets, const uint8_t *bytes, uint64_t size)
 {
     if (size == 0)
@@ -123,7 +132,11 @@ void ring_packets(struct ring_packets *packets, const struct ring *ring, uint64_
         begin = head - ring->header->size + PT_ENCODER_SLACK;
     }
     uint64_t end = last < head ? last : head;
+    uint64_t wanted = begin;
     begin = begin < end ? find_psb(ring, begin, end) : end;
+    /* Callchain snapshots of deep stacks keep PSBs far apart: rather too much than nothing. */
+    if (begin == end && last >= head && ring->header->full && wanted < end)
+        begin = find_psb_before(ring, wanted, end);
     if (begin == end)
         return;
     packets->offset = begin;

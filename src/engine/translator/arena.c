@@ -129,11 +129,13 @@ static bool create_file(struct translator_arena *arena, struct error *error)
                          "cannot make %s: the disk is full. Free some space, or record into "
                          "another folder.",
                          arena->path);
-    if (failed)
+    if (failed && failed != EFBIG)
         return error_set_errno(error, ERROR_IO, failed, "cannot allocate space for %s",
                                arena->path);
-    if (ftruncate(arena->descriptor, (off_t)arena->size) != 0)
-        return error_set_errno(error, ERROR_IO, errno,
+    if (!failed && ftruncate(arena->descriptor, (off_t)arena->size) != 0)
+        failed = errno;
+    if (failed)
+        return error_set_errno(error, ERROR_IO, failed,
                                "cannot make %s a sparse file of %llu bytes (see ulimit -f; some "
                                "file systems allow no such files: record into another folder)",
                                arena->path, (unsigned long long)arena->size);

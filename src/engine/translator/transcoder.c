@@ -385,7 +385,6 @@ static void run_steps(struct transcoder *transcoder)
     for (size_t i = 0; i < path->steps.count; i++)
         run_step(transcoder, array_at(&path->steps, i));
     path_clear(path);
-    ways_settle(transcoder->ways);
 }
 
 /* ---- records -> steps ---- */

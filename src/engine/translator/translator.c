@@ -95,6 +95,8 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     options->multi_snapshot = wanted->multi_snapshot;
     options->immediate_stop = wanted->immediate_stop;
     options->duration_threshold = recording_clock_ticks(clock, wanted->duration_threshold_ns);
+    options->longer_than = recording_clock_ticks(clock, wanted->longer_than_ns);
+    options->on_cpu = wanted->on_cpu;
     options->delay_threshold = recording_clock_ticks(clock, wanted->delay_threshold_ns);
     for (size_t i = 0; i < wanted->place_count; i++) {
         struct stat status;
@@ -466,6 +468,7 @@ static bool serves(const struct record_options *options, struct error *error)
 
 const struct engine translator_engine = {
     .name = "translator",
+    .times_calls = true,
     .has_clocks = true,
     .description = "runs the program's own code in copies that log its path; exact, on any "
                    "machine, 1.2 to 4 times slower",

@@ -15,7 +15,9 @@ struct known_ways {
     struct way_table table; /* first */
     uint32_t serial;
     struct arena memory;
-    struct array left; /* of struct way_place *: before the table grew */
+    /* Of struct way_place *: before the table grew. Paths of other threads still point into them; together they are
+     * smaller than the table. */
+    struct array left;
     UT_hash_handle hh;
 };
 
@@ -30,7 +32,8 @@ struct ways *ways_open(void)
 
 static void free_known(struct known_ways *known)
 {
-    ways_settle(&known->table);
+    for (size_t i = 0; i < known->left.count; i++)
+        free(*(struct way_place **)array_at(&known->left, i));
     array_free(&known->left);
     arena_free(&known->memory);
     free(known->table.places);
@@ -118,14 +121,6 @@ static const struct pt_block_run *add(struct way_table *table, const struct way_
     if (is_full(table))
         grow(table);
     return &insert(table, place)->run;
-}
-
-void ways_settle(struct way_table *table)
-{
-    struct array *left = &known_of(table)->left;
-    for (size_t i = 0; i < left->count; i++)
-        free(*(struct way_place **)array_at(left, i));
-    left->count = 0;
 }
 
 const struct pt_block_run *ways_add_exit(struct way_table *table, struct way_words words)

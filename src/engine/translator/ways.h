@@ -72,7 +72,7 @@ static inline uint64_t ways_hash(struct way_words words)
     return key * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The run of `words`; NULL: not taken before. It lives until ways_settle. */
+/* The run of `words`; NULL: not taken before. It lives until ways_close. */
 static inline const struct pt_block_run *ways_find(const struct way_table *table,
                                                    struct way_words words)
 {
@@ -93,8 +93,5 @@ const struct pt_block_run *ways_add(struct way_table *table, const struct fragme
 
 /* A TR_EXIT that can follow `words.before`. */
 const struct pt_block_run *ways_add_exit(struct way_table *table, struct way_words words);
-
-/* Runs that were found are no longer used: frees what growing tables have left. */
-void ways_settle(struct way_table *table);
 
 #endif

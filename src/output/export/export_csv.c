@@ -2,7 +2,7 @@
  *
  * Columns are named in the first line. Times are whole nanoseconds since time 0 of the trace.
  *
- *   kind      call; special (no function of the program: [syscall], a gap); hit (of the trigger);
+ *   kind      call; samples (what samples one after the other have in common: no call); special (no function of the program: [syscall], a gap); hit (of the trigger);
  *             instant and counter, which have no duration
  *   depth     0 outermost; of an instant that of the next span
  *   self_ns   duration without that of the spans inside
@@ -143,9 +143,12 @@ static void put_seen(struct csv *csv, uint8_t flags)
     text_put(csv->out, any ? "," : "yes,");
 }
 
-static const char *kind_of(const struct open_span *span, const struct span_function *function)
+static const char *kind_of(const struct csv *csv, const struct open_span *span,
+                           const struct span_function *function)
 {
-    return span->hit ? "hit" : function->special ? "special" : "call";
+    if (span->hit || function->special)
+        return span->hit ? "hit" : "special";
+    return csv->source->sampled ? "samples" : "call";
 }
 
 static void leave(struct csv *csv, const struct span_event *event)
@@ -157,7 +160,7 @@ static void leave(struct csv *csv, const struct span_event *event)
     uint64_t duration = event->time.value - span->start;
     if (open->count > 0)
         ((struct open_span *)array_at(open, open->count - 1))->inside += duration;
-    put_beginning(csv, kind_of(span, event->function), event->track, span->start);
+    put_beginning(csv, kind_of(csv, span, event->function), event->track, span->start);
     text_put_number(csv->out, duration);
     text_put(csv->out, ",");
     text_put_number(csv->out, duration - span->inside);

@@ -2,6 +2,8 @@
 
 #include "output/fxt/wall_clock.h"
 
+#include <string.h>
+
 static const uint64_t NANOSECONDS_PER_SECOND = 1000000000;
 
 void fxt_definitions_init(struct fxt_definitions *definitions)
@@ -127,6 +129,8 @@ static bool define_string(struct fxt_definitions *definitions, struct fxt_record
     if (definitions->strings[index])
         definitions->redefinitions++;
     definitions->strings[index] = fxt_dictionary_text(&definitions->dictionary, bytes, length);
+    definitions->sampled |=
+        index == FXT_STRING_INDEX_MAX && strcmp(definitions->strings[index], FXT_SAMPLES_MARK) == 0;
     return true;
 }
 

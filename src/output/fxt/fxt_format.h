@@ -83,6 +83,10 @@ enum {
  * (PID_MAX_LIMIT, 2^22, in linux/threads.h), and within the 32 bits that Perfetto keeps. */
 #define FXT_SYNTHETIC_TID_BASE UINT32_C(0x40000000)
 
+/* The format has no place for what spans are: a string of this text, to which no event refers, says
+ * that they come from samples. */
+#define FXT_SAMPLES_MARK "magic-trace: spans of samples"
+
 /* Names of arguments and their values, as fxt_writer.h describes them. */
 #define FXT_NAME_ADDRESS "address"
 #define FXT_NAME_SYMBOL "symbol"

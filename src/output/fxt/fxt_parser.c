@@ -169,6 +169,11 @@ size_t fxt_parser_function_count(const struct fxt_parser *parser)
     return parser->definitions.dictionary.function_count;
 }
 
+bool fxt_parser_is_sampled(const struct fxt_parser *parser)
+{
+    return parser->definitions.sampled;
+}
+
 uint64_t fxt_parser_wall_clock(const struct fxt_parser *parser)
 {
     return parser->definitions.wall_clock;

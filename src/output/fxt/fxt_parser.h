@@ -32,6 +32,9 @@ bool fxt_parser_survey(struct fxt_parser *parser, bool *in_order, struct error *
 size_t fxt_parser_take(struct fxt_parser *parser, const struct fxt_raw_event **events,
                        struct error *error);
 
+/* See struct span_source; known after the survey. */
+bool fxt_parser_is_sampled(const struct fxt_parser *parser);
+
 /* What the dictionary holds now. Tracks are the threads that had events, with rows of deep frames
  * counted to their thread; pointers hold until the next event is parsed, names until the parser is
  * closed. */

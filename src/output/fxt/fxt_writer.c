@@ -90,6 +90,18 @@ static void write_beginning(struct writer *writer)
     record[2] = TICKS_PER_SECOND;
 }
 
+/* Under the last index, which is the last to get another text. */
+static void write_samples_mark(struct writer *writer)
+{
+    static const char mark[] = FXT_SAMPLES_MARK;
+    uint64_t size = sizeof mark - 1, words = 1 + fxt_words(size);
+    uint64_t *record = block_writer_reserve(&writer->blocks, words * FXT_WORD);
+    record[words - 1] = 0;
+    record[0] =
+        fxt_header(FXT_RECORD_STRING, words) | (uint64_t)FXT_STRING_INDEX_MAX << 16 | size << 32;
+    memcpy(record + 1, mark, size);
+}
+
 /* The format has no record for the wall clock that Perfetto reads: see wall_clock.h. */
 static void write_wall_clock(struct writer *writer, uint64_t wall_clock)
 {
@@ -523,6 +535,8 @@ static bool write_trace(struct writer *writer, struct span_source *source,
     write_beginning(writer);
     if (source->wall_clock)
         write_wall_clock(writer, source->wall_clock);
+    if (source->sampled)
+        write_samples_mark(writer);
     fxt_strings_init(&writer->strings, &writer->blocks);
     fxt_threads_init(&writer->threads, &writer->blocks);
     write_names(writer);

@@ -222,7 +222,8 @@ static void print_head(const struct table *table, const struct span_source *sour
 {
     char text[DURATION_TEXT_SIZE];
     size_t threads = source->track_count - table->hit_track_count;
-    fprintf(stream, "%" PRIu64 " call%s in %zu thread%s within %s", table->calls,
+    const char *what = source->sampled ? "span" : "call";
+    fprintf(stream, "%" PRIu64 " %s%s in %zu thread%s within %s", table->calls, what,
             table->calls == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
             duration_format(text, table->last - table->first));
     fprintf(stream, "; in the program %s", duration_format(text, sums->program));
@@ -246,8 +247,13 @@ static void print_hits(const struct table *table, FILE *stream)
     fputs("; -tree shows where.\n", stream);
 }
 
-static void print_notes(const struct table *table, FILE *stream)
+static void print_notes(const struct table *table, bool sampled, FILE *stream)
 {
+    if (sampled)
+        fputs("Note: these are samples, not calls. A span is what samples one after the other have "
+              "in common; how often a function was called, and how long a call took, is not known, "
+              "and times are as exact as samples are dense.\n",
+              stream);
     print_hits(table, stream);
     if (table->instants)
         fprintf(stream,
@@ -266,9 +272,10 @@ static void print_notes(const struct table *table, FILE *stream)
     report_counters_print(&table->counters, stream);
 }
 
-static void print_quantiles(struct durations *whole, FILE *stream)
+/* `known`: the spans are calls, and so have lengths of their own. */
+static void print_quantiles(struct durations *whole, bool known, FILE *stream)
 {
-    if (whole->count == 0) {
+    if (whole->count == 0 || !known) {
         fprintf(stream, "%10s %10s %10s %10s  ", "-", "-", "-", "-");
         return;
     }
@@ -284,7 +291,8 @@ static void print_quantiles(struct durations *whole, FILE *stream)
     fputc(' ', stream);
 }
 
-static void print_row(struct function_figures *figures, uint64_t program_self, FILE *stream)
+static void print_row(struct function_figures *figures, uint64_t program_self, bool sampled,
+                      FILE *stream)
 {
     char text[DURATION_TEXT_SIZE];
     fprintf(stream, "%10" PRIu64 " %10s ", figures->calls, duration_format(text, figures->total));
@@ -293,7 +301,7 @@ static void print_row(struct function_figures *figures, uint64_t program_self, F
         fprintf(stream, "%6s ", "-");
     else
         fprintf(stream, "%5.1f%% ", percent(figures->self, program_self));
-    print_quantiles(&figures->whole, stream);
+    print_quantiles(&figures->whole, !sampled, stream);
     fprintf(stream, "%s\n", figures->function->name);
 }
 
@@ -303,13 +311,15 @@ static void print_table(const struct table *table, const struct span_source *sou
     struct array rows = sorted_rows(table, options->sort);
     struct self_sums sums = sum_up(&rows);
     print_head(table, source, &sums, stream);
-    print_notes(table, stream);
+    print_notes(table, source->sampled, stream);
     size_t shown = options->top && options->top < rows.count ? options->top : rows.count;
     if (shown)
-        fprintf(stream, "\n%10s %10s %10s %6s %10s %10s %10s %10s  %s\n", "calls", "total", "self",
-                "self%", "min", "median", "p99", "max", "function");
+        fprintf(stream, "\n%10s %10s %10s %6s %10s %10s %10s %10s  %s\n",
+                source->sampled ? "spans" : "calls", "total", "self", "self%", "min", "median",
+                "p99", "max", "function");
     for (size_t i = 0; i < shown; i++)
-        print_row(*(struct function_figures **)array_at(&rows, i), sums.program, stream);
+        print_row(*(struct function_figures **)array_at(&rows, i), sums.program, source->sampled,
+                  stream);
     if (shown < rows.count)
         fprintf(stream, "... and %zu more functions\n", rows.count - shown);
     array_free(&rows);

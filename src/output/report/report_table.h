@@ -8,6 +8,9 @@
  *   min to max   of single calls whose beginning and end were seen, recursive ones included; "-"
  *                when no call was seen whole. median and p99 are exact up to 64 calls, then from a
  *                histogram and within 0.4 % (output/report/durations.h).
+ *
+ * Of samples the first column is called spans, and there is no min to max: what samples one after the
+ * other have in common is no call.
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_REPORT_TABLE_H
 #define MAGIC_TRACE_OUTPUT_REPORT_REPORT_TABLE_H

@@ -9,7 +9,7 @@
  *                                           unless an exception continues there (landing_pads.h)
  *   of a local call, elsewhere              a retpoline: the return is its jump
  *
- * The rules asked before and after this one are in the table of rules.h.
+ * The rules asked before and after this one are in the table of stack_rules.h.
  */
 #include "stack/rules/context_rewrites.h"
 #include "stack/rules/landing_pads.h"

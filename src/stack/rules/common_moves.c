@@ -45,7 +45,8 @@ struct walk {
     uint32_t caller_count;    /* 0: look in the tree */
     uint32_t
         uncounted;   /* this many innermost frames are not in stack->open: the leaf and callers */
-    bool is_alone;   /* no other stack is suspended, and no OCaml handler is set */
+    bool has_traps;  /* an OCaml handler is set; only rules set and drop them */
+    bool is_alone;   /* none is, and no other stack is suspended */
     bool knows_open; /* and only functions on the stack are active */
 };
 
@@ -124,9 +125,9 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
     return true;
 }
 
-static inline bool may_go_on_elsewhere(const struct thread_stack *stack, uint64_t address)
+static inline bool may_go_on_elsewhere(const struct walk *walk, uint64_t address)
 {
-    return ocaml_traps_are_set(stack) || stack_switch_may_continue_at(stack, address);
+    return walk->has_traps || stack_switch_may_continue_at(walk->stack, address);
 }
 
 /* Only to the caller of the leaf. */
@@ -136,7 +137,7 @@ static inline bool return_plainly(struct walk *walk, const struct flow_event *ev
     const struct frame *leaf = walk->leaf;
     bool called = leaf->kind == FRAME_FUNCTION || leaf->kind == FRAME_LOCAL;
     if (leaf->return_address != event->to || !called || event->next != 0 ||
-        (!walk->is_alone && may_go_on_elsewhere(stack, event->to)))
+        (!walk->is_alone && may_go_on_elsewhere(walk, event->to)))
         return false;
     struct caller caller = caller_of_leaf(walk);
     if (caller.frame->function != event->function || caller.frame->kind == FRAME_PLACEHOLDER)
@@ -152,7 +153,7 @@ static inline bool return_plainly(struct walk *walk, const struct flow_event *ev
 
 static bool stays_by_rule(struct walk *walk, const struct flow_event *event)
 {
-    if (ocaml_traps_are_set(walk->stack) || goroutines_runs_gogo(walk->stack))
+    if (walk->has_traps || goroutines_runs_gogo(walk->stack))
         return false;
     count_all(walk);
     return tail_calls_stays_in_leaf(walk->stack, event);
@@ -223,11 +224,13 @@ size_t common_moves_follow(struct thread_stack *stack, const struct flow_event *
     if (!is_at_ease(stack))
         return 0;
     struct caller callers[CALLERS_MAX];
-    bool is_alone = stack_switch_none_is_suspended(stack) && !ocaml_traps_are_set(stack);
+    bool has_traps = ocaml_traps_are_set(stack);
+    bool is_alone = !has_traps && stack_switch_none_is_suspended(stack);
     struct walk walk = {
         .stack = stack,
         .leaf = thread_stack_leaf(stack),
         .callers = callers,
+        .has_traps = has_traps,
         .is_alone = is_alone,
         .knows_open = is_alone && !thread_stack_may_be_open_before(stack),
     };

@@ -2,7 +2,7 @@
  *
  * Nearly all events of a program are calls, returns to the address that the leaf's call pushed, and
  * jumps that stay in the leaf, while no stack pointer has been recorded, no OCaml handler is set,
- * and no transaction runs. The rules (calls.h and others) would check one condition after the other
+ * and no transaction runs. The rules (stack_rules.h) would check one condition after the other
  * for each of them, all false. Here one check replaces them; then the move is made, the same that
  * the rules would make.
  *

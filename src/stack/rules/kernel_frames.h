@@ -1,7 +1,7 @@
 /* Frames of the kernel, and other special ones: what all rules have to know of them.
  *
  * Where the kernel is not traced, a frame of a special function stands for it: "[syscall]",
- * "[interrupt]". They are made and ended by kernel_entry.h and tracing_pause.c.
+ * "[interrupt]". They are made and ended by kernel_entry.c and tracing_pause.c.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_KERNEL_FRAMES_H
 #define MAGIC_TRACE_STACK_RULES_KERNEL_FRAMES_H

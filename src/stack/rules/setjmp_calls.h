@@ -9,7 +9,7 @@
  * Learned from each longjmp for which the active call is certain because it is the same in all
  * candidates. Used only if the stack pointer is not recorded.
  *
- * Called by unwinding.c and stitching.c.
+ * Called by unwinding.c and stack_comparison.c.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_SETJMP_CALLS_H
 #define MAGIC_TRACE_STACK_RULES_SETJMP_CALLS_H

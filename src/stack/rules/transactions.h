@@ -6,8 +6,7 @@
  * returned since run again, as new spans, because the trace shows what happened. Lock elision does
  * that: the function that takes a lock begins the transaction and returns.
  *
- * If the beginning of a transaction was not seen, its abort is like any
- * unwinding (unwinding.h).
+ * If the beginning of a transaction was not seen, its abort is like any unwinding (unwinding.h).
  */
 #ifndef MAGIC_TRACE_STACK_RULES_TRANSACTIONS_H
 #define MAGIC_TRACE_STACK_RULES_TRANSACTIONS_H

@@ -1,6 +1,6 @@
 /* Which stack pointers control had when it continued in a frame by longjmp.
  *
- * For recordings with the stack pointer (stack_pointer_switch.c). While a frame is active, control
+ * For recordings with the stack pointer (stack_pointer.h). While a frame is active, control
  * continues in it at one address with the same pointer each time (at others it may differ: alloca);
  * frames further out have a higher one. So the unwind target is the frame in which control
  * continued with the same pointer before, or is further out than those with a lower one. Frames
@@ -9,7 +9,7 @@
  * A frame of the tree stands for all calls of one function from the same stack, and these have the
  * same pointer unless frames of variable size (alloca) are further out: the newest counts.
  *
- * Called by unwinding.c and stitching.c.
+ * Called by unwinding.c and stack_comparison.c.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_UNWIND_TARGET_POINTERS_H
 #define MAGIC_TRACE_STACK_RULES_UNWIND_TARGET_POINTERS_H

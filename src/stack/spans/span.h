@@ -113,6 +113,8 @@ struct span_source {
     void (*close)(struct span_source *source);
     /* The wall clock (Unix nanoseconds) at time 0 of the source; 0: unknown. */
     uint64_t wall_clock;
+    /* The spans are what samples of call stacks have in common, not calls. */
+    bool sampled;
     /* Set before the first next() by a consumer that shows no source lines: avoids reading debug
      * information. */
     bool no_lines;

@@ -1,5 +1,5 @@
-/* What a recording may contain of stacks: callers after a resume (tracing_pause.c), the stack
- * pointer where it is loaded (stack_pointer_switch.c).
+/* What a recording may contain of stacks: callers after a resume (recorded_callers.h), the stack
+ * pointer where it is loaded (stack_pointer.h).
  */
 #include "scene.h"
 

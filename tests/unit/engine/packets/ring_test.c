@@ -136,6 +136,24 @@ static void a_psb_is_found_across_the_wrap_and_after_its_own_bytes(void **state)
     ring_close(&opened);
 }
 
+/* A snapshot that holds no PSB begins at the last one before it. */
+static void a_psb_before_what_is_wanted_is_better_than_none(void **state)
+{
+    enum { PSB = 1000, HEAD = 4000 };
+    struct test_ring ring = new_ring(true, HEAD);
+    put_psb(&ring, 0);
+    put_psb(&ring, PSB);
+    struct ring opened;
+    struct ring_packets packets;
+    open_ring(&opened, *state, &ring);
+    ring_packets(&packets, &opened, 2000, UINT64_MAX);
+    assert_int_equal(packets.offset, PSB);
+    assert_int_equal(packets.size, HEAD - PSB);
+    ring_packets(&packets, &opened, 2000, 3000); /* another snapshot may have it */
+    assert_int_equal(packets.size, 0);
+    ring_close(&opened);
+}
+
 static void no_psb_means_nothing_to_decode(void **state)
 {
     struct test_ring ring = new_ring(false, 3000);
@@ -235,6 +253,7 @@ int main(void)
         cmocka_unit_test(a_wrapped_ring_is_put_in_order),
         cmocka_unit_test(bytes_that_were_being_overwritten_do_not_count),
         cmocka_unit_test(a_psb_is_found_across_the_wrap_and_after_its_own_bytes),
+        cmocka_unit_test(a_psb_before_what_is_wanted_is_better_than_none),
         cmocka_unit_test(no_psb_means_nothing_to_decode),
         cmocka_unit_test(gathered_bits_of_a_dead_thread_come_last),
         cmocka_unit_test(a_head_beyond_the_file_is_not_believed),

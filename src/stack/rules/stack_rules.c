@@ -1,4 +1,4 @@
-#include "stack/rules/rules.h"
+#include "stack/rules/stack_rules.h"
 
 #include "base/memory.h"
 

@@ -2,12 +2,12 @@
  *
  * A new rule is a file NAME.c that defines `const struct stack_rule NAME_rule`, and a line in the
  * table below. What a rule remembers of a thread is its own `struct NAME`, which no other file
- * touches (tools/check-layers checks that): others call the functions of NAME.h.
+ * touches (tools/check-stack-rules checks that): others call the functions of NAME.h.
  *
  * Called by thread_stack.c, which makes the state and ends it, and by follow.c.
  */
-#ifndef MAGIC_TRACE_STACK_RULES_RULES_H
-#define MAGIC_TRACE_STACK_RULES_RULES_H
+#ifndef MAGIC_TRACE_STACK_RULES_STACK_RULES_H
+#define MAGIC_TRACE_STACK_RULES_STACK_RULES_H
 
 #include "decode/flow_event.h"
 
