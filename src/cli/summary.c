@@ -63,6 +63,14 @@ static void print_skipped_text(const struct flow_statistics *flow)
                    quantity_count(samples).text, plural(samples));
 }
 
+static void print_unnamed_code(const struct timeline_statistics *statistics)
+{
+    if (statistics->unnamed_jit_code)
+        log_status("Code of a JIT compiler has no names ([JIT code]). node, python 3.12 and .NET: "
+                   "magic-trace run -jit-names. Java: java -XX:+UnlockDiagnosticVMOptions "
+                   "-XX:+DumpPerfMapAtExit. Others: docs/names.md.");
+}
+
 static void print_lost_samples(const struct flow_statistics *flow)
 {
     if (flow->sampled && !flow->samples)
@@ -143,6 +151,7 @@ void summary_print(const struct trace_summary *summary, const struct recording *
     print_contents(summary);
     print_flaws(summary);
     print_lost_samples(&summary->statistics.flow);
+    print_unnamed_code(&summary->statistics);
     print_skipped_text(&summary->statistics.flow);
     if (!recording)
         return;

@@ -234,8 +234,10 @@ struct nanoseconds timeline_origin(const struct timeline *timeline)
 
 struct timeline_statistics timeline_statistics(const struct timeline *timeline)
 {
-    struct timeline_statistics sum = {.flow = flow_statistics(timeline->flow),
-                                      .threads = timeline->threads.count};
+    struct timeline_statistics sum = {
+        .flow = flow_statistics(timeline->flow),
+        .threads = timeline->threads.count,
+        .unnamed_jit_code = symbols_met_unnamed_jit_code(timeline->functions.symbols)};
     for (size_t i = 0; i < timeline->threads.count; i++) {
         const struct thread_stack *stack = &thread_at(timeline, i)->stack;
         sum.spans += stack->statistics.spans;

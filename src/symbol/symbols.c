@@ -457,3 +457,11 @@ struct source_line symbols_line_at(struct symbols *symbols, const struct mapping
     pthread_mutex_unlock(&symbols->lock);
     return line;
 }
+
+bool symbols_met_unnamed_jit_code(const struct symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->spaces->process_count; i++)
+        if (atomic_load(&symbols->processes[i].unnamed) != FUNCTION_UNKNOWN)
+            return true;
+    return false;
+}

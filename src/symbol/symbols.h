@@ -62,4 +62,7 @@ struct source_line symbols_line(struct symbols *symbols, function_id function);
 struct source_line symbols_line_at(struct symbols *symbols, const struct mapping *mapping,
                                    uint64_t address);
 
+/* Whether code was asked for that a JIT compiler made and named nowhere: "[JIT code]". */
+bool symbols_met_unnamed_jit_code(const struct symbols *symbols);
+
 #endif

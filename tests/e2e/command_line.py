@@ -119,6 +119,19 @@ class CommandLine(harness.TestCase):
         self.assertEqual(finished.status, 0, finished.stderr)
         self.assertGreater(len(self.span_list(self.folder / "t.fxt")), 100)
 
+    def test_jit_names(self):
+        """names of node's code: missing, which is said with what gives them; there with -jit-names"""
+        if not shutil.which("node"):
+            self.skipTest("node is not installed")
+        script = self.folder / "hot.js"
+        script.write_text("function hotInner(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }\n"
+                          "let t = 0; for (let i = 0; i < 3000; i++) t += hotInner(100000); console.log(t);\n")
+        for options, named in (([], False), (["-jit-names"], True)):
+            traced = self.trace(["node", script], "-sampling", *options)
+            self.assertEqual("Code of a JIT compiler has no names" in traced.messages, not named, traced.messages)
+            report = self.magic_trace("report", traced.trace).stdout
+            self.assertEqual(b"hotInner" in report, named)
+
     def test_where_it_records(self):
         """the folder is named when recording begins: whoever kills magic-trace has to know it"""
         finished = self.magic_trace("run", "-no-decode", "true")

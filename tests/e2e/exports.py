@@ -230,6 +230,22 @@ class Exports(harness.TestCase):
         content, _ = self.check_chrome(self.threads())
         self.assertGreater(int(content["otherData"]["unix_time_ns_at_0"]), 10 ** 18)
 
+    def test_report_sorting(self):
+        """report -sort: by each column of the table, greatest first"""
+        made = MadeTrace()
+        thread = made.thread(1, 1, "prog", "main")
+        for number in range(9):
+            for name, length in (("often", 2), ("long" if number == 4 else "often", 50 if number == 4 else 1)):
+                made.begin(100 * number + (10 if length < 50 else 20), thread, name)
+                made.end(100 * number + (10 if length < 50 else 20) + length, thread)
+        made.write(self.folder / "sorted.fxt")
+        for key, first in (("count", "often"), ("max", "long"), ("median", "long"), ("p99", "long"), ("self", "long"), ("total", "long")):
+            finished = self.magic_trace("report", "-sort", key, self.folder / "sorted.fxt")
+            self.assertEqual(finished.status, 0, finished.stderr)
+            names = [line.split()[-1] for line in finished.stdout.decode().splitlines() if line.endswith((" long", " often"))]
+            self.assertEqual(names[0], first, key)
+            self.assertEqual(len(names), 2)
+
     def test_fxt_arrows(self):
         """the trace itself has the same arrows, each from an open span to an open span, which Perfetto binds them to"""
         trace = self.fibers()

@@ -4,9 +4,8 @@
  *
  * Runs COMMAND without address space randomization and writes to OUTPUT, a line each, from where to where every branch
  * led that its first thread took, in hexadecimal digits, as `magic-trace dump -branches` has them after the thread's
- * number. What system calls and signals lead to is not listed. An instruction is decoded once per address: programs that
- * change their code are not for this judge, nor are conditional jumps to the
- * next instruction, which it takes for not taken. Exit status: COMMAND's; 128 + N when signal N ended it.
+ * number. What system calls and signals lead to is not listed. Conditional jumps to the next instruction count as
+ * not taken. Exit status: COMMAND's; 128 + N when signal N ended it.
  */
 #include "x86/decode.h"
 
@@ -21,10 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PLACES = 1 << 16, TRAP = 1 << 8 };
+enum { TRAP = 1 << 8 };
 
+/* An instruction that is about to run. */
 struct place {
-    uint64_t pc; /* 0: none */
+    uint64_t pc;
     struct x86_instruction instruction;
     uint8_t bytes[X86_LONGEST_INSTRUCTION];
 };
@@ -32,7 +32,7 @@ struct place {
 struct stepping {
     pid_t child;
     FILE *output;
-    struct place places[PLACES]; /* by the lowest bits of the address */
+    struct place place;
 };
 
 static void start(char **command)
@@ -45,9 +45,7 @@ static void start(char **command)
 
 static const struct place *place_at(struct stepping *stepping, uint64_t pc)
 {
-    struct place *place = &stepping->places[pc % PLACES];
-    if (place->pc == pc)
-        return place;
+    struct place *place = &stepping->place;
     struct iovec local = {place->bytes, sizeof place->bytes};
     struct iovec remote = {(void *)pc, sizeof place->bytes};
     ssize_t size = process_vm_readv(stepping->child, &local, 1, &remote, 1, 0);

@@ -86,6 +86,10 @@ static bool sort_key_at(size_t index, struct option_value *value)
     static const struct option_value keys[] = {
         {"self", REPORT_SORT_SELF, "time in the function itself (default)", NULL},
         {"total", REPORT_SORT_TOTAL, "callees included", NULL},
+        {"count", REPORT_SORT_CALLS, "number of calls", NULL},
+        {"median", REPORT_SORT_MEDIAN, "median of the calls seen whole", NULL},
+        {"p99", REPORT_SORT_P99, "their 99th percentile", NULL},
+        {"max", REPORT_SORT_MAX, "the longest of them", NULL},
     };
     return option_value_of_table(keys, sizeof keys / sizeof *keys, index, value);
 }

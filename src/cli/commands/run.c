@@ -1,5 +1,6 @@
 /* magic-trace run: record a program, decode the recording, write the trace. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/options/options.h"
 #include "cli/recording_request.h"
@@ -7,12 +8,14 @@
 #include "recording/flags.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 struct run_request {
     struct recording_request recording; /* first, for the shared options */
     bool forward_exit_status;
+    bool jit_names;
 };
 
 /* Takes `--` away where Jane Street's magic-trace allows it: before COMMAND, or between COMMAND and its
@@ -103,11 +106,31 @@ static const struct option_spec run_options[] = {
                "executed, as shells do.",
      .apply = option_set_flag,
      .field = offsetof(struct run_request, forward_exit_status)},
+    {.name = "jit-names",
+     .help = "have node, python 3.12 and .NET write the names of\nthe code that they make",
+     .manual = "Have runtimes with a JIT compiler write the names of their code to "
+               "/tmp/perf-PID.map: $NODE_OPTIONS gets `--perf-basic-prof`, $PYTHONPERFSUPPORT and "
+               "$DOTNET_PerfMapEnabled become 1. COMMAND sees these variables.",
+     .apply = option_set_flag,
+     .field = offsetof(struct run_request, jit_names)},
     {.name = "packets", .argument = "LIST", .apply = take_packets},
     {0},
 };
 
 static const struct option_group run_groups[] = {{run_options, 0}, {0}};
+
+/* What has names of JIT code written without a message or another change of what the program does. */
+static void request_jit_names(void)
+{
+    static const char node[] = "--perf-basic-prof";
+    const char *options = getenv("NODE_OPTIONS");
+    char *extended = memory_format("%s%s%s", options ? options : "", options ? " " : "", node);
+    if (!options || !strstr(options, node))
+        setenv("NODE_OPTIONS", extended, 1);
+    setenv("PYTHONPERFSUPPORT", "1", 1);
+    setenv("DOTNET_PerfMapEnabled", "1", 1);
+    free(extended);
+}
 
 static bool find_trigger(struct recording_request *request, struct error *error)
 {
@@ -162,8 +185,11 @@ static int run_run(const struct command *self, int argc, char **argv)
     int first;
     int status = command_read_leading_options(self, argc, argv, &request, &first);
     if (status == COMMAND_GOES_ON &&
-        (status = check_request(self, &request, argc, argv, first)) == 0)
+        (status = check_request(self, &request, argc, argv, first)) == 0) {
+        if (request.jit_names)
+            request_jit_names();
         status = record(&request.recording, request.forward_exit_status);
+    }
     recording_request_free(&request.recording);
     return status;
 }

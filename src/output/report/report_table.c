@@ -18,6 +18,7 @@ struct function_figures {
     uint64_t calls;
     uint64_t total, self;   /* ns */
     struct durations whole; /* of the calls seen from beginning to end */
+    uint64_t key;           /* what the table is sorted by */
 };
 
 struct open_call {
@@ -160,22 +161,36 @@ static void read_event(struct table *table, const struct span_event *event, bool
 
 /* ------------------------------------------------------------------ printing */
 
-static int by_self(const void *a, const void *b)
+/* What the table is sorted by, greatest first. */
+static uint64_t key_of(struct function_figures *figures, enum report_sort sort)
+{
+    switch (sort) {
+    case REPORT_SORT_TOTAL:
+        return figures->total;
+    case REPORT_SORT_CALLS:
+        return figures->calls;
+    case REPORT_SORT_MEDIAN:
+        return durations_quantile(&figures->whole, 0.5);
+    case REPORT_SORT_P99:
+        return durations_quantile(&figures->whole, 0.99);
+    case REPORT_SORT_MAX:
+        return figures->whole.max;
+    case REPORT_SORT_SELF:
+        break;
+    }
+    return figures->self;
+}
+
+/* By key, then by self time, then by name. */
+static int by_key(const void *a, const void *b)
 {
     const struct function_figures *x = *(struct function_figures *const *)a;
     const struct function_figures *y = *(struct function_figures *const *)b;
+    if (x->key != y->key)
+        return x->key < y->key ? 1 : -1;
     if (x->self != y->self)
         return x->self < y->self ? 1 : -1;
     return strcmp(x->function->name, y->function->name);
-}
-
-static int by_total(const void *a, const void *b)
-{
-    const struct function_figures *x = *(struct function_figures *const *)a;
-    const struct function_figures *y = *(struct function_figures *const *)b;
-    if (x->total != y->total)
-        return x->total < y->total ? 1 : -1;
-    return by_self(a, b);
 }
 
 /* The functions that were called, in the order of the table. */
@@ -184,12 +199,13 @@ static struct array sorted_rows(const struct table *table, enum report_sort sort
     struct array rows = array_of(sizeof(struct function_figures *));
     for (size_t i = 0; i < table->figures.count; i++) {
         struct function_figures *figures = array_at(&table->figures, i);
-        if (figures->function)
-            array_add_all(&rows, &figures, 1);
+        if (!figures->function)
+            continue;
+        figures->key = key_of(figures, sort);
+        array_add_all(&rows, &figures, 1);
     }
     if (rows.count > 0)
-        qsort(rows.elements, rows.count, rows.element_size,
-              sort == REPORT_SORT_TOTAL ? by_total : by_self);
+        qsort(rows.elements, rows.count, rows.element_size, by_key);
     return rows;
 }
 

@@ -25,6 +25,10 @@
 enum report_sort {
     REPORT_SORT_SELF,
     REPORT_SORT_TOTAL,
+    REPORT_SORT_CALLS,
+    REPORT_SORT_MEDIAN,
+    REPORT_SORT_P99,
+    REPORT_SORT_MAX,
 };
 
 struct report_table_options {

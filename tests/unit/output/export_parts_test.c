@@ -1,10 +1,10 @@
 /* The parts of exporters: text and messages that are written in parts, names converted to UTF-8,
  * and bytes kept for many tracks.
  */
-#include "output/stack_flows.h"
 #include "output/export/track_spool.h"
 #include "output/json_quoted.h"
 #include "output/protobuf.h"
+#include "output/stack_flows.h"
 #include "output/text_writer.h"
 #include "temporary_folder.h"
 

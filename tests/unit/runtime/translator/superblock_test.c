@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "runtime/translator/superblock.h"
+#include "runtime/translator/timed_calls.h"
 
 #include <string.h>
 
@@ -25,6 +26,14 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
         return (struct tr_code_range){.kind = TR_CODE_NONE};
     return (struct tr_code_range){
         .start = begin, .end = end, .kind = kind_of_code, .inode = kind_of_code == TR_CODE_FILE};
+}
+
+/* Timed calls return there; 0: nowhere. */
+static uint64_t return_place;
+
+bool tr_is_return_place(uint64_t pc, uint32_t known)
+{
+    return pc == return_place && known > 0;
 }
 
 static struct tr_control control;
@@ -48,7 +57,7 @@ static uint64_t address(const uint8_t *place)
 static const struct tr_superblock *formed(const uint8_t *place, const struct tr_route *route)
 {
     memset(&superblock, 0, sizeof superblock);
-    assert_true(tr_superblock_form(&superblock, thread, address(place), route));
+    assert_true(tr_superblock_form(&superblock, thread, address(place), route, 1));
     return &superblock;
 }
 
@@ -125,7 +134,7 @@ static void where_code_ends(void **state)
     const struct tr_superblock *s = FORM(truncated);
     assert_int_equal(s->item_count, 1);
     assert_true(FORM(truncated_itself)->leaves);
-    assert_false(tr_superblock_form(&superblock, thread, address(code_end) + 1, NULL));
+    assert_false(tr_superblock_form(&superblock, thread, address(code_end) + 1, NULL, 1));
 }
 
 /* ---- what they follow ---- */
@@ -245,6 +254,19 @@ static void begin_at_triggers(void **state)
     control.options.place_count = 0;
 }
 
+static void begin_where_timed_calls_return(void **state)
+{
+    return_place = PLACE(forward_next);
+    assert_false(FORM(forward_next)->trigger);
+    control.options.longer_than = 1;
+    assert_int_equal(FORM(forward)->block_count, 1);
+    assert_true(FORM(forward_next)->trigger);
+    /* Formed again as it was before the place was known. */
+    assert_true(tr_superblock_form(&superblock, thread, return_place, NULL, 0));
+    assert_false(superblock.trigger);
+    control.options.longer_than = return_place = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +286,7 @@ int main(void)
         cmocka_unit_test(only_in_loops),
         cmocka_unit_test(exits_to_the_same_place),
         cmocka_unit_test(begin_at_triggers),
+        cmocka_unit_test(begin_where_timed_calls_return),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
