@@ -53,6 +53,7 @@ struct pt_block_run {
     uint16_t instructions;            /* of the blocks after the first */
     uint8_t bit_count;
     uint8_t part_count; /* 0: it is nothing but bits; more than PT_RUN_PARTS: it cannot be taken */
+    uint16_t mark;      /* for the owner */
 };
 
 /* The run of the `count` blocks, two at least, of PT_RUN_INSTRUCTIONS at most; `parts->part` has room for PT_RUN_PARTS.

@@ -27,8 +27,12 @@ static uint64_t executed_since(const struct timeline *timeline, uint64_t instruc
 void timeline_pass(struct timeline *timeline, uint64_t time, uint64_t instructions)
 {
     timeline->logged = time;
-    if (timeline->counts_instructions)
-        return;
+    if (!timeline->counts_instructions)
+        timeline_pass_part(timeline, time, instructions);
+}
+
+void timeline_pass_part(struct timeline *timeline, uint64_t time, uint64_t instructions)
+{
     uint64_t executed = executed_since(timeline, instructions);
     if (timeline->from == 0)
         timeline->from = time > executed ? time - executed : 1;

@@ -25,6 +25,9 @@ void timeline_begin(struct timeline *timeline, bool counts_instructions, uint64_
 /* `time` is when `instructions` will have run: it passes evenly until then. */
 void timeline_pass(struct timeline *timeline, uint64_t time, uint64_t instructions);
 
+/* The same for a part of what was passed last: `time` is an estimate. */
+void timeline_pass_part(struct timeline *timeline, uint64_t time, uint64_t instructions);
+
 /* The end of what follows is unknown: time goes on at the same rate. */
 void timeline_pass_unknown(struct timeline *timeline);
 

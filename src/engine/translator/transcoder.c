@@ -67,6 +67,7 @@ static void begin(struct transcoder *transcoder, uint64_t start)
     header->tid = slot->tid;
     begin_encoder(transcoder);
     path_init(&transcoder->path);
+    pace_init(&transcoder->pace);
     timeline_begin(&transcoder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS, start);
     header->first_time = transcoder->timeline.from;
     moments_init(&transcoder->moments, transcoder->timeline.from);
@@ -261,19 +262,64 @@ static void step_way(struct transcoder *transcoder, const struct way *way)
         step(transcoder, way_block(way, i));
 }
 
+static void take_ways(struct transcoder *transcoder, const struct pt_block_run *const *runs,
+                      size_t count)
+{
+    const struct pt_run_stack stack = {&transcoder->calls.pointer, return_to, transcoder};
+    for (size_t taken = 0; taken < count; taken++) {
+        if (begins(transcoder->encoder, runs + taken, count - taken))
+            taken += pt_block_runs_take(transcoder->encoder, runs + taken, count - taken, &stack);
+        if (taken < count && runs[taken]->parts)
+            step_way(transcoder, way_of(runs[taken]));
+    }
+}
+
+/* Instructions that have run, without those of the block that has just begun. */
+static uint64_t executed(const struct pt_encoder *encoder)
+{
+    return pt_encoder_instructions(encoder) - encoder->previous->instructions;
+}
+
+/* What was encoded so far was at `time`. */
+static void set_time(struct transcoder *transcoder, uint64_t time)
+{
+    struct pt_encoder *encoder = transcoder->encoder;
+    transcoder->begun = encoder->previous->instructions;
+    pt_encoder_emit(encoder);
+    transcoder->begun = 0;
+    timeline_set(&transcoder->timeline, time, executed(encoder));
+    encoder->time_is_due = 1;
+}
+
+/* Decoders spread the time between two packets evenly over the instructions between them: where the pace changes, there
+ * is a packet with the time. */
+static void take_ways_by_pace(struct transcoder *transcoder, const struct pt_block_run *const *runs,
+                              size_t count)
+{
+    struct timeline *timeline = &transcoder->timeline;
+    uint64_t until = timeline->until, instructions = executed(transcoder->encoder);
+    double time = (double)timeline_at(timeline, instructions);
+    for (size_t taken = 0; taken < count;) {
+        struct pace_part part = pace_next_part(runs + taken, count - taken, transcoder->pace_scale);
+        instructions += part.instructions;
+        time += part.ticks;
+        timeline_pass_part(timeline, (uint64_t)time, instructions);
+        take_ways(transcoder, runs + taken, part.count);
+        taken += part.count;
+        if (taken < count)
+            set_time(transcoder, (uint64_t)time);
+    }
+    timeline_set(timeline, (uint64_t)time, instructions);
+    timeline_pass_part(timeline, until, transcoder->reaches);
+}
+
 static void run_ways(struct transcoder *transcoder, const struct path_ways *ways)
 {
     const struct pt_block_run *const *runs = array_at(&transcoder->path.ways, ways->first);
-    const struct pt_run_stack stack = {&transcoder->calls.pointer, return_to, transcoder};
-    /* The times within runs depend on which fragments there were: they are not counts of instructions. */
-    bool steps = transcoder->timeline.counts_instructions;
-    for (size_t taken = 0; taken < ways->count; taken++) {
-        if (!steps && begins(transcoder->encoder, runs + taken, ways->count - taken))
-            taken +=
-                pt_block_runs_take(transcoder->encoder, runs + taken, ways->count - taken, &stack);
-        if (taken < ways->count && runs[taken]->parts)
-            step_way(transcoder, way_of(runs[taken]));
-    }
+    if (transcoder->pace_scale > 0)
+        take_ways_by_pace(transcoder, runs, ways->count);
+    else
+        take_ways(transcoder, runs, ways->count);
 }
 
 static void run_event(struct transcoder *transcoder, const struct log_record *event)
@@ -350,11 +396,30 @@ static uint64_t instructions_ahead(const struct transcoder *transcoder)
            path_begun(&transcoder->path);
 }
 
+/* How the time up to `time` is spread over the steps. */
+static void plan_pace(struct transcoder *transcoder, uint64_t time)
+{
+    const struct timeline *timeline = &transcoder->timeline;
+    const struct array *ways = &transcoder->path.ways;
+    transcoder->pace_scale = 0;
+    if (timeline->counts_instructions || timeline->from == 0 || time <= timeline->from ||
+        ways->count == 0)
+        return;
+    uint64_t instructions = transcoder->reaches - timeline->from_instructions;
+    double passed = (double)(time - timeline->from);
+    double expected = pace_expect(&transcoder->pace, ways->elements, ways->count, instructions);
+    transcoder->pace_scale =
+        pace_learn(&transcoder->pace, ways->elements, ways->count, instructions, passed, expected);
+}
+
 /* The steps so far were done at `time`. */
 static void reach(struct transcoder *transcoder, uint64_t time)
 {
-    timeline_pass(&transcoder->timeline, time, instructions_ahead(transcoder));
+    transcoder->reaches = instructions_ahead(transcoder);
+    plan_pace(transcoder, time);
+    timeline_pass(&transcoder->timeline, time, transcoder->reaches);
     run_steps(transcoder);
+    transcoder->pace_scale = 0;
     timeline_set(&transcoder->timeline, time, instructions_ahead(transcoder));
     transcoder->encoder->time_is_due = 1;
 }

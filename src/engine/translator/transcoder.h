@@ -10,6 +10,7 @@
 #include "engine/translator/callers.h"
 #include "engine/translator/log_cursor.h"
 #include "engine/translator/moments.h"
+#include "engine/translator/pace.h"
 #include "engine/translator/packet_file.h"
 #include "engine/translator/path.h"
 #include "engine/translator/timeline.h"
@@ -33,6 +34,10 @@ struct transcoder {
     struct log_cursor cursor;
     struct path path;
     struct timeline timeline;
+    struct pace pace;
+    double
+        pace_scale; /* up to the time that is reached: ticks for each that is expected; 0: unknown */
+    uint64_t reaches;       /* instructions that have run then */
     struct moments moments; /* with the instruction clock */
     struct call_stack calls;
     struct pt_call *call_ring;

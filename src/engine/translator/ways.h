@@ -33,8 +33,11 @@ struct way {
 /* A place in the table. Of a TR_EXIT the run has nothing in it. */
 struct way_place {
     struct way_words words;
+    float ticks; /* that it takes, about: pace.h */
     struct pt_block_run run;
 };
+
+_Static_assert(sizeof(struct way_place) == 32, "a cache line has two places");
 
 static inline const struct way *way_of(const struct pt_block_run *run)
 {

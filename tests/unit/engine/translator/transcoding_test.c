@@ -233,10 +233,13 @@ static struct array packets_of(const struct made_arena *made)
     return bytes;
 }
 
+/* By the count of instructions: how time is spread between two stamps depends on what was read before. */
 static void full_execution_reads_what_a_larger_ring_would_hold(void **state)
 {
-    struct tr_options options = {
-        .clock = RECORD_CLOCK_HOST, .ring_size = 64 << 20, .tsc_hz = 2600000000, .bus_ratio = 26};
+    struct tr_options options = {.clock = RECORD_CLOCK_INSTRUCTIONS,
+                                 .ring_size = 64 << 20,
+                                 .tsc_hz = 2600000000,
+                                 .bus_ratio = 26};
     for (unsigned seed = 1; seed <= 3; seed++) {
         struct made_arena large, small;
         struct collection collection;
