@@ -119,11 +119,12 @@ void tr_child_begin(struct tr_thread *thread)
         go_natively(thread, TR_SLOT_LET_GO);
     bool untraced = !is_process && !options_of(thread)->multi_thread;
     uint32_t slot = untraced ? UINT32_MAX : reserve_slot(thread->process->control);
+    uint64_t forked = tr_time(thread); /* before anything in its log */
     tr_log_begin(thread, slot, untraced);
     if (untraced)
         log_untraced(thread, UNTRACED_THREAD);
     else
-        tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
+        tr_sideband_fork(thread, forked, parent_pid, parent_tid);
     if (is_process)
         log_forked(thread);
     enter(thread);
