@@ -4,6 +4,7 @@
 #include "stack/timeline.h"
 
 #include "decode/trace_marks.h"
+#include "symbol/symbols.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,6 +84,11 @@ bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct sess
 
 void flow_close(struct flow *flow)
 {
+}
+
+bool symbols_met_unnamed_jit_code(const struct symbols *symbols)
+{
+    return false;
 }
 
 struct symbols *flow_symbols(const struct flow *flow)
