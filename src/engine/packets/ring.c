@@ -48,27 +48,48 @@ void ring_close(struct ring *ring)
     file_unmap(&ring->file);
 }
 
-static int by_value(const void *left, const void *right)
+struct listed {
+    uint64_t first_time; /* 0: the file cannot be read, which is said when its packets are wanted */
+    uint32_t serial;
+};
+
+static struct listed list(const char *folder, uint32_t serial)
 {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
+    struct listed listed = {.serial = serial};
+    struct ring ring;
+    if (ring_open(&ring, folder, serial, NULL)) {
+        listed.first_time = ring.header->first_time;
+        ring_close(&ring);
+    }
+    return listed;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct listed *a = left, *b = right;
+    if (a->first_time != b->first_time)
+        return (a->first_time > b->first_time) - (a->first_time < b->first_time);
+    return (a->serial > b->serial) - (a->serial < b->serial);
 }
 
 struct array ring_list(const char *folder)
 {
-    struct array serials = array_of(sizeof(uint32_t));
+    struct array serials = array_of(sizeof(uint32_t)), all = array_of(sizeof(struct listed));
     DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         uint32_t serial;
         int length = 0;
         if (sscanf(entry->d_name, "ring.%" SCNu32 "%n", &serial, &length) == 1 &&
             entry->d_name[length] == 0)
-            array_add_all(&serials, &serial, 1);
+            *(struct listed *)array_add(&all) = list(folder, serial);
     }
     if (entries)
         closedir(entries);
-    if (serials.count > 0)
-        qsort(serials.elements, serials.count, serials.element_size, by_value);
+    if (all.count > 0)
+        qsort(all.elements, all.count, all.element_size, by_time);
+    for (size_t i = 0; i < all.count; i++)
+        array_add_all(&serials, &((struct listed *)array_at(&all, i))->serial, 1);
+    array_free(&all);
     return serials;
 }
 

@@ -28,8 +28,8 @@ struct ring {
 bool ring_open(struct ring *ring, const char *folder, uint32_t serial, struct error *error);
 void ring_close(struct ring *ring);
 
-/* The serials (of uint32_t) of the ring files that are there, ascending; the caller frees the
- * array. The control file's count is not asked: it can be damaged, and a thread may have got no
+/* The serials (of uint32_t) of the ring files that are there, in the order of their first packets: a thread that
+ * executes another program goes on in another ring, whose serial may be lower. The caller frees the array. The control file's count is not asked: it can be damaged, and a thread may have got no
  * ring. */
 struct array ring_list(const char *folder);
 
