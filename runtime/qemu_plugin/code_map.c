@@ -2,8 +2,8 @@
 
 #include "engine/packets/code_image.h"
 #include "engine/packets/file_version.h"
-#include "runtime/qemu_plugin/kept_file.h"
-#include "runtime/qemu_plugin/private_file.h"
+#include "engine/packets/kept_file.h"
+#include "engine/packets/private_file.h"
 
 #define XXH_INLINE_ALL
 /* Memory may run out in the traced program: then a page stays unknown, and the program does not

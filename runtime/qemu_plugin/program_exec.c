@@ -4,7 +4,7 @@
 #include "engine/qemu/environment.h"
 #include "engine/qemu/qemu_arguments.h"
 #include "process/script.h"
-#include "runtime/qemu_plugin/private_file.h"
+#include "engine/packets/private_file.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "runtime/qemu_plugin/ring.h"
 
-#include "runtime/qemu_plugin/private_file.h"
+#include "engine/packets/private_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

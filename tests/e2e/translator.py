@@ -72,6 +72,16 @@ class Translator(counts.Counts):
             self.skipTest("there is no node here")
         self.check_program("node", "-e", JIT)
 
+    def test_replaced_program(self):
+        """another program has taken its place when it is decoded: the recording has a copy"""
+        program = self.folder / "program"
+        shutil.copy(harness.compile_program("recursion"), program)
+        before = self.trace([program], *self.OPTIONS)
+        shutil.copy("/bin/true", program)
+        finished = self.magic_trace("decode", "-o", self.folder / "again.fxt", before.directory)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual(self.spans(self.folder / "again.fxt")["fib"], 21891)
+
     def test_instruction_clock(self):
         """-clock instructions: time is the count of instructions and 1,000 for each system call"""
         recording = self.folder / "counted"

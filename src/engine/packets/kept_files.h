@@ -1,6 +1,4 @@
-/* The copies of program files that the plugin kept in DIR/images (runtime/qemu_plugin/kept_file.h), seen by the
- * recorder when it writes the recording.
- */
+/* The copies of program files in DIR/images (kept_file.h), seen by the recorder when it writes the recording. */
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_KEPT_FILES_H
 #define MAGIC_TRACE_ENGINE_PACKETS_KEPT_FILES_H
 

@@ -1,6 +1,7 @@
 #include "engine/translator/finish.h"
 
 #include "base/memory.h"
+#include "engine/packets/kept_file.h"
 #include "engine/translator/code_dumps.h"
 
 #include <stdlib.h>
@@ -25,6 +26,17 @@ static struct recorded describe(const struct translator_arena *arena)
     };
 }
 
+/* Copies the program's files into the recording, as far as they are still what was mapped, so that they can be replaced. */
+static void keep_files(const struct translator_arena *arena, const char *directory)
+{
+    struct log_reader reader = translator_arena_sideband(arena);
+    for (const struct logged_record *record; (record = log_reader_next(&reader));) {
+        struct logged_mapping *mapping = (struct logged_mapping *)record;
+        if (record->kind == LOGGED_MAPPING && !mapping->jit)
+            mapping->version = kept_file_copy(directory, mapping->path, mapping->inode);
+    }
+}
+
 bool translator_finish(const struct translator_arena *arena, const char *directory,
                        struct transcoding *transcoding, bool watched, struct collection *collection,
                        struct error *error)
@@ -36,6 +48,7 @@ bool translator_finish(const struct translator_arena *arena, const char *directo
     collection->recorded.watched = watched;
     struct callers *callers = callers_open(&collection->recorded, &collection->clock);
     bool dumped = code_dumps_write(arena, directory, error);
+    keep_files(arena, directory);
     if (collection->recorded.clock == RECORD_CLOCK_INSTRUCTIONS) {
         collection->recorded.time_of = transcoding_time_of;
         collection->recorded.time_context = transcoding;

@@ -1,7 +1,7 @@
-#include "runtime/qemu_plugin/kept_file.h"
+#include "engine/packets/kept_file.h"
 
 #include "engine/packets/file_version.h"
-#include "runtime/qemu_plugin/private_file.h"
+#include "engine/packets/private_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
-/* Files of the recording, made from inside the traced program.
+/* Files of the recording, made from inside the traced program by qemu's plugin, or by the recorder.
  *
- * The program must not be affected: no descriptor stays open, no signal is raised (SIGXFSZ under
+ * A traced program must not be affected: no descriptor stays open, no signal is raised (SIGXFSZ under
  * `ulimit -f`), no disk block is missing when memory mapped from the file is touched (SIGBUS). All
  * of this runs on the program's own threads, possibly with very little stack and with any lock
  * held, so it does not allocate.
  */
-#ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_PRIVATE_FILE_H
-#define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_PRIVATE_FILE_H
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_PRIVATE_FILE_H
+#define MAGIC_TRACE_ENGINE_PACKETS_PRIVATE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "runtime/qemu_plugin/private_file.h"
+#include "engine/packets/private_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
