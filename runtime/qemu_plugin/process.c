@@ -1,7 +1,7 @@
 #include "runtime/qemu_plugin/process.h"
 
-#include "runtime/qemu_plugin/kept_ranges.h"
 #include "engine/packets/private_file.h"
+#include "runtime/qemu_plugin/kept_ranges.h"
 #include "runtime/qemu_plugin/trigger.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 #include "runtime/qemu_plugin/program_exec.h"
 
 #include "engine/engine.h"
+#include "engine/packets/private_file.h"
 #include "engine/qemu/environment.h"
 #include "engine/qemu/qemu_arguments.h"
 #include "process/script.h"
-#include "engine/packets/private_file.h"
 
 #include <elf.h>
 #include <errno.h>
