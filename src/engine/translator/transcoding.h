@@ -23,8 +23,9 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
 bool transcoding_finish(struct transcoding *transcoding, struct callers *callers,
                         struct error *error);
 
-/* With the instruction clock, after transcoding_finish: when a sideband record was, by that clock. */
-uint64_t transcoding_time_of(void *transcoding, const struct logged_record *record);
+/* With the instruction clock, after transcoding_finish: when a sideband record was, by that clock. `context` is the
+ * transcoding. */
+uint64_t transcoding_time_of(void *context, const struct logged_record *record);
 
 void transcoding_close(struct transcoding *transcoding);
 

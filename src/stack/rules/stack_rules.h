@@ -64,9 +64,9 @@ struct stack_rule {
     void (*end)(struct thread_stack *stack);
 };
 
-#define STACK_RULE_COUNT_ONE(name) +1
+#define STACK_RULE_INDEX(name) STACK_RULE_##name,
 #define STACK_RULE_STATE(name) struct name *name;
-enum { STACK_RULE_COUNT = 0 STACK_RULES(STACK_RULE_COUNT_ONE) };
+enum { STACK_RULES(STACK_RULE_INDEX) STACK_RULE_COUNT };
 
 /* The rules of one thread. */
 struct stack_rules {
