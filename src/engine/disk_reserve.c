@@ -7,7 +7,8 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
-enum { LOOK_MS = 100, PERCENT = 5 };
+/* In 10 ms a fast recorder writes some MB. */
+enum { LOOK_MS = 10, PERCENT = 5 };
 static const uint64_t most = UINT64_C(1) << 30;
 /* What the kernel's rings may hold when recording ends, and is written then. */
 static const uint64_t in_rings = UINT64_C(64) << 20;
@@ -33,7 +34,8 @@ void disk_reserve_begin(struct disk_reserve *reserve, const char *folder, bool c
     uint64_t total = disk.f_blocks * disk.f_frsize, available = disk.f_bavail * disk.f_frsize;
     uint64_t wanted = smaller(smaller(total / 100 * PERCENT, most), available / 2);
     reserve->folder = folder;
-    uint64_t rest = copied ? (available - wanted) / 2 : smaller(available / 4, in_rings);
+    /* A copy takes as much as there is then, and what has not been written yet comes on top. */
+    uint64_t rest = copied ? (available - wanted) / 8 * 5 : smaller(available / 4, in_rings);
     reserve->least = wanted + rest;
 }
 
