@@ -7,8 +7,8 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
-/* In 10 ms a fast recorder writes some MB. */
-enum { LOOK_MS = 10, PERCENT = 5 };
+/* Some MB are recorded in between; what is copied comes faster than samples. */
+enum { LOOK_MS = 100, LOOK_COPIED_MS = 10, PERCENT = 5 };
 static const uint64_t most = UINT64_C(1) << 30;
 /* What the kernel's rings may hold when recording ends, and is written then. */
 static const uint64_t in_rings = UINT64_C(64) << 20;
@@ -34,6 +34,7 @@ void disk_reserve_begin(struct disk_reserve *reserve, const char *folder, bool c
     uint64_t total = disk.f_blocks * disk.f_frsize, available = disk.f_bavail * disk.f_frsize;
     uint64_t wanted = smaller(smaller(total / 100 * PERCENT, most), available / 2);
     reserve->folder = folder;
+    reserve->look_ms = copied ? LOOK_COPIED_MS : LOOK_MS;
     /* A copy takes as much as there is then, and what has not been written yet comes on top. */
     uint64_t rest = copied ? (available - wanted) / 8 * 5 : smaller(available / 4, in_rings);
     reserve->least = wanted + rest;
@@ -41,14 +42,14 @@ void disk_reserve_begin(struct disk_reserve *reserve, const char *folder, bool c
 
 int disk_reserve_patience(const struct disk_reserve *reserve)
 {
-    return reserve->folder ? LOOK_MS : -1;
+    return reserve->folder ? reserve->look_ms : -1;
 }
 
 bool disk_reserve_is_reached(struct disk_reserve *reserve)
 {
     struct statvfs disk;
     uint64_t now = now_ns();
-    if (!reserve->folder || now - reserve->looked_ns < (uint64_t)LOOK_MS * 1000000)
+    if (!reserve->folder || now - reserve->looked_ns < (uint64_t)reserve->look_ms * 1000000)
         return false;
     reserve->looked_ns = now;
     if (statvfs(reserve->folder, &disk) != 0 ||

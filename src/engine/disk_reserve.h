@@ -13,6 +13,7 @@
 struct disk_reserve {
     const char *folder; /* borrowed; NULL: nothing is watched */
     uint64_t least;     /* bytes that stay free */
+    int look_ms;        /* between two looks */
     uint64_t looked_ns; /* CLOCK_MONOTONIC */
 };
 
