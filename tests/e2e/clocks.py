@@ -102,6 +102,8 @@ class Clocks(harness.TestCase):
 
 
 class Instructions(harness.TestCase):
+    ENGINE = "qemu"
+
     def test_instructions_of_threads(self):
         """with -clock instructions threads and children begin when they are begun, and decode from there"""
         for program in ("threads", "processes"):

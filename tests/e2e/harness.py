@@ -148,6 +148,8 @@ class TestCase(unittest.TestCase):
         self.folder = Settings.work / f"test.{os.getpid()}.{next(self.numbers)}"
         self.folder.mkdir()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        if self.ENGINE == "qemu" and not shutil.which("qemu-x86_64"):
+            self.skipTest("qemu-user is not installed")
 
     def run(self, result=None):
         with watched() as self.watch:
