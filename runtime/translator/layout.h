@@ -70,6 +70,8 @@ struct tr_options {
     uint32_t place_count;                                 /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop; /* bool */
     uint32_t on_cpu;                                      /* bool: see longer_than */
+    /* bool: the processes ran before the recording, and are to run after it: threads leave when the recorder has died */
+    uint32_t attached;
     uint64_t duration_threshold, delay_threshold;         /* 0: none */
     /* not 0: hits are the ends of the calls that begin at the places, and count when a call has lasted longer; with
      * on_cpu longer on a processor */

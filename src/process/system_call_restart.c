@@ -28,7 +28,7 @@ static uint64_t signals_of(const char *status, const char *key)
     return line ? strtoull(line + strlen(key), NULL, 16) : 0;
 }
 
-static bool has_deliverable_signal(pid_t tid)
+bool has_deliverable_signal(pid_t tid)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
@@ -61,16 +61,23 @@ static long call_to_restart(const struct user_regs_struct *registers, bool all)
     }
 }
 
+bool restart_in_registers(struct user_regs_struct *registers, bool all)
+{
+    long call = call_to_restart(registers, all);
+    if (call < 0)
+        return false;
+    registers->rax = (uint64_t)call;
+    registers->orig_rax = UINT64_MAX; /* the kernel has nothing left to restart */
+    registers->rip -= SYSCALL_LENGTH;
+    return true;
+}
+
 void restart_system_call(pid_t tid, bool all)
 {
     struct user_regs_struct registers;
     if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) != 0)
         return;
-    long call = call_to_restart(&registers, all);
-    if (call < 0 || has_deliverable_signal(tid))
+    if (!restart_in_registers(&registers, all) || has_deliverable_signal(tid))
         return;
-    registers.rax = (uint64_t)call;
-    registers.orig_rax = UINT64_MAX; /* the kernel has nothing left to restart */
-    registers.rip -= SYSCALL_LENGTH;
     ptrace(PTRACE_SETREGS, tid, NULL, &registers);
 }
