@@ -134,6 +134,7 @@ static bool begin(struct tr_attachment *attachment)
     if (!tr_own_add(attachment->image, attachment->whole_size) ||
         !make_threads(process, attachment) || !tr_fragments_begin(process, attachment->table))
         return fail(attachment, TR_ATTACH_NO_MEMORY, 0);
+    tr_code_report_all(process->threads);
     tr_signal_take_over_actions(process);
     return true;
 }
@@ -189,8 +190,9 @@ static void begin_log(struct tr_thread *thread)
         tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_THREAD,
                              thread->process->name, "");
     uint64_t now = tr_time(thread);
-    tr_log_event(thread, TR_RESUME, 0, &now, 1);
+    tr_log_event(thread, TR_FORKED, 0, &now, 1);
     tr_log_calls(thread);
+    tr_log_event(thread, TR_RESUME, 0, &now, 1);
 }
 
 /* A thread that sleeps in the kernel needs next to no memory until it wakes. */
@@ -203,6 +205,8 @@ void tr_attach_thread(struct tr_thread *thread)
         thread->app.pc += SYSCALL_SIZE;
         tr_syscall_run(thread);
     }
+    if (tr_recording_is_over(thread->process->control))
+        tr_let_go(thread, TR_SLOT_LET_GO);
     tr_thread_empty_table(thread);
     begin_log(thread);
     tr_enter(thread);

@@ -1,6 +1,7 @@
 /* A program that would notice if a recorder attached to it and let it go: threads that sleep in every kind of system
- * call, compute, and handle signals, and check what they see. attached SECONDS THREADS: prints one line per mistake, then
- * "done ROUNDS" where ROUNDS are those that all threads have made.
+ * call, compute, and handle signals, and check what they see.
+ * `attached SECONDS THREADS` prints one line per mistake, and, after so long or at SIGINT, "done" with what its threads have
+ * done; THREADS of them do nothing but sleep.
  *
  * A wait that ends early, with EINTR, or with a wrong result is a mistake, as are a changed signal mask, alternate stack
  * or disposition, and vector registers or counters that differ.
@@ -32,7 +33,13 @@
 static _Atomic unsigned long rounds[16], mistakes;
 static _Atomic int ends, futex_word;
 static _Atomic unsigned long alarms;
-static int pair[2];
+static int pair[2], epoll;
+
+static void end(int signal)
+{
+    (void)signal;
+    ends = 1;
+}
 
 static void mistake(const char *what, long value)
 {
@@ -80,11 +87,8 @@ static int by_ppoll(void)
 
 static int by_epoll(void)
 {
-    static _Thread_local int descriptor = -1;
     struct epoll_event event;
-    if (descriptor < 0)
-        descriptor = epoll_create1(0);
-    return epoll_wait(descriptor, &event, 1, WAIT_MS);
+    return epoll_wait(epoll, &event, 1, WAIT_MS);
 }
 
 static int by_futex(void)
@@ -285,6 +289,8 @@ int main(int argc, char **argv)
     sigaddset(&blocked, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &blocked, NULL);
     sigaction(SIGUSR1, &action, NULL);
+    signal(SIGINT, end);
+    epoll = epoll_create1(0);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
         return 1;
     for (size_t i = 0; i < WAITS; i++)
@@ -298,7 +304,7 @@ int main(int argc, char **argv)
         pthread_create(&asleep[i], &small, sleeping, NULL);
     printf("ready %d\n", (int)getpid());
     fflush(stdout);
-    for (uint64_t until = now() + (uint64_t)seconds * 1000000000; now() < until;)
+    for (uint64_t until = now() + (uint64_t)seconds * 1000000000; now() < until && !ends;)
         usleep(10000);
     ends = 1;
     for (size_t i = 1; i < WAITS + WORKS; i++)

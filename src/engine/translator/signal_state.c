@@ -47,14 +47,14 @@ static void look(int signal, siginfo_t *info, void *context)
 void signal_state_learn(uint8_t extended_state[48], uint32_t *protection_keys)
 {
     struct sigaction action = {.sa_sigaction = look, .sa_flags = SA_SIGINFO}, before;
-    sigset_t trap, mask;
-    sigemptyset(&trap);
-    sigaddset(&trap, SIGTRAP);
-    sigaction(SIGTRAP, &action, &before);
-    pthread_sigmask(SIG_UNBLOCK, &trap, &mask);
-    raise(SIGTRAP);
+    sigset_t urgent, mask;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    sigaction(SIGURG, &action, &before);
+    pthread_sigmask(SIG_UNBLOCK, &urgent, &mask);
+    raise(SIGURG);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    sigaction(SIGTRAP, &before, NULL);
+    sigaction(SIGURG, &before, NULL);
     memcpy(extended_state, &found, sizeof found);
     *protection_keys = found_keys;
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* struct _fpx_sw_bytes of asm/sigcontext.h, and the PKRU register that handlers begin with. In the calling thread; SIGTRAP's
+/* struct _fpx_sw_bytes of asm/sigcontext.h, and the PKRU register that handlers begin with. In the calling thread; SIGURG's
  * disposition is as before afterwards. */
 void signal_state_learn(uint8_t extended_state[48], uint32_t *protection_keys);
 
