@@ -1,7 +1,7 @@
 /* Threads that ran natively begin to be traced, and what is left of the runtime when none is any more: attachment.h.
  * Called by attach.S with all signals blocked. */
-#include "runtime/translator/attachment.h"
 #include "engine/packets/sideband_layout.h"
+#include "runtime/translator/attachment.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
@@ -46,23 +46,22 @@ static bool fail(struct tr_attachment *attachment, enum tr_attach_problem proble
 /* 0: it cannot be mapped. */
 static uint64_t map_arena(struct tr_attachment *attachment)
 {
-    int64_t file = tr_syscall6(__NR_openat, (uint64_t)AT_FDCWD, attachment->path,
-                               O_RDWR | O_CLOEXEC, 0, 0, 0);
+    int64_t file =
+        tr_syscall6(__NR_openat, (uint64_t)AT_FDCWD, attachment->path, O_RDWR | O_CLOEXEC, 0, 0, 0);
     if (file < 0) {
         fail(attachment, TR_ATTACH_CANNOT_OPEN, file);
         return 0;
     }
-    int64_t arena =
-        tr_syscall6(__NR_mmap, attachment->arena_hint, attachment->arena_size, PROT_NONE,
-                    MAP_SHARED | MAP_NORESERVE, (uint64_t)file, 0);
+    int64_t arena = tr_syscall6(__NR_mmap, attachment->arena_hint, attachment->arena_size,
+                                PROT_NONE, MAP_SHARED | MAP_NORESERVE, (uint64_t)file, 0);
     tr_syscall(__NR_close, (uint64_t)file, 0, 0);
     if (arena < 0) {
         fail(attachment, TR_ATTACH_NO_SPACE, arena);
         return 0;
     }
     tr_own_add((uint64_t)arena, attachment->arena_size);
-    int64_t result = tr_syscall(__NR_mprotect, (uint64_t)arena, attachment->open_size,
-                                PROT_READ | PROT_WRITE);
+    int64_t result =
+        tr_syscall(__NR_mprotect, (uint64_t)arena, attachment->open_size, PROT_READ | PROT_WRITE);
     if (result == 0)
         return (uint64_t)arena;
     fail(attachment, TR_ATTACH_NO_MEMORY, result);
@@ -182,7 +181,8 @@ void tr_attach_begin(struct tr_attachment *attachment)
 static void begin_log(struct tr_thread *thread)
 {
     const struct tr_attached_thread *attached = thread->attached;
-    tr_log_begin(thread, attached->recorded ? tr_slot_reserve(thread->process->control) : UINT32_MAX,
+    tr_log_begin(thread,
+                 attached->recorded ? tr_slot_reserve(thread->process->control) : UINT32_MAX,
                  !attached->recorded);
     if (attached->recorded)
         tr_sideband_name(thread, tr_time(thread), false, attached->name);

@@ -25,8 +25,8 @@
 
 enum tr_attach_state {
     TR_ATTACH_BEGINS,
-    TR_ATTACH_READY,     /* by the carrier: the threads can be moved */
-    TR_ATTACH_FAILED,    /* by the carrier: nothing has changed but for mappings; `problem` says why */
+    TR_ATTACH_READY,  /* by the carrier: the threads can be moved */
+    TR_ATTACH_FAILED, /* by the carrier: nothing has changed but for mappings; `problem` says why */
     TR_ATTACH_ABANDONED, /* by the carrier: the recorder was silent, it goes on by itself */
     TR_ATTACH_RELEASED,  /* by the carrier: nothing is left but the image */
 };
@@ -62,7 +62,7 @@ struct tr_attachment {
     uint64_t leaving_mask;
     struct tr_state leaving; /* of the carrier, where it goes on natively */
     uint64_t image, image_size;
-    uint64_t whole_size; /* of the mapping: image, threads, path */
+    uint64_t whole_size;    /* of the mapping: image, threads, path */
     uint64_t threads, path; /* addresses */
     uint64_t arena_hint, arena_size, open_size;
     uint32_t thread_count, carrier; /* its index in threads */

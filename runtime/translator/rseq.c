@@ -45,7 +45,8 @@ int64_t tr_sys_rseq(struct tr_thread *thread)
         return -ENOSYS;
     if (flags == UNREGISTER)
         return unregister(thread, &wanted);
-    if (flags != 0 || wanted.size < SMALLEST || wanted.address == 0 || wanted.address % SMALLEST != 0)
+    if (flags != 0 || wanted.size < SMALLEST || wanted.address == 0 ||
+        wanted.address % SMALLEST != 0)
         return -EINVAL;
     if (thread->rseq.address != 0)
         return thread->rseq.address == wanted.address ? -EBUSY : -EINVAL;

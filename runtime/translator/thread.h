@@ -200,9 +200,9 @@ struct tr_thread {
     struct tr_timed_calls timed_calls;
     struct tr_rseq rseq;
     const struct tr_attached_thread *attached; /* attachment.h; NULL: it began traced */
-    struct tr_thread *next; /* in process->threads */
-    uint32_t state;         /* atomic: TR_THREAD_ */
-    uint64_t epoch;         /* of the cache, at the last safe point */
+    struct tr_thread *next;                    /* in process->threads */
+    uint32_t state;                            /* atomic: TR_THREAD_ */
+    uint64_t epoch;                            /* of the cache, at the last safe point */
 };
 
 enum { TR_THREAD_FREE, TR_THREAD_USED };

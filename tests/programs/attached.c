@@ -113,8 +113,12 @@ static const struct wait {
     const char *name;
     int (*make)(void);
 } waits[] = {
-    {"nanosleep", by_nanosleep}, {"poll", by_poll},   {"select", by_select},
-    {"ppoll", by_ppoll},         {"epoll", by_epoll}, {"futex", by_futex},
+    {"nanosleep", by_nanosleep},
+    {"poll", by_poll},
+    {"select", by_select},
+    {"ppoll", by_ppoll},
+    {"epoll", by_epoll},
+    {"futex", by_futex},
     {"clock_nanosleep", by_clock_nanosleep},
 };
 enum { WAITS = sizeof waits / sizeof *waits };

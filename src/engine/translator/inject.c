@@ -197,7 +197,8 @@ static bool place_loader(pid_t pid, const struct injection *injection, struct er
 {
     struct user_regs_struct registers;
     uint64_t hole;
-    if (!get_registers(pid, &registers, error) || !inject_find_place(pid, loader_size(), &hole, error))
+    if (!get_registers(pid, &registers, error) ||
+        !inject_find_place(pid, loader_size(), &hole, error))
         return false;
     struct loader_parameters *parameters = make_parameters(injection, pid, registers.rip);
     uint64_t place = (registers.rsp - STACK_GAP - parameters->size) / 16 * 16;

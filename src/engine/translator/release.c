@@ -59,8 +59,7 @@ static bool find_attachment(pid_t pid, struct tr_attachment *attachment)
         line += *line == '\n';
         uint64_t start;
         char rights[5] = "";
-        if (sscanf(line, "%" SCNx64 "-%*x %4s", &start, rights) == 2 &&
-            strcmp(rights, "rwxp") == 0)
+        if (sscanf(line, "%" SCNx64 "-%*x %4s", &start, rights) == 2 && strcmp(rights, "rwxp") == 0)
             found = read_attachment(memory, start, attachment);
     }
     if (memory >= 0)
@@ -82,8 +81,7 @@ static enum place place_of(const struct releasing *releasing, const struct stopp
 {
     const struct tr_attachment *attachment = &releasing->attachment;
     const struct user_regs_struct *registers = &stopped->registers;
-    uint64_t made =
-        attachment->image + TR_ATTACHMENT_OFFSET + (uint64_t)attachment->syscall_made;
+    uint64_t made = attachment->image + TR_ATTACHMENT_OFFSET + (uint64_t)attachment->syscall_made;
     bool in_image = registers->rip - attachment->image < attachment->image_size;
     if (registers->gs_base == 0)
         return in_image ? BUSY : NATIVE;

@@ -94,8 +94,7 @@ static bool set_mask(pid_t tid, uint64_t mask, struct error *error)
 }
 
 bool remote_call(const struct remote_stub *stub, pid_t tid, const struct remote_return *to,
-                 int64_t number, const uint64_t arguments[6], int64_t *result,
-                 struct error *error)
+                 int64_t number, const uint64_t arguments[6], int64_t *result, struct error *error)
 {
     struct user_regs_struct registers = to->registers;
     registers.rip = stub->address;

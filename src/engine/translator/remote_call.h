@@ -41,8 +41,7 @@ bool remote_begin(const struct remote_stub *stub, const struct remote_return *to
 /* The call's result, negative errno on failure. The thread is stopped after the call. False: the thread is gone, or
  * cannot be traced any more. */
 bool remote_call(const struct remote_stub *stub, pid_t tid, const struct remote_return *to,
-                 int64_t number, const uint64_t arguments[6], int64_t *result,
-                 struct error *error);
+                 int64_t number, const uint64_t arguments[6], int64_t *result, struct error *error);
 /* The thread is where it is to go on, with its mask, still stopped. */
 bool remote_end(const struct remote_stub *stub, pid_t tid, const struct remote_return *to,
                 struct error *error);

@@ -199,8 +199,8 @@ bool threads_stop(struct stopped_threads *stopped, pid_t pid, struct error *erro
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-    *stopped = (struct stopped_threads){.pid = pid,
-                                        .threads = array_of(sizeof(struct stopped_thread))};
+    *stopped =
+        (struct stopped_threads){.pid = pid, .threads = array_of(sizeof(struct stopped_thread))};
     stopped->memory = open(path, O_RDWR | O_CLOEXEC);
     if (stopped->memory >= 0 && stop_all(stopped, error))
         return true;
@@ -273,8 +273,7 @@ bool thread_set(struct stopped_thread *thread, const struct user_regs_struct *re
            ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)KERNEL_MASK_SIZE, &mask) == 0;
 }
 
-bool threads_read(const struct stopped_threads *stopped, uint64_t address, void *bytes,
-                  size_t size)
+bool threads_read(const struct stopped_threads *stopped, uint64_t address, void *bytes, size_t size)
 {
     return pread(stopped->memory, bytes, size, (off_t)address) == (ssize_t)size;
 }

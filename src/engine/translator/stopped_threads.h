@@ -16,7 +16,7 @@
 
 struct stopped_thread {
     pid_t tid;
-    bool stopped;  /* else it has ended, or has not stopped yet */
+    bool stopped;   /* else it has ended, or has not stopped yet */
     unsigned tries; /* how often it was continued for a signal that came first */
     /* As it stopped; `next` is where it goes on: of an interrupted system call, before its SYSCALL instruction. */
     struct user_regs_struct registers, next;
@@ -26,7 +26,7 @@ struct stopped_thread {
 
 struct stopped_threads {
     pid_t pid;
-    int memory;          /* /proc/PID/mem, for reading and writing */
+    int memory;           /* /proc/PID/mem, for reading and writing */
     struct array threads; /* of struct stopped_thread */
 };
 

@@ -10,6 +10,7 @@
 #include "engine/translator/signal_state.h"
 #include "engine/translator/stopped_threads.h"
 #include "process/processes.h"
+#include "recording/flags.h"
 #include "runtime/translator/attachment.h"
 
 #include <errno.h>
@@ -61,8 +62,7 @@ static bool describe_rseq(const struct taking *taking, struct stopped_thread *th
     if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread->tid, (void *)sizeof known, &known) < 0 ||
         known.rseq_abi_pointer == 0)
         return true;
-    attached->rseq =
-        (struct tr_rseq){known.rseq_abi_pointer, known.rseq_abi_size, known.signature};
+    attached->rseq = (struct tr_rseq){known.rseq_abi_pointer, known.rseq_abi_size, known.signature};
     uint64_t place = known.rseq_abi_pointer + CRITICAL_SECTION_OFFSET, at, none = 0;
     if (!threads_read(&taking->stopped, place, &at, sizeof at))
         return false;
@@ -83,9 +83,8 @@ static bool describe_thread(const struct taking *taking, struct stopped_thread *
     uint8_t code[2];
     if (!attach_allows_state(&thread->registers, error))
         return false;
-    if (thread->calls &&
-        (!threads_read(&taking->stopped, thread->next.rip, code, sizeof code) ||
-         memcmp(code, syscall_instruction, sizeof code) != 0))
+    if (thread->calls && (!threads_read(&taking->stopped, thread->next.rip, code, sizeof code) ||
+                          memcmp(code, syscall_instruction, sizeof code) != 0))
         return error_set(error, ERROR_UNSUPPORTED,
                          "a thread of it is in a system call that is not made by SYSCALL");
     attached->tid = thread->tid;
@@ -125,12 +124,9 @@ static uint64_t whole_size(const struct taking *taking)
 static bool map_image(struct taking *taking, struct error *error)
 {
     struct remote_return to = native_return(taking->carrier);
-    const uint64_t arguments[6] = {INJECT_IMAGE_HINT,
-                                   whole_size(taking),
-                                   PROT_READ | PROT_WRITE | PROT_EXEC,
-                                   MAP_PRIVATE | MAP_ANONYMOUS,
-                                   UINT64_MAX,
-                                   0};
+    const uint64_t arguments[6] = {
+        INJECT_IMAGE_HINT,           whole_size(taking), PROT_READ | PROT_WRITE | PROT_EXEC,
+        MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX,         0};
     int64_t result;
     if (!remote_begin(&taking->stub, &to, error) ||
         !remote_call(&taking->stub, taking->carrier->tid, &to, SYS_mmap, arguments, &result, error))
@@ -215,8 +211,8 @@ static bool prepare(struct taking *taking, struct error *error)
     enum { ROUNDS = 40000 };
     const struct timespec pause = {.tv_nsec = 50 * 1000};
     struct user_regs_struct registers = taking->carrier->next;
-    registers.rip = taking->attachment.image + TR_ATTACHMENT_OFFSET +
-                    (uint64_t)taking->attachment.start;
+    registers.rip =
+        taking->attachment.image + TR_ATTACHMENT_OFFSET + (uint64_t)taking->attachment.start;
     registers.orig_rax = UINT64_MAX;
     if (!thread_set(taking->carrier, &registers, UINT64_MAX) ||
         ptrace(PTRACE_CONT, taking->carrier->tid, NULL, NULL) != 0)
@@ -270,8 +266,8 @@ static bool move_thread(const struct taking *taking, struct stopped_thread *thre
                       (uint64_t)attached->thread + offsetof(struct tr_thread, hot.stack), &stack,
                       sizeof stack))
         return false;
-    registers.rip = taking->attachment.image + TR_ATTACHMENT_OFFSET +
-                    (uint64_t)taking->attachment.thread_start;
+    registers.rip =
+        taking->attachment.image + TR_ATTACHMENT_OFFSET + (uint64_t)taking->attachment.thread_start;
     registers.rsp = stack;
     registers.rdi = (uint64_t)attached->thread;
     registers.gs_base = (uint64_t)attached->thread;
@@ -345,7 +341,7 @@ bool take_over(struct translator_arena *arena, const struct runtime_image *image
         take(&taking, pid, &reason))
         return true;
     return error_set(error, reason.code,
-                     "cannot attach to process %d: %s. -engine ptrace and -sampling need less of "
-                     "a process.",
+                     "cannot attach to process %d: %s. " FLAG_ENGINE " ptrace and " FLAG_SAMPLING
+                     " need less of a process.",
                      (int)pid, reason.text);
 }

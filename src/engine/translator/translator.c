@@ -1,8 +1,8 @@
 #include "engine/translator/translator.h"
 
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_clock.h"
 #include "engine/recording_directory.h"
@@ -15,8 +15,8 @@
 #include "engine/translator/release.h"
 #include "engine/translator/take_over.h"
 #include "process/exec_stop.h"
+#include "process/processes.h"
 #include "process/program.h"
-#include "perf_event/running_process.h"
 #include "process/vdso.h"
 #include "recording/flags.h"
 #include "recording/session.h"
@@ -273,9 +273,10 @@ static void let_go(struct recording *recording)
 {
     unsigned left = release_all(&recording->arena, &recording->image, PATIENCE_MS);
     if (left > 0)
-        log_warning("%u of the processes still have threads that have not left the translator. They do "
-                    "at their next system call, or soon; attaching once more clears up after them.",
-                    left);
+        log_warning(
+            "%u of the processes still have threads that have not left the translator. They do "
+            "at their next system call, or soon; attaching once more clears up after them.",
+            left);
 }
 
 /* Of the guard: its address space is a copy, the arena is shared. */
@@ -435,8 +436,8 @@ static bool record_with_arena(struct recording *recording, struct record_result 
         return false;
     struct recording_guard guard = {0};
     if (recording->wanted->pid_count > 0)
-        recording_guard_begin(&guard, &(struct guard_duty){recording, prepare_guard,
-                                                           let_go_after_death});
+        recording_guard_begin(&guard,
+                              &(struct guard_duty){recording, prepare_guard, let_go_after_death});
     bool ok = run_and_finish(recording, result, error);
     recording_guard_dismiss(&guard);
     signals_release(&recording->signals, result->interrupted);
@@ -497,7 +498,7 @@ static bool attach(const struct record_options *wanted, struct record_result *re
     if (!runtime_image_embedded(&recording.image, error))
         return false;
     char *directory = recording_directory_absolute(wanted->directory, error);
-    char *executable = running_process_executable(wanted->pids[0]);
+    char *executable = process_executable(wanted->pids[0]);
     recording.directory = directory;
     recording.real_path = executable;
     bool ok = directory && record_into(&recording, result, error);
