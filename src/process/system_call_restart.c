@@ -22,12 +22,18 @@ enum {
     CODE_SEGMENT_64 = 0x33, /* of user space */
 };
 
+/* SIG_KERNEL_IGNORE_MASK of include/linux/signal.h. */
+static const uint64_t ignored_by_default =
+    UINT64_C(1) << (SIGCONT - 1) | UINT64_C(1) << (SIGCHLD - 1) | UINT64_C(1) << (SIGWINCH - 1) |
+    UINT64_C(1) << (SIGURG - 1);
+
 static uint64_t signals_of(const char *status, const char *key)
 {
     const char *line = strstr(status, key);
     return line ? strtoull(line + strlen(key), NULL, 16) : 0;
 }
 
+/* The kernel keeps ignored signals for a thread that is traced, and drops them when it goes on. */
 bool has_deliverable_signal(pid_t tid)
 {
     char path[64];
@@ -36,7 +42,9 @@ bool has_deliverable_signal(pid_t tid)
     if (!status)
         return true;
     uint64_t pending = signals_of(status, "\nSigPnd:\t") | signals_of(status, "\nShdPnd:\t");
-    pending &= ~signals_of(status, "\nSigBlk:\t") & ~((uint64_t)1 << (SIGTRAP - 1));
+    uint64_t ignored = signals_of(status, "\nSigIgn:\t") |
+                       (ignored_by_default & ~signals_of(status, "\nSigCgt:\t"));
+    pending &= ~signals_of(status, "\nSigBlk:\t") & ~ignored & ~(UINT64_C(1) << (SIGTRAP - 1));
     free(status);
     return pending != 0;
 }

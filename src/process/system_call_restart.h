@@ -21,7 +21,7 @@ void restart_system_call(pid_t tid, bool all);
  * its SYSCALL instruction now. */
 bool restart_in_registers(struct user_regs_struct *registers, bool all);
 
-/* Whether the stopped thread, or its process, has a signal that it does not block. */
+/* Whether the stopped thread, or its process, has a signal that it neither blocks nor ignores. */
 bool has_deliverable_signal(pid_t tid);
 
 #endif

@@ -123,7 +123,7 @@ class AttachTranslator(harness.TestCase):
         self.assertRegex(output, rb"^done ")
 
     def test_nobody_left(self):
-        """the recorder and its guard are killed: the threads that run leave by themselves, and the next one clears up"""
+        """the recorder and its attacher are killed: the threads that run leave by themselves, and the next one clears up"""
         process = self.start("attached", 120, 16)
         recorder = subprocess.Popen(self.command(process, self.folder / "killed", "-multi-thread", "-no-decode"),
                                     stderr=subprocess.PIPE)

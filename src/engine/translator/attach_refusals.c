@@ -3,6 +3,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/translator/inject.h"
+#include "engine/translator/stopped_threads.h"
+#include "process/processes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,6 +41,14 @@ static bool has_word(const char *value, const char *word)
     return found && (!end || found < end);
 }
 
+/* It does not last. */
+static bool is_stopper(pid_t tracer)
+{
+    char name[16];
+    process_name(tracer, name, sizeof name);
+    return strcmp(name, THREADS_STOPPER) == 0;
+}
+
 static bool allows_status(const char *status, pid_t pid, struct error *error)
 {
     unsigned long tracer = number_of(status, "\nTracerPid:\t"),
@@ -48,7 +58,7 @@ static bool allows_status(const char *status, pid_t pid, struct error *error)
         return error_set(error, ERROR_NOT_FOUND, "that is a thread of process %lu", group);
     if (state && (*state == 'Z' || *state == 'X'))
         return error_set(error, ERROR_NOT_FOUND, "it has ended");
-    if (tracer)
+    if (tracer && !is_stopper((pid_t)tracer))
         return error_set(error, ERROR_UNSUPPORTED,
                          "process %lu, a debugger or another magic-trace, traces it already",
                          tracer);

@@ -4,8 +4,7 @@
  * in a system call are moved here, so that they make it again natively, and when none is left in the runtime the
  * process's dispositions and memory are as they were. Several short stops, until all threads have left.
  *
- * Called by the recorder at the end, by its guard when it was killed, and by the next magic-trace that attaches when both
- * were.
+ * Called by attacher.h, and by the next magic-trace that attaches when that was killed.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_RELEASE_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_RELEASE_H

@@ -1,6 +1,7 @@
 #include "engine/translator/stopped_threads.h"
 
 #include "base/file.h"
+#include "process/processes.h"
 #include "process/system_call_restart.h"
 
 #include <dirent.h>
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE_MS = 500,
+    PATIENCE_MS = 100,
     LOOK_NS = 20 * 1000,
     MOST_TRIES = 100,
     KERNEL_MASK_SIZE = 8,
@@ -60,10 +61,25 @@ static struct stopped_thread *find(struct stopped_threads *stopped, pid_t tid)
 
 /* ---- stopping ---- */
 
+/* By another magic-trace, for a moment. */
+static bool is_being_attached(pid_t pid)
+{
+    char path[64], name[16];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    char *status = file_read(path, NULL, NULL);
+    const char *line = status ? strstr(status, "\nTracerPid:\t") : NULL;
+    pid_t tracer = line ? (pid_t)atoi(line + strlen("\nTracerPid:\t")) : 0;
+    free(status);
+    process_name(tracer, name, sizeof name);
+    return strcmp(name, THREADS_STOPPER) == 0;
+}
+
 static bool refuse(pid_t pid, int reason, struct error *error)
 {
     if (reason == ESRCH)
         return error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid);
+    if (reason == EPERM && is_being_attached(pid))
+        return error_set(error, ERROR_IO, "another magic-trace is just letting it go");
     if (reason == EPERM)
         return error_set(error, ERROR_UNSUPPORTED,
                          "that is not permitted: it belongs to another user, is traced already, or "
@@ -184,11 +200,11 @@ static bool wait_for_all(struct stopped_threads *stopped, uint64_t deadline, str
 /* Threads that had not been seized may have created others: until there are no new ones. */
 static bool stop_all(struct stopped_threads *stopped, struct error *error)
 {
-    uint64_t deadline = now_ms() + PATIENCE_MS;
     size_t before;
     do {
         before = stopped->threads.count;
-        if (!seize_all(stopped, error) || !wait_for_all(stopped, deadline, error))
+        if (!seize_all(stopped, error) ||
+            !wait_for_all(stopped, now_ms() + PATIENCE_MS + stopped->threads.count, error))
             return false;
     } while (before != stopped->threads.count);
     return stopped->threads.count > 0 ||

@@ -14,6 +14,9 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+/* The name of processes that do this, which is how others know that it does not last. */
+#define THREADS_STOPPER "mt-attacher"
+
 struct stopped_thread {
     pid_t tid;
     bool stopped;   /* else it has ended, or has not stopped yet */
@@ -30,7 +33,7 @@ struct stopped_threads {
     struct array threads; /* of struct stopped_thread */
 };
 
-/* False: nothing has changed; the error's text is the end of a sentence ("it is traced already"). Waits at most half a second
+/* False: nothing has changed; the error's text is the end of a sentence ("it is traced already"). Waits about a tenth of a second
  * for threads that the kernel does not stop, as while a child made by vfork runs: ERROR_IO then, and it can be tried
  * again. ERROR_NOT_FOUND: there is no such process any more. */
 bool threads_stop(struct stopped_threads *stopped, pid_t pid, struct error *error);

@@ -33,6 +33,7 @@ struct taking {
     struct tr_attachment attachment;
     struct tr_attached_thread *threads; /* as many as are stopped; owned */
     uint32_t table;
+    pid_t recorder;
     struct stopped_thread *carrier;
 };
 
@@ -160,7 +161,7 @@ static void fill_attachment(struct taking *taking)
     attachment->carrier = 0;
     attachment->table = taking->table;
     attachment->pid = taking->stopped.pid;
-    attachment->recorder = getpid();
+    attachment->recorder = taking->recorder;
     attachment->fsgsbase = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
     signal_state_learn(attachment->extended_state, &attachment->protection_keys);
     process_name(taking->stopped.pid, attachment->name, sizeof attachment->name);
@@ -307,12 +308,14 @@ static bool take_stopped(struct taking *taking, struct error *error)
 /* Threads that do not stop, as those that wait for a child made by vfork, often do a moment later. */
 static bool stop_patiently(struct stopped_threads *stopped, pid_t pid, struct error *error)
 {
-    enum { TRIES = 4 };
+    enum { TRIES = 20 };
+    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
     for (int i = 1; i < TRIES; i++) {
         if (threads_stop(stopped, pid, error))
             return true;
         if (error->code != ERROR_IO)
             return false;
+        nanosleep(&pause, NULL);
     }
     return threads_stop(stopped, pid, error);
 }
@@ -333,9 +336,9 @@ static bool take(struct taking *taking, pid_t pid, struct error *error)
 }
 
 bool take_over(struct translator_arena *arena, const struct runtime_image *image, pid_t pid,
-               struct error *error)
+               pid_t recorder, struct error *error)
 {
-    struct taking taking = {.arena = arena, .image = image};
+    struct taking taking = {.arena = arena, .image = image, .recorder = recorder};
     struct error reason = {0};
     if (attach_allows_process(arena, pid, &reason) && release_leftovers(image, pid, &reason) &&
         take(&taking, pid, &reason))

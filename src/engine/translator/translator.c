@@ -6,14 +6,12 @@
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_clock.h"
 #include "engine/recording_directory.h"
-#include "engine/recording_guard.h"
 #include "engine/supervise.h"
 #include "engine/translator/arena.h"
+#include "engine/translator/attacher.h"
 #include "engine/translator/exec_requests.h"
 #include "engine/translator/finish.h"
 #include "engine/translator/inject.h"
-#include "engine/translator/release.h"
-#include "engine/translator/take_over.h"
 #include "process/exec_stop.h"
 #include "process/processes.h"
 #include "process/program.h"
@@ -89,6 +87,7 @@ struct recording {
     struct session session;
     struct signals signals;
     struct exec_requests requests;
+    struct attacher attacher;
     char *path;            /* of the program, as execve gets it */
     const char *real_path; /* of the ELF file that this comes to, without symbolic links */
 };
@@ -266,12 +265,10 @@ static bool run(struct recording *recording, struct record_result *result, struc
 
 /* ---- attached processes ---- */
 
-/* How long threads may take to leave the translator before a message says that they have not. */
-enum { PATIENCE_MS = 5000, GUARD_PATIENCE_MS = 60000 };
-
 static void let_go(struct recording *recording)
 {
-    unsigned left = release_all(&recording->arena, &recording->image, PATIENCE_MS);
+    unsigned left =
+        attacher_release_all(&recording->attacher, &recording->arena, &recording->image);
     if (left > 0)
         log_warning(
             "%u of the processes still have threads that have not left the translator. They do "
@@ -279,25 +276,11 @@ static void let_go(struct recording *recording)
             left);
 }
 
-/* Of the guard: its address space is a copy, the arena is shared. */
-static bool prepare_guard(void *context)
-{
-    (void)context;
-    return true;
-}
-
-static void let_go_after_death(void *context)
-{
-    struct recording *recording = context;
-    freeze(recording);
-    release_all(&recording->arena, &recording->image, GUARD_PATIENCE_MS);
-}
-
 static bool take_all_over(struct recording *recording, struct error *error)
 {
     const struct record_options *wanted = recording->wanted;
     for (size_t i = 0; i < wanted->pid_count; i++)
-        if (!take_over(&recording->arena, &recording->image, wanted->pids[i], error))
+        if (!attacher_take_over(&recording->attacher, wanted->pids[i], error))
             return false;
     return true;
 }
@@ -434,12 +417,12 @@ static bool record_with_arena(struct recording *recording, struct record_result 
     if (!session_write(&recording->session, recording->directory, error) ||
         !signals_hold(&recording->signals, error))
         return false;
-    struct recording_guard guard = {0};
-    if (recording->wanted->pid_count > 0)
-        recording_guard_begin(&guard,
-                              &(struct guard_duty){recording, prepare_guard, let_go_after_death});
-    bool ok = run_and_finish(recording, result, error);
-    recording_guard_dismiss(&guard);
+    const struct record_options *wanted = recording->wanted;
+    bool ok = wanted->pid_count == 0 ||
+              attacher_begin(&recording->attacher, &recording->arena, &recording->image,
+                             wanted->magic_trace_command, error);
+    ok = ok && run_and_finish(recording, result, error);
+    attacher_release_all(&recording->attacher, &recording->arena, &recording->image);
     signals_release(&recording->signals, result->interrupted);
     return ok;
 }
