@@ -23,6 +23,8 @@ static void *begin_thread(void *context, const struct thread *thread)
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
     begun->stack.no_stitching = flow_is_sampled(timeline->flow);
+    if (flow_finds_inlined(timeline->flow))
+        begun->stack.inlined = process_code_inlined_view(flow_symbols(timeline->flow));
     sampled_stacks_init(&begun->sampled);
 
     pthread_mutex_lock(&timeline->lock);
