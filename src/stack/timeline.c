@@ -239,6 +239,7 @@ struct timeline_statistics timeline_statistics(const struct timeline *timeline)
     struct timeline_statistics sum = {
         .flow = flow_statistics(timeline->flow),
         .threads = timeline->threads.count,
+        .damaged_debug = symbols_damaged_debug_information(timeline->functions.symbols),
         .unnamed_jit_code = symbols_met_unnamed_jit_code(timeline->functions.symbols)};
     for (size_t i = 0; i < timeline->threads.count; i++) {
         const struct thread_stack *stack = &thread_at(timeline, i)->stack;

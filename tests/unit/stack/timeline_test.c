@@ -97,6 +97,11 @@ bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t 
     return false;
 }
 
+const char *symbols_damaged_debug_information(const struct symbols *symbols)
+{
+    return NULL;
+}
+
 const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined)
 {
     return NULL;
