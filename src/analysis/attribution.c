@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 /* Shares of the whole difference, or of a node's. */
-static const double NAMED = 0.02;   /* of the whole: smaller parts are not followed */
-static const double COVERED = 0.7;  /* of a node's: the parts that are followed must have */
-static const double CARRIED = 0.5;  /* of a node's: a part with that much carries it */
+static const double NAMED = 0.02;  /* of the whole: smaller parts are not followed */
+static const double COVERED = 0.7; /* of a node's: the parts that are followed must have */
+static const double CARRIED = 0.5; /* of a node's: a part with that much carries it */
 
 struct search {
     const struct attribution_request *request;
@@ -88,8 +88,8 @@ static struct cause *find_same(const struct search *search, enum cause_kind kind
     for (size_t i = 0; i < search->causes->count; i++) {
         struct cause *cause = array_at(search->causes, i);
         uint32_t other = cause->node, parent = node_at(search, number)->parent;
-        if (kind == CAUSE_OUTSIDE &&
-            node_at(search, node_at(search, other)->parent)->group != node_at(search, parent)->group)
+        if (kind == CAUSE_OUTSIDE && node_at(search, node_at(search, other)->parent)->group !=
+                                         node_at(search, parent)->group)
             continue;
         if (cause->kind == kind && node_at(search, other)->group == node_at(search, number)->group)
             return cause;
@@ -126,8 +126,8 @@ static void add_cause(struct search *search, enum cause_kind kind, uint32_t numb
         cause->kind = kind;
         cause->node = number;
     }
-    bool is_greatest = fabs(size_of(search, kind, number)) >=
-                       fabs(size_of(search, kind, cause->node));
+    bool is_greatest =
+        fabs(size_of(search, kind, number)) >= fabs(size_of(search, kind, cause->node));
     if (is_greatest) {
         cause->node = number;
         cause->carrier = kind == CAUSE_SELF ? number : find_carrier(search, number);
@@ -158,22 +158,37 @@ static bool can_be_followed(const struct search *search, uint32_t number)
     return is_own(search, number) || greatest >= CARRIED * fabs(extra);
 }
 
+/* Whether the difference is one of how often the node is called. Many more calls count even if each
+ * takes longer, too: where there are more, caches and branch predictors serve each of them less. */
+static bool is_by_calls(const struct search *search, uint32_t number)
+{
+    const struct context_sums *sides = node_at(search, number)->sides;
+    double extra = extra_of(search, number), of_calls = extra_of_calls(search, number);
+    double slow = (double)sides[CONTEXT_SLOW].calls;
+    double usual = search->scale * (double)sides[CONTEXT_USUAL].calls;
+    if ((of_calls > 0) != (extra > 0) || of_calls == 0)
+        return false;
+    bool is_doubled = slow >= 2 * usual || usual >= 2 * slow;
+    return fabs(of_calls) >= (is_doubled ? CARRIED / 2 : CARRIED) * fabs(extra);
+}
+
 /* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
 static enum cause_kind kind_of(const struct search *search, uint32_t number)
 {
     const struct context_sums *sides = node_at(search, number)->sides;
-    double extra = extra_of(search, number), of_calls = extra_of_calls(search, number);
     if (is_outside(search, number))
         return CAUSE_OUTSIDE;
     if (sides[CONTEXT_USUAL].calls == 0)
         return CAUSE_ONLY_SLOW;
     if (sides[CONTEXT_SLOW].calls == 0)
         return CAUSE_ONLY_USUAL;
-    if ((of_calls > 0) == (extra > 0) && fabs(of_calls) >= CARRIED * fabs(extra) && of_calls != 0)
+    bool by_calls = is_by_calls(search, number), can_follow = can_be_followed(search, number);
+    /* That the function calls itself more often says little, if what it calls says more. */
+    if (by_calls && !(number == STACK_ROOT && can_follow))
         return CAUSE_CALLS;
-    return search->first_child[number] == 0             ? CAUSE_SELF
-           : can_be_followed(search, number)            ? CAUSE_REST
-                                                        : CAUSE_SPREAD;
+    if (search->first_child[number] == 0)
+        return CAUSE_SELF;
+    return can_follow ? CAUSE_REST : CAUSE_SPREAD;
 }
 
 /* Follows the difference of the node into its parts. */
@@ -188,7 +203,7 @@ static void follow(struct search *search, struct array *waiting, uint32_t number
         left -= part;
     }
     if (is_worth_naming(search, self)) {
-        add_cause(search, CAUSE_SELF, number, self);
+        add_cause(search, is_by_calls(search, number) ? CAUSE_CALLS : CAUSE_SELF, number, self);
         left -= self;
     }
     search->rest += left;

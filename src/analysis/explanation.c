@@ -102,6 +102,7 @@ static bool find_place(const struct explanation *explanation, struct explained_c
     const struct context_node *node = context_tree_node(&explanation->tree, named);
     if (cause->kind == CAUSE_REST || node->sides[CONTEXT_SLOW].calls == 0)
         return true;
+    explained->place = node->longest;
     return index_call_ordinal(explanation->index, (struct index_tracks){0}, node->group,
                               &node->longest, &explained->ordinal, error);
 }

@@ -20,15 +20,16 @@ struct explanation {
 
 struct explained_cause {
     struct cause cause;
-    uint32_t group;     /* the function that is named: of CAUSE_OUTSIDE, the one that left the
+    uint32_t group;          /* the function that is named: of CAUSE_OUTSIDE, the one that left the
                            program; of CAUSE_REST none */
-    bool waits;         /* the carrier is outside of the program */
-    uint32_t waiter;    /* group: the function that left the program there */
-    int64_t extra;      /* ns; all add up to that of the explanation, rounded */
-    int share;          /* tenths of a per cent; all add up to 1000 */
-    const char *work;   /* what it is known to be ("waiting for a lock"); NULL: not known */
-    uint64_t ordinal;   /* of the longest call of `group` in a slow call; 0: there is none */
-    struct array path;  /* of uint32_t, groups: from the function to the carrier */
+    bool waits;              /* the carrier is outside of the program */
+    uint32_t waiter;         /* group: the function that left the program there */
+    int64_t extra;           /* ns; all add up to that of the explanation, rounded */
+    int share;               /* tenths of a per cent; all add up to 1000 */
+    const char *work;        /* what it is known to be ("waiting for a lock"); NULL: not known */
+    uint64_t ordinal;        /* of the longest call of `group` in a slow call; 0: there is none */
+    struct call_place place; /* of that call */
+    struct array path;       /* of uint32_t, groups: from the function to the carrier */
 };
 
 /* `explanation` is to be freed in any case. */

@@ -3,13 +3,17 @@
 #include "base/memory.h"
 #include "cli/options/shell_word.h"
 #include "output/duration.h"
+#include "output/short_name.h"
 #include "server/http/json_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_SHOWN = 9 }; /* functions; of a longer path the middle is left out */
+enum {
+    PATH_SHOWN = 9,  /* functions; of a longer path the middle is left out */
+    NAME_SHOWN = 80, /* bytes of a name in a command: a call with a longer one is shown by time */
+};
 
 static const char *name_of(const struct explanation *explanation, uint32_t group)
 {
@@ -27,28 +31,37 @@ static uint64_t length_of_longest(const struct explanation *explanation)
     return longest->span.end - longest->span.start;
 }
 
-static char *command_for(const struct explanation *explanation, uint32_t group, uint64_t ordinal,
-                         const char *trace)
+static void print_name(FILE *stream, const struct explanation *explanation, uint32_t group)
 {
-    char *call = memory_format("%s#%" PRIu64, name_of(explanation, group), ordinal);
-    char *call_word = shell_word(call), *trace_word = shell_word(trace);
-    char *command = memory_format("magic-trace report -tree -fold -around %s %s", call_word,
-                                  trace_word);
-    free(call);
-    free(call_word);
-    free(trace_word);
-    return command;
+    char *name = short_name(name_of(explanation, group));
+    fputs(name, stream);
+    free(name);
 }
 
 /* The command that shows the place of the cause: its longest call, or the slow call itself. */
 static char *command_of(const struct explanation *explanation,
                         const struct explained_cause *explained, const char *trace)
 {
-    if (explained->ordinal > 0)
-        return command_for(explanation, explained->group, explained->ordinal, trace);
-    return command_for(explanation,
-                       context_tree_node(&explanation->tree, STACK_ROOT)->group,
-                       explanation->longest_ordinal, trace);
+    uint32_t group = explained->ordinal ? explained->group
+                                        : context_tree_node(&explanation->tree, STACK_ROOT)->group;
+    uint64_t ordinal = explained->ordinal ? explained->ordinal : explanation->longest_ordinal;
+    const struct index_span *span =
+        explained->ordinal ? &explained->place.span
+                           : &((struct call_place *)explanation->calls.slow.elements)->span;
+    const char *name = name_of(explanation, group);
+    char from[DURATION_TEXT_SIZE], to[DURATION_TEXT_SIZE];
+    char *call = memory_format("%s#%" PRIu64, name, ordinal);
+    char *call_word = shell_word(call), *trace_word = shell_word(trace);
+    char *command =
+        strlen(name) <= NAME_SHOWN
+            ? memory_format("magic-trace report -tree -fold -around %s %s", call_word, trace_word)
+            : memory_format("magic-trace report -tree -fold -from '%s' -to '%s' %s",
+                            duration_format_exact(from, span->start),
+                            duration_format_exact(to, span->end), trace_word);
+    free(call);
+    free(call_word);
+    free(trace_word);
+    return command;
 }
 
 /* ---- text ---- */
@@ -67,6 +80,19 @@ static const char *print_time(char text[DURATION_TEXT_SIZE], uint64_t time, uint
     return duration_format(text, (time + of / 2) / of);
 }
 
+static void print_only_slow(FILE *stream, const struct cause_sums *slow, uint64_t calls)
+{
+    char rate[32], time[DURATION_TEXT_SIZE];
+    bool once = slow->calls == slow->present;
+    if (calls == 1)
+        fputs("only in the slow call (", stream);
+    else
+        fprintf(stream, "only in slow calls (%" PRIu64 " of %" PRIu64 "; ", slow->present, calls);
+    if (!once)
+        fprintf(stream, "%s times, ", print_rate(rate, slow->calls, slow->present));
+    fprintf(stream, "%s%s)", print_time(time, slow->time, slow->present), calls > 1 ? " each" : "");
+}
+
 static void print_kind(FILE *stream, const struct explanation *explanation,
                        const struct explained_cause *explained)
 {
@@ -74,38 +100,36 @@ static void print_kind(FILE *stream, const struct explanation *explanation,
     const uint64_t *calls = explanation->tree.calls;
     const struct cause_sums *slow = &cause->sides[CONTEXT_SLOW];
     const struct cause_sums *usual = &cause->sides[CONTEXT_USUAL];
-    const char *name = name_of(explanation, explained->group);
     char a[DURATION_TEXT_SIZE], b[DURATION_TEXT_SIZE];
+    if (cause->kind != CAUSE_REST) {
+        print_name(stream, explanation, explained->group);
+        fputs(": ", stream);
+    }
     switch (cause->kind) {
     case CAUSE_ONLY_SLOW:
-        fprintf(stream, "%s: only slow calls have it", name);
-        if (calls[CONTEXT_SLOW] > 1)
-            fprintf(stream, " (%" PRIu64 " of %" PRIu64 ")", slow->present, calls[CONTEXT_SLOW]);
-        fprintf(stream, ", %s times each, %s", print_rate(a, slow->calls, slow->present),
-                print_time(b, slow->time, slow->present));
+        print_only_slow(stream, slow, calls[CONTEXT_SLOW]);
         break;
     case CAUSE_ONLY_USUAL:
-        fprintf(stream, "%s: only usual calls have it, %s times each, %s", name,
-                print_rate(a, usual->calls, calls[CONTEXT_USUAL]),
+        fprintf(stream, "only in usual calls (%s)",
                 print_time(b, usual->time, calls[CONTEXT_USUAL]));
         break;
     case CAUSE_CALLS:
-        fprintf(stream, "%s: called %s times instead of %s", name,
+        fprintf(stream, "called %s times instead of %s",
                 print_rate(a, slow->calls, calls[CONTEXT_SLOW]),
                 print_rate(b, usual->calls, calls[CONTEXT_USUAL]));
         break;
     case CAUSE_SELF:
-        fprintf(stream, "%s: its own code takes %s instead of %s", name,
+        fprintf(stream, "its own code takes %s instead of %s",
                 print_time(a, slow->time, calls[CONTEXT_SLOW]),
                 print_time(b, usual->time, calls[CONTEXT_USUAL]));
         break;
     case CAUSE_OUTSIDE:
-        fprintf(stream, "%s: %s outside of the program instead of %s", name,
+        fprintf(stream, "%s outside of the program instead of %s",
                 print_time(a, slow->time, calls[CONTEXT_SLOW]),
                 print_time(b, usual->time, calls[CONTEXT_USUAL]));
         break;
     case CAUSE_SPREAD:
-        fprintf(stream, "%s: %s instead of %s, spread over it and what it calls", name,
+        fprintf(stream, "%s instead of %s, spread over it and what it calls",
                 print_time(a, slow->time, calls[CONTEXT_SLOW]),
                 print_time(b, usual->time, calls[CONTEXT_USUAL]));
         break;
@@ -123,11 +147,14 @@ static void print_details(FILE *stream, const struct explanation *explanation,
     if (cause->kind == CAUSE_REST)
         return;
     uint32_t carrier = context_tree_node(&explanation->tree, cause->carrier)->group;
-    if (explained->waits && cause->kind != CAUSE_OUTSIDE)
-        fprintf(stream, "; most of it outside of the program, %s of %s",
-                name_of(explanation, carrier), name_of(explanation, explained->waiter));
-    else if (cause->carrier != cause->node && cause->kind != CAUSE_OUTSIDE)
-        fprintf(stream, "; most of it in %s", name_of(explanation, carrier));
+    if (explained->waits && cause->kind != CAUSE_OUTSIDE) {
+        fprintf(stream, "; most of it outside of the program, %s of ",
+                name_of(explanation, carrier));
+        print_name(stream, explanation, explained->waiter);
+    } else if (cause->carrier != cause->node && cause->kind != CAUSE_OUTSIDE) {
+        fputs("; most of it in ", stream);
+        print_name(stream, explanation, carrier);
+    }
     if (explained->work)
         fprintf(stream, "; %s", explained->work);
     if (cause->nodes > 1)
@@ -142,8 +169,8 @@ static void print_path(FILE *stream, const struct explanation *explanation,
             fputs(" > ...", stream);
             i = path->count - PATH_SHOWN / 2;
         }
-        fprintf(stream, "%s%s", i ? " > " : "",
-                name_of(explanation, *(uint32_t *)array_at(path, i)));
+        fputs(i ? " > " : "", stream);
+        print_name(stream, explanation, *(uint32_t *)array_at(path, i));
     }
 }
 
@@ -172,7 +199,7 @@ static void print_heading(FILE *stream, const struct explanation *explanation)
 {
     const struct slow_calls *calls = &explanation->calls;
     char median[DURATION_TEXT_SIZE], limit[DURATION_TEXT_SIZE], longest[DURATION_TEXT_SIZE];
-    const char *name = subject_of(explanation);
+    char *name = short_name(subject_of(explanation));
     fprintf(stream, "%s: %" PRIu64 " calls", name, calls->calls);
     if (calls->level > 0)
         fprintf(stream, " at recursion level %" PRIu32, calls->level);
@@ -187,6 +214,7 @@ static void print_heading(FILE *stream, const struct explanation *explanation)
     else
         fprintf(stream, "%" PRIu64 " took longer than %s; the longest, %s#%" PRIu64 ", took %s.\n",
                 calls->slow_calls, limit, name, explanation->longest_ordinal, longest);
+    free(name);
 }
 
 static void print_extra(FILE *stream, const struct explanation *explanation)
@@ -199,13 +227,14 @@ static void print_extra(FILE *stream, const struct explanation *explanation)
     }
     duration_format(extra, (uint64_t)explanation->extra);
     if (calls->slow.count == 1)
-        fprintf(stream, "That is %s more than usual (%zu other calls compared).", extra,
+        fprintf(stream, "That is %s more than usual (%zu usual calls compared).", extra,
                 calls->usual.count);
     else if (calls->slow.count < calls->slow_calls)
-        fprintf(stream, "The %zu longest took %s more than usual together (%zu others compared).",
+        fprintf(stream,
+                "The %zu longest took %s more than usual together (%zu usual calls compared).",
                 calls->slow.count, extra, calls->usual.count);
     else
-        fprintf(stream, "Together they took %s more than usual (%zu others compared).", extra,
+        fprintf(stream, "Together they took %s more than usual (%zu usual calls compared).", extra,
                 calls->usual.count);
     fputs(" Where it went:\n\n", stream);
 }
@@ -214,8 +243,11 @@ void explanation_print(FILE *stream, const struct explanation *explanation, cons
 {
     print_heading(stream, explanation);
     print_extra(stream, explanation);
-    for (size_t i = 0; i < explanation->causes.count; i++)
-        print_cause(stream, explanation, array_at(&explanation->causes, i), trace);
+    for (size_t i = 0; i < explanation->causes.count; i++) {
+        const struct explained_cause *explained = array_at(&explanation->causes, i);
+        if (explained->cause.kind != CAUSE_REST || explained->share != 0)
+            print_cause(stream, explanation, explained, trace);
+    }
 }
 
 /* ---- JSON ---- */

@@ -172,8 +172,9 @@ bool index_nth_call(const struct trace_index *index, struct index_tracks tracks,
               compare_places);
         *call = *(struct call_place *)array_at(&search.places, ordinal - 1);
     } else if (ok) {
-        ok = error_set(error, ERROR_NOT_FOUND, "the trace has only %llu calls of %s, not %llu",
-                       (unsigned long long)trace_index_group_calls(index, group),
+        uint64_t all = trace_index_group_calls(index, group);
+        ok = error_set(error, ERROR_NOT_FOUND, "the trace has only %llu call%s of %s, not %llu",
+                       (unsigned long long)all, all == 1 ? "" : "s",
                        trace_index_function(index, group).name, (unsigned long long)wanted);
     }
     array_free(&search.places);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    LEVELS = 64,         /* of recursion that are distinguished; deeper ones count as the last */
-    ENOUGH_CALLS = 10,   /* of a level */
+    LEVELS = 64,       /* of recursion that are distinguished; deeper ones count as the last */
+    ENOUGH_CALLS = 10, /* of a level */
     CUT_AT = 4 * SLOW_CALLS_MAX,
 };
 
@@ -258,6 +258,27 @@ static void take_single(struct slow_calls *calls, const struct call_place *call)
     calls->slow_time = length_of(call);
 }
 
+/* Where some calls stand far above all others, leaves those: the others are slow by chance, like
+ * calls that an interrupt met. They must account for enough of the time. */
+static void leave_standing_out(struct slow_calls *calls)
+{
+    static const double FAR = 3, ENOUGH = 0.2;
+    double extra = 0, sum = 0, widest = FAR;
+    size_t kept = calls->slow.count;
+    for (size_t i = 0; i < calls->slow.count; i++)
+        extra += (double)length_of(array_at(&calls->slow, i)) - (double)calls->median;
+    for (size_t i = 0; i + 1 < calls->slow.count; i++) {
+        double length = (double)length_of(array_at(&calls->slow, i));
+        double next = (double)length_of(array_at(&calls->slow, i + 1));
+        sum += length - (double)calls->median;
+        if (length < widest * next || sum < ENOUGH * extra)
+            continue;
+        widest = length / next;
+        kept = i + 1;
+    }
+    calls->slow.count = kept;
+}
+
 static bool find_slow(struct call_pass *pass, struct error *error)
 {
     struct slow_calls *calls = pass->calls;
@@ -271,6 +292,7 @@ static bool find_slow(struct call_pass *pass, struct error *error)
     }
     if (pass->single)
         take_single(calls, pass->single);
+    leave_standing_out(calls);
     pick_usual(pass, calls);
     return true;
 }

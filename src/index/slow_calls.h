@@ -31,8 +31,9 @@ struct slow_calls {
     uint64_t limit;  /* slow calls are longer */
     bool is_longest; /* no call is longer than the limit: `slow` holds the longest alone */
     uint64_t slow_calls, slow_time; /* all of them, ns */
-    struct array slow;              /* of struct call_place, the longest first */
-    struct array usual;             /* of struct call_place, evenly picked among the others */
+    struct array slow;  /* of struct call_place, the longest first: those that stand out, or all, or
+                          SLOW_CALLS_MAX */
+    struct array usual; /* of struct call_place, evenly picked among the others */
 };
 
 /* ERROR_NOT_FOUND: there are fewer than two calls to compare. slow_calls_free() in any case. */
