@@ -18,6 +18,7 @@ const struct command *const *command_all(void)
         &decode_command,
         &view_command,
         &report_command,
+        &explain_command,
         &export_command,
         &query_command,
         &dump_command,
