@@ -7,7 +7,7 @@
 #define MAGIC_TRACE_SYMBOL_INLINED_TABLE_H
 
 #include "base/array.h"
-#include "symbol/symbols.h"
+#include "symbol/inlined.h"
 
 #include <stdatomic.h>
 

@@ -14,6 +14,7 @@
 
 #include "image/address_space.h"
 #include "symbol/function.h"
+#include "symbol/inlined.h"
 #include "symbol/ocaml_code.h"
 
 struct symbols;
@@ -56,21 +57,6 @@ const struct ocaml_code *symbols_ocaml_code(struct symbols *symbols, const struc
                                             uint64_t address, uint64_t *bias);
 
 /* Inlined functions (inlined_runs.h). */
-
-/* Each time that a function is inlined somewhere has a number of its own, dense, never reused.
- * INLINED_NONE: nothing is inlined, the code is that of the function itself. */
-typedef uint32_t inlined_id;
-
-enum { INLINED_NONE = 0 };
-
-/* A function that was inlined into another at one place. Inlined functions have ids of their own,
- * which differ from that of the same function where it is called. */
-struct inlined {
-    function_id function;
-    inlined_id outer; /* the one that it was inlined into; INLINED_NONE: the function itself */
-    uint32_t depth;   /* of INLINED_NONE: 0 */
-    struct source_line call; /* where it is called, as debug information names the file */
-};
 
 /* From now on function_bounds.inlined is set where debug information says so, which is then read
  * for each function that is asked for. To be called before the first question. */

@@ -115,7 +115,7 @@ class Inlined(harness.TestCase):
         self.assertGreater(called["mix"], 300)
         self.assertEqual(self.counts_of("by_gcc", "gcc"), called)
 
-    def test_told_apart(self):
+    def test_distinguished(self):
         """the category is "inlined", reports say [inlined], folded stacks _[i]; physical functions have neither"""
         program = self.compile("program", "gcc", "-O2", "-g")
         traced = self.trace([program], *OPTIONS)

@@ -107,7 +107,6 @@ const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id 
     return NULL;
 }
 
-
 bool symbols_met_unnamed_jit_code(const struct symbols *symbols)
 {
     return false;

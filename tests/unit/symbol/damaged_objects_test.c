@@ -34,7 +34,8 @@ static void ask(const char *path)
         if (bounds.inlined) {
             struct inlined_place place = symbols_inlined_at(fixture.symbols, mapping, address);
             assert_true(place.start <= address && address < place.end);
-            symbols_line(fixture.symbols, symbols_inlined(fixture.symbols, place.inlined)->function);
+            symbols_line(fixture.symbols,
+                         symbols_inlined(fixture.symbols, place.inlined)->function);
         }
     }
     symbol_fixture_close(&fixture);
