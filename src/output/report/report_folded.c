@@ -31,8 +31,6 @@ static void print_stack(const struct summed_stack *node, struct array *path, FIL
         const struct span_function *function = *(const void **)array_at(path, i);
         fputc(';', stream);
         print_frame_name(function ? function->name : STACK_LEFT_OUT, stream);
-        if (function && function->origin == SPAN_INLINED)
-            fputs("_[i]", stream); /* as flamegraph.pl has it, "Annotations" */
     }
     fprintf(stream, " %" PRIu64 "\n", node->self);
 }
