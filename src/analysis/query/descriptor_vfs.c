@@ -23,7 +23,7 @@ static int close_file(sqlite3_file *file)
     return SQLITE_OK;
 }
 
-/* What lies behind the file's end reads as zeros, as SQLite requires. */
+/* What lies after the file's end reads as zeros, as SQLite requires. */
 static int read_file(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset)
 {
     int done = 0;
