@@ -17,8 +17,8 @@
  * All fields are little-endian native; both sides are built together and check `version`. Data is written before the
  * counter or magic word that makes it visible.
  *
- * Times are ticks of the recording's clock: TSC minus `stolen` (what the runtime itself used up), or the raw TSC with
- * RECORD_CLOCK_HOST.
+ * Times are ticks of the recording's clock (clock_state.h): the TSC less what the runtime itself used up, or the raw TSC
+ * with RECORD_CLOCK_HOST.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_LAYOUT_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_LAYOUT_H
@@ -150,9 +150,8 @@ struct tr_control {
     _Atomic uint64_t dump_tail; /* bytes of code dumps handed out */
     _Atomic uint64_t lost_records, lost_slots, lost_tables, lost_dumps; /* for want of room */
 
-    _Atomic uint64_t stolen; /* TSC ticks that the runtime used up */
-    /* TSC up to which that has been counted: two threads translating at the same time steal it once */
-    _Atomic uint64_t stolen_until;
+    _Atomic uint64_t clock;  /* see clock_state.h */
+    _Atomic uint64_t stolen; /* TSC ticks that the runtime had used up when the clock ran last */
 
     /* The trigger's state; times in ticks. */
     _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;
