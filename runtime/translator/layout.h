@@ -36,6 +36,7 @@ enum {
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
     TR_MOST_SLOTS = 4096,
     TR_MOST_TABLES = 2048,
+    TR_KEPT_FILES = 256,
     TR_CHUNKS = 32, /* a ring is divided into so many chunks */
     /* in the arena: of the runtime's image; struct tr_control lies before it */
     TR_IMAGE_OFFSET = 64 << 10,
@@ -148,6 +149,12 @@ struct tr_control {
     _Atomic uint32_t has_namespaces;
     _Atomic uint64_t log_tail;  /* bytes of the sideband log handed out */
     _Atomic uint64_t dump_tail; /* bytes of code dumps handed out */
+    /* Copies of files in the dump area (file_dump.h). `version` is set last; 0: none yet. */
+    struct tr_kept_file {
+        _Atomic uint64_t version;
+        uint64_t inode, offset, size;
+    } kept_files[TR_KEPT_FILES];
+    _Atomic uint32_t kept_count;
     _Atomic uint64_t lost_records, lost_slots, lost_tables, lost_dumps; /* for want of room */
 
     _Atomic uint64_t clock;  /* see clock_state.h */
