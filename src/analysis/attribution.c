@@ -39,17 +39,6 @@ static double extra_self_of(const struct search *search, uint32_t number)
     return (double)sides[CONTEXT_SLOW].self - search->scale * (double)sides[CONTEXT_USUAL].self;
 }
 
-/* What the difference would be if only the number of calls were another. */
-static double extra_of_calls(const struct search *search, uint32_t number)
-{
-    const struct context_sums *sides = node_at(search, number)->sides;
-    const struct context_sums *usual = &sides[CONTEXT_USUAL];
-    if (usual->calls == 0)
-        return 0;
-    double more = (double)sides[CONTEXT_SLOW].calls - search->scale * (double)usual->calls;
-    return more * (double)usual->total / (double)usual->calls;
-}
-
 static bool is_outside(const struct search *search, uint32_t number)
 {
     return search->request->is_outside[node_at(search, number)->group];
@@ -158,18 +147,19 @@ static bool can_be_followed(const struct search *search, uint32_t number)
     return is_own(search, number) || greatest >= CARRIED * fabs(extra);
 }
 
-/* Whether the difference is one of how often the node is called. Many more calls count even if each
- * takes longer, too: where there are more, caches and branch predictors serve each of them less. */
+/* Whether the difference is one of how often the node is called, rather than of how long each call
+ * takes: of the two factors the greater. */
 static bool is_by_calls(const struct search *search, uint32_t number)
 {
     const struct context_sums *sides = node_at(search, number)->sides;
-    double extra = extra_of(search, number), of_calls = extra_of_calls(search, number);
-    double slow = (double)sides[CONTEXT_SLOW].calls;
-    double usual = search->scale * (double)sides[CONTEXT_USUAL].calls;
-    if ((of_calls > 0) != (extra > 0) || of_calls == 0)
+    const struct context_sums *slow = &sides[CONTEXT_SLOW], *usual = &sides[CONTEXT_USUAL];
+    if (slow->calls == 0 || usual->calls == 0)
         return false;
-    bool is_doubled = slow >= 2 * usual || usual >= 2 * slow;
-    return fabs(of_calls) >= (is_doubled ? CARRIED / 2 : CARRIED) * fabs(extra);
+    double calls = (double)slow->calls / (search->scale * (double)usual->calls);
+    double slow_time = (double)slow->total / (double)slow->calls;
+    double usual_time = (double)usual->total / (double)usual->calls;
+    return extra_of(search, number) > 0 ? calls > 1 && calls * usual_time >= slow_time
+                                        : calls < 1 && calls * usual_time <= slow_time;
 }
 
 /* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
