@@ -21,6 +21,7 @@ const struct command *const *command_all(void)
         &explain_command,
         &compare_command,
         &export_command,
+        &query_command,
         &dump_command,
         &doctor_command,
         &version_command,
