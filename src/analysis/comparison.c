@@ -158,10 +158,13 @@ static void find_causes(struct comparison *comparison, size_t causes_max)
     uint32_t count = comparison->ids.count;
     bool *outside = memory_allocate_zeroed(count + 1), *own = memory_allocate_zeroed(count + 1);
     for (uint32_t id = 0; id < count; id++) {
-        bool is_named = comparison->ids.groups[0][id] != NO_FUNCTION ||
-                        comparison->ids.groups[1][id] != NO_FUNCTION;
-        outside[id] = is_named && is_special(comparison, id);
-        own[id] = is_named && function_ids_function(&comparison->ids, id).colour == INDEX_OWN;
+        /* The number of a function that was renamed in B stands for none. */
+        if (comparison->ids.groups[0][id] == NO_FUNCTION &&
+            comparison->ids.groups[1][id] == NO_FUNCTION)
+            continue;
+        enum index_colour colour = function_ids_function(&comparison->ids, id).colour;
+        outside[id] = colour == INDEX_SPECIAL;
+        own[id] = colour == INDEX_OWN || colour == INDEX_INLINED;
     }
     own[count] = true;
     const struct attribution_request request = {

@@ -47,7 +47,7 @@ static void attribute_all(struct explanation *explanation, size_t causes_max, st
     for (uint32_t i = 0; i < count; i++) {
         enum index_colour colour = trace_index_function(explanation->index, i).colour;
         outside[i] = colour == INDEX_SPECIAL;
-        own[i] = colour == INDEX_OWN;
+        own[i] = colour == INDEX_OWN || colour == INDEX_INLINED;
     }
     const struct attribution_request request = {
         .tree = &explanation->tree,
