@@ -2,8 +2,12 @@
 # Everything that has to be decided is decided in meson.build and tools/.
 BUILD ?= build
 
-.PHONY: build demo test test-kernel truth bench install clean
+.PHONY: build everything demo test test-kernel truth bench install clean
+# The program and what is installed with it. Tests and benchmarks are of `everything`.
 build: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) program
+
+everything: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
 $(BUILD)/build.ninja:
@@ -21,17 +25,17 @@ test:
 
 test-kernel:
 	@tools/install-dependencies test
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory everything
 	@tests/kernel/run --build $(BUILD)
 
 truth:
 	@tools/install-dependencies test
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory everything
 	@tests/truth/run --build $(BUILD)
 
 bench:
 	@tools/install-dependencies test
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory everything
 	@bench/run $(BUILD)
 
 # DESTDIR, from the environment or after `make install`, reaches Meson by itself.

@@ -14,6 +14,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { START = 0x10000000, LENGTH = 0x10000, STEP = 64, PID = 1 };
 
+static void ask_inlined(struct symbols *symbols, const struct mapping *mapping, uint64_t address)
+{
+    struct inlined_place place = symbols_inlined_at(symbols, mapping, address);
+    if (address < place.start || address >= place.end)
+        abort();
+    const struct inlined *inlined = symbols_inlined(symbols, place.inlined);
+    for (uint32_t depth = inlined->depth; depth > 0; depth--) {
+        if (inlined->depth != depth || !symbols_function(symbols, inlined->function)->name)
+            abort();
+        symbols_line(symbols, inlined->function);
+        inlined = symbols_inlined(symbols, inlined->outer);
+    }
+}
+
 static void ask(const struct address_spaces *spaces, struct symbols *symbols)
 {
     struct address_space_cursor cursor;
@@ -26,6 +40,8 @@ static void ask(const struct address_spaces *spaces, struct symbols *symbols)
             bounds.end > START + LENGTH || !symbols_function(symbols, bounds.function)->name)
             abort();
         symbols_line(symbols, bounds.function);
+        if (bounds.inlined)
+            ask_inlined(symbols, mapping, address);
     }
     address_space_cursor_free(&cursor);
 }
@@ -47,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (!address_spaces_build(&spaces, &data, NULL, NULL))
         abort();
     struct symbols *symbols = symbols_open(&spaces, NULL);
+    symbols_find_inlined(symbols);
     ask(&spaces, symbols);
     symbols_close(symbols);
     address_spaces_free(&spaces);

@@ -4,6 +4,7 @@
 #include "cli/salvage.h"
 #include "decode/flow.h"
 #include "output/fxt/fxt_reader.h"
+#include "stack/spans/called_spans.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -33,16 +34,19 @@ bool span_input_is_recording(const char *path)
     return is || flow_is_text(path);
 }
 
-bool span_input_open(struct span_input *input, const char *path, struct error *error)
+bool span_input_open(struct span_input *input, const char *path, bool no_inlined,
+                     struct error *error)
 {
     *input = (struct span_input){0};
     if (!span_input_is_recording(path)) {
         input->source = fxt_read(path, error);
+        if (input->source && no_inlined)
+            input->source = called_spans(input->source);
         return input->source;
     }
     if (!salvage(path, error))
         return false;
-    const struct flow_options flow = {.progress = log_progress};
+    const struct flow_options flow = {.no_inlined = no_inlined, .progress = log_progress};
     input->timeline = timeline_decode(path, &flow, error);
     log_progress_end();
     if (!input->timeline)

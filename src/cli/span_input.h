@@ -22,8 +22,9 @@ struct span_input {
 /* Whether `path` would be decoded, and not read as a trace file. */
 bool span_input_is_recording(const char *path);
 
-/* On failure there is nothing to be closed, but span_input_close does no harm. */
-bool span_input_open(struct span_input *input, const char *path, struct error *error);
+/* `no_inlined`: without inlined functions. On failure there is nothing to be closed, but span_input_close does no harm. */
+bool span_input_open(struct span_input *input, const char *path, bool no_inlined,
+                     struct error *error);
 
 /* Leaves in the source what -filter asks for; no names, no filter. `names` must outlive the input.
  * To be called before the first event is read. */

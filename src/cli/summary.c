@@ -71,6 +71,14 @@ static void print_unnamed_code(const struct timeline_statistics *statistics)
                    "-XX:+DumpPerfMapAtExit. Others: docs/names.md.");
 }
 
+static void print_damaged_debug(const struct timeline_statistics *statistics)
+{
+    if (statistics->damaged_debug)
+        log_warning("the debug information of %s is damaged: some of its inlined functions are not "
+                    "shown. Build or install it again; -no-inlined does without.",
+                    statistics->damaged_debug);
+}
+
 static void print_lost_samples(const struct flow_statistics *flow)
 {
     if (flow->sampled && !flow->samples)
@@ -152,6 +160,7 @@ void summary_print(const struct trace_summary *summary, const struct recording *
     print_flaws(summary);
     print_lost_samples(&summary->statistics.flow);
     print_unnamed_code(&summary->statistics);
+    print_damaged_debug(&summary->statistics);
     print_skipped_text(&summary->statistics.flow);
     if (!recording)
         return;

@@ -96,6 +96,7 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
                       struct error *error)
 {
     const struct flow_options flow = {.decoder = options->decoder,
+                                      .no_inlined = options->no_inlined,
                                       .perf_map_directory = options->perf_map_directory,
                                       .progress = log_progress};
     struct decode_stages stages;

@@ -18,6 +18,7 @@ struct trace_file_options {
     struct span_filter_names filter;
     bool print_statistics; /* on standard output, when the trace is written */
     enum flow_decoder decoder;
+    bool no_inlined;   /* as in struct flow_options */
     bool is_temporary; /* the trace is removed when it has been shown: its path is not printed */
 };
 

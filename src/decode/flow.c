@@ -50,6 +50,11 @@ static void prepare_samples(struct flow *flow)
             setup->kernel = true;
 }
 
+bool flow_finds_inlined(const struct flow *flow)
+{
+    return !flow->options.no_inlined && !flow->sampled && flow->text == NULL;
+}
+
 /* The rest of opening, once the perf data is open. */
 static bool open_perf_data(struct flow *flow, struct error *error)
 {
@@ -70,6 +75,8 @@ static bool open_perf_data(struct flow *flow, struct error *error)
     flow->symbols = symbols_open(&flow->spaces, flow->options.perf_map_directory);
     if (flow->sampled)
         return true;
+    if (flow_finds_inlined(flow))
+        symbols_find_inlined(flow->symbols);
     trace_streams_cut(&flow->streams, &flow->data);
     if (flow->options.decoder == FLOW_DECODER_PERF && !flow->recording.files)
         return error_set(

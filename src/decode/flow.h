@@ -47,6 +47,9 @@ bool flow_is_sampled(const struct flow *flow);
 /* Whether the samples of this event are the call stacks that the sink gets. */
 bool flow_follows_event(const struct flow *flow, uint32_t event);
 
+/* Whether inlined functions are looked for: in packets, unless the options say otherwise. */
+bool flow_finds_inlined(const struct flow *flow);
+
 struct symbols *flow_symbols(const struct flow *flow);
 const struct address_spaces *flow_address_spaces(const struct flow *flow);
 /* What the text shows of a process's code; NULL if the recording is not text. */

@@ -3,6 +3,10 @@
  * Made by the flow decoder, consumed by stack/, in batches in the order of execution. A conditional
  * jump, or a jump inside one function, is not an event, except where a flag below says so. A call
  * is always one, also of the function itself.
+ *
+ * In functions with inlined ones control also moves from one to another without any branch. That
+ * is a FLOW_INLINED. None says what is known already: after a CALL, or a JUMP into another
+ * function, nothing is inlined at its beginning; a RETURN goes back to what was inlined at the call.
  */
 #ifndef MAGIC_TRACE_DECODE_FLOW_EVENT_H
 #define MAGIC_TRACE_DECODE_FLOW_EVENT_H
@@ -36,9 +40,11 @@ enum flow_kind {
     FLOW_ABORT,     /* a TSX transaction failed at `from` and was rolled back; to: its fallback, in
                   * the function that began it (SDM volume 1, "RTM"), 0 if tracing stopped with
                   * it and the fallback is unknown */
+    FLOW_INLINED,   /* the code from `to` on belongs to the inlined function number `next`
+                     * (inlined_id), inside of `function`. May repeat what is so already */
 };
 
-enum { FLOW_KIND_COUNT = FLOW_ABORT + 1 };
+enum { FLOW_KIND_COUNT = FLOW_INLINED + 1 };
 
 enum flow_gap {
     FLOW_GAP_NONE,
@@ -67,7 +73,8 @@ struct flow_event {
     struct ticks time; /* never less than that of the event before */
     uint64_t from, to; /* addresses in the process; 0: unknown */
     uint64_t next;     /* of CALL: the return address; of SYSCALL: the address after it; of RETURN
-                    * and JUMP: the stack pointer after it, 0 if it was not recorded; else 0 */
+                    * and JUMP: the stack pointer after it, 0 if it was not recorded; of INLINED:
+                    * the number; else 0 */
     function_id function; /* the one at `to` (of STOP, and of SYSCALL and INTERRUPT without `to`:
                            * at `from`) */
     uint8_t kind;         /* enum flow_kind */

@@ -4,6 +4,7 @@
 #ifndef MAGIC_TRACE_DECODE_FLOW_OPTIONS_H
 #define MAGIC_TRACE_DECODE_FLOW_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum flow_decoder {
@@ -13,6 +14,7 @@ enum flow_decoder {
 
 struct flow_options {
     enum flow_decoder decoder; /* of packets; unused for text */
+    bool no_inlined;           /* inlined functions are not looked for */
     unsigned cores;            /* 0: all that this process may use */
     /* as in symbols_open; of text it may be NULL. Outlives the flow */
     const char *perf_map_directory;

@@ -2,6 +2,9 @@
 
 #include "index/span_codec.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 struct chunk_run index_spans_of(const struct trace_index *index, uint32_t track)
 {
     const struct track_record *record = &index->tracks[track];
@@ -68,6 +71,21 @@ bool index_read_tiles(const struct trace_index *index, const struct chunk_run *r
     const struct span_limits limits = limits_of(index, run, chunk);
     return tile_decode_chunk(index->chunk_bytes + entry->offset, entry, &limits, tiles) ||
            index_damaged(index, error);
+}
+
+void index_forget_chunks(const struct trace_index *index, const struct chunk_run *run, size_t first,
+                         size_t last)
+{
+    if (first >= last)
+        return;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const struct index_chunk *end = &run->chunks[last - 1];
+    uintptr_t from = (uintptr_t)(index->chunk_bytes + run->chunks[first].offset);
+    uintptr_t to = (uintptr_t)(index->chunk_bytes + end->offset + end->size);
+    from = (from + page - 1) / page * page;
+    to = to / page * page;
+    if (from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 bool index_may_hold(const struct trace_index *index, const struct chunk_run *run, size_t chunk,

@@ -56,6 +56,11 @@ bool index_read_spans(const struct trace_index *index, const struct chunk_run *r
 bool index_read_tiles(const struct trace_index *index, const struct chunk_run *run, size_t chunk,
                       struct tile_item *tiles, struct error *error);
 
+/* The bytes of the chunks [first, last) will hardly be read again soon: they need not stay mapped, lest a
+ * scan of a whole index have it all in memory. They are still there when they are read again. */
+void index_forget_chunks(const struct trace_index *index, const struct chunk_run *run, size_t first,
+                         size_t last);
+
 /* Whether the chunk of spans may hold a function of the group. */
 bool index_may_hold(const struct trace_index *index, const struct chunk_run *run, size_t chunk,
                     uint32_t group);

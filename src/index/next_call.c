@@ -1,10 +1,9 @@
 /* From call to call of a function (span_search.h). */
 #include "base/memory.h"
-#include "index/scan_parts.h"
-#include "index/span_scan.h"
+#include "index/call_ordinal.h"
+#include "index/index_reader.h"
 #include "index/span_search.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 int call_place_compare(const struct call_place *a, const struct call_place *b)
@@ -120,55 +119,6 @@ static bool search_tracks(struct call_search *search, struct index_tracks tracks
     return true;
 }
 
-/* ---- counting ---- */
-
-struct call_count {
-    const struct trace_index *index;
-    const struct call_place *last;
-    uint32_t group;
-    atomic_uint_fast64_t calls;
-};
-
-static void *begin_count(void *context)
-{
-    return context;
-}
-
-static bool count_part(void *state, const struct scan_part *part, struct error *error)
-{
-    struct call_count *count = state;
-    uint64_t calls = 0;
-    const struct index_span *spans;
-    struct span_scan scan = span_scan_begin(count->index, part->track, part->range);
-    scan.only_group = count->group;
-    for (size_t given; (given = span_scan_next(&scan, &spans, error)) > 0;)
-        for (size_t i = 0; i < given; i++)
-            calls +=
-                index_group_of(count->index, spans[i].function) == count->group &&
-                range_overlaps(part->range, &spans[i]) && part_counts(part, &spans[i]) &&
-                call_place_compare(&(struct call_place){part->track, spans[i]}, count->last) <= 0;
-    atomic_fetch_add(&count->calls, calls);
-    return span_scan_end(&scan);
-}
-
-static void end_count(void *context, void *state)
-{
-    (void)context;
-    (void)state;
-}
-
-static bool count_up_to(const struct call_search *search, struct index_tracks tracks,
-                        uint64_t *ordinal, struct error *error)
-{
-    struct call_count count = {
-        .index = search->index, .last = &search->best, .group = search->group};
-    const struct part_scanner scanner = {&count, begin_count, count_part, end_count};
-    const struct index_range range = {0, search->best.span.start + 1};
-    bool ok = scan_parts(search->index, tracks, range, &scanner, error);
-    *ordinal = atomic_load(&count.calls);
-    return ok;
-}
-
 bool index_next_call(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
                      const struct call_place *from, bool forward, struct call_place *call,
                      uint64_t *ordinal, struct error *error)
@@ -186,7 +136,8 @@ bool index_next_call(const struct trace_index *index, struct index_tracks tracks
     };
     bool ok = search_tracks(&search, tracks, error);
     free(search.room);
-    if (!ok || !search.found || !count_up_to(&search, tracks, ordinal, error))
+    if (!ok || !search.found ||
+        !index_call_ordinal(index, tracks, group, &search.best, ordinal, error))
         return false;
     *call = search.best;
     return true;

@@ -82,6 +82,10 @@ size_t span_scan_next(struct span_scan *scan, const struct index_span **spans, s
 
 bool span_scan_end(struct span_scan *scan)
 {
+    enum { MANY_CHUNKS = 16 };
+    size_t last = chunk_run_find(&scan->run, scan->range.to);
+    if (last > scan->next + MANY_CHUNKS)
+        index_forget_chunks(scan->index, &scan->run, scan->next, last);
     free(scan->room);
     array_free(&scan->crossing);
     return !scan->failed;

@@ -27,3 +27,8 @@ const char *span_origin_word(const struct span_function *function)
     };
     return function->special ? FXT_NAME_SPECIAL : words[function->origin];
 }
+
+const char *span_inlined_suffix(const struct span_function *function)
+{
+    return function->origin == SPAN_INLINED ? " [inlined]" : "";
+}

@@ -14,4 +14,7 @@ const char *span_end_word(enum span_end end);
 /* "own", "library", "kernel", "inlined", or "special" for what is no function of the program. */
 const char *span_origin_word(const struct span_function *function);
 
+/* " [inlined]" after the name of an inlined function; "" after others. */
+const char *span_inlined_suffix(const struct span_function *function);
+
 #endif

@@ -1,5 +1,6 @@
 #include "stack/follow.h"
 
+#include "stack/inlined_functions.h"
 #include "stack/rules/common_moves.h"
 #include "stack/rules/kernel_frames.h"
 #include "stack/stack_moves.h"
@@ -42,6 +43,10 @@ static void give_up(struct thread_stack *stack)
 static void follow_event(struct thread_stack *stack, const struct flow_event *event)
 {
     stack_moves_advance(stack, event->time);
+    if (event->kind == FLOW_INLINED) {
+        inlined_functions_follow(stack, event);
+        return;
+    }
     if (frame_tree_full(&stack->tree)) {
         give_up(stack);
         return;
@@ -57,6 +62,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
     } else {
         ask_rules(stack, event);
     }
+    inlined_functions_settle(stack, event);
     stack_rules_note(stack, stack->rules.after_event, event);
     thread_stack_followed(stack, event->kind);
 }

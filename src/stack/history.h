@@ -20,25 +20,27 @@
 #include <stdint.h>
 
 enum history_kind {
-    HISTORY_PAUSE,         /* only in the packed form; readers do not get it */
-    HISTORY_BEGIN,         /* a segment begins; `frame` is its leaf, which began before */
-    HISTORY_BEGIN_SEEN,    /* likewise, but `frame` itself begins at this time */
-    HISTORY_ENTER,         /* `frame`, a child of the leaf, is entered */
-    HISTORY_ENTER_MOVABLE, /* enters `frame`, a child of the leaf or of a frame further out:
+    HISTORY_PAUSE,          /* only in the packed form; readers do not get it */
+    HISTORY_BEGIN,          /* a segment begins; `frame` is its leaf, which began before */
+    HISTORY_BEGIN_SEEN,     /* likewise, but `frame` itself begins at this time */
+    HISTORY_ENTER,          /* `frame`, a child of the leaf, is entered */
+    HISTORY_ENTER_MOVABLE,  /* enters `frame`, a child of the leaf or of a frame further out:
                             * those between were unwound */
-    HISTORY_RETURN,        /* back to `frame`, which is further out; those above it returned */
-    HISTORY_UNWIND,        /* likewise, but those above were unwound: longjmp, exception */
-    HISTORY_REPLACE,       /* the leaf is replaced by `frame`, its sibling: tail call */
-    HISTORY_END_GAP,       /* the segment ends because the control flow from here on is unknown */
-    HISTORY_END_EXEC,      /* ... because the process executed another program */
-    HISTORY_END_TRACE,     /* ... because the trace ends */
-    HISTORY_END_UNWIND,    /* ... because control continues in a frame further out, unknown in
+    HISTORY_RETURN,         /* back to `frame`, which is further out; those above it returned */
+    HISTORY_UNWIND,         /* likewise, but those above were unwound: longjmp, exception */
+    HISTORY_REPLACE,        /* the leaf is replaced by `frame`, its sibling: tail call */
+    HISTORY_END_GAP,        /* the segment ends because the control flow from here on is unknown */
+    HISTORY_END_EXEC,       /* ... because the process executed another program */
+    HISTORY_END_TRACE,      /* ... because the trace ends */
+    HISTORY_END_UNWIND,     /* ... because control continues in a frame further out, unknown in
                          * which; the next one begins there */
-    HISTORY_END_SWITCH,    /* ... because another stack continues (a fiber): the next segment */
-    HISTORY_RESUME,        /* another stack continues, in `frame`, which was suspended earlier */
-    HISTORY_GAP,           /* between segments: gap number `frame` begins */
-    HISTORY_GAP_END,       /* gap number `frame` ends */
-    HISTORY_DEATH,         /* a signal ends the process in this thread: thread_stack.death */
+    HISTORY_END_SWITCH,     /* ... because another stack continues (a fiber): the next segment */
+    HISTORY_RESUME,         /* another stack continues, in `frame`, which was suspended earlier */
+    HISTORY_GAP,            /* between segments: gap number `frame` begins */
+    HISTORY_GAP_END,        /* gap number `frame` ends */
+    HISTORY_INLINED,        /* inlined function number `frame` (inlined_id) runs in the leaf */
+    HISTORY_INLINED_BEFORE, /* likewise, and has begun before */
+    HISTORY_DEATH,          /* a signal ends the process in this thread: thread_stack.death */
     HISTORY_KIND_COUNT
 };
 

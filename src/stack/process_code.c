@@ -149,3 +149,19 @@ struct code_view process_code_view(struct process_code *code)
         .go_role = go_role,
     };
 }
+
+static bool find_inlined(void *context, function_id function, uint64_t start, uint64_t address,
+                         inlined_id *inlined)
+{
+    return symbols_inlined_in(context, function, start, address, inlined);
+}
+
+static const struct inlined *get_inlined(void *context, inlined_id inlined)
+{
+    return symbols_inlined(context, inlined);
+}
+
+struct inlined_view process_code_inlined_view(struct symbols *symbols)
+{
+    return (struct inlined_view){.context = symbols, .find = find_inlined, .get = get_inlined};
+}

@@ -44,6 +44,15 @@ struct code_view {
     enum go_role (*go_role)(void *context, function_id function);
 };
 
+/* What is inlined in the code of the thread's process; all NULL: nothing is. */
+struct inlined_view {
+    void *context;
+    /* As symbols_inlined_in and symbols_inlined. */
+    bool (*find)(void *context, function_id function, uint64_t start, uint64_t address,
+                 inlined_id *inlined);
+    const struct inlined *(*get)(void *context, inlined_id inlined);
+};
+
 /* The period between two segments, in which the control flow is unknown. */
 struct gap {
     struct ticks begin, end; /* equal if no tracing time was lost */
@@ -98,12 +107,15 @@ struct thread_stack {
     struct segment next;      /* what is known of the next segment */
     struct stack_rules rules; /* the state of each is for its rule alone */
     struct code_view code;
+    struct inlined_view inlined; /* set by the owner at the beginning */
     struct thread_stack_statistics statistics;
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
 
     frame_id leaf;                /* FRAME_NONE between segments */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0: unknown */
     struct active_functions open; /* of the current stack */
+    uint64_t inlined_at;          /* steps in the history up to the newest about ... */
+    inlined_id inlined_last;      /* ... this inlined function; 0 steps: there was none */
     struct ticks now;             /* of the newest event */
     uint8_t previous;             /* enum flow_kind: of the event before, if `started` */
     bool started;                 /* an event was seen */

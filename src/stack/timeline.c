@@ -23,6 +23,8 @@ static void *begin_thread(void *context, const struct thread *thread)
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
     begun->stack.no_stitching = flow_is_sampled(timeline->flow);
+    if (flow_finds_inlined(timeline->flow))
+        begun->stack.inlined = process_code_inlined_view(flow_symbols(timeline->flow));
     sampled_stacks_init(&begun->sampled);
 
     pthread_mutex_lock(&timeline->lock);
@@ -237,6 +239,7 @@ struct timeline_statistics timeline_statistics(const struct timeline *timeline)
     struct timeline_statistics sum = {
         .flow = flow_statistics(timeline->flow),
         .threads = timeline->threads.count,
+        .damaged_debug = symbols_damaged_debug_information(timeline->functions.symbols),
         .unnamed_jit_code = symbols_met_unnamed_jit_code(timeline->functions.symbols)};
     for (size_t i = 0; i < timeline->threads.count; i++) {
         const struct thread_stack *stack = &thread_at(timeline, i)->stack;

@@ -86,6 +86,7 @@ struct object *object_open(const struct image_file *file)
     add_given_symbols(file, &symbols);
     add_gaps(file, &symbols);
     symbol_table_build(&object->table, &symbols, OVERLAP_LATER_START);
+    object->inlined = memory_allocate_zeroed(object->table.range_count * sizeof *object->inlined);
     array_free(&symbols);
     landing_pads_init(&object->landing_pads, file, &entries);
     array_free(&entries);
@@ -96,6 +97,10 @@ void object_close(struct object *object)
 {
     if (!object)
         return;
+    inlined_units_free(&object->inlined_units);
+    for (uint32_t i = 0; i < object->table.range_count; i++)
+        free(object->inlined[i]);
+    free(object->inlined);
     if (object->lines_opened)
         source_lines_close(&object->lines);
     dwfl_end(object->session);
@@ -106,12 +111,32 @@ void object_close(struct object *object)
     free(object);
 }
 
-struct source_line object_line(struct object *object, uint64_t address, struct arena *memory)
+/* False if there is no debug information to be opened. */
+static bool open_lines(struct object *object)
 {
     if (!object->module)
-        return (struct source_line){0};
+        return false;
     if (!object->lines_opened)
         source_lines_open(&object->lines, object->module, object->bias);
     object->lines_opened = true;
+    return true;
+}
+
+struct source_line object_line(struct object *object, uint64_t address, struct arena *memory)
+{
+    if (!open_lines(object))
+        return (struct source_line){0};
     return source_lines_find(&object->lines, address, memory);
+}
+
+struct inlined_code object_inlined_code(struct object *object, uint64_t start, uint64_t end)
+{
+    if (!open_lines(object))
+        return (struct inlined_code){.runs = {0}};
+    return inlined_calls_read(&object->inlined_units, &object->lines, start, end);
+}
+
+struct source_line object_inlined_line(struct object *object, uint64_t origin, struct arena *memory)
+{
+    return inlined_calls_line(&object->lines, origin, memory);
 }

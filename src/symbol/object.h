@@ -13,12 +13,19 @@
 
 #include "base/arena.h"
 #include "image/image_file.h"
+#include "symbol/inlined_calls.h"
 #include "symbol/landing_pads.h"
 #include "symbol/ocaml_code.h"
 #include "symbol/source_lines.h"
 #include "symbol/symbol_table.h"
 
 #include <elfutils/libdwfl.h>
+
+/* What is inlined where in a range of code. */
+struct inlined_map {
+    size_t count;              /* 0: nothing is */
+    struct inlined_run runs[]; /* `innermost` is an inlined_id of the object's `struct symbols` */
+};
 
 struct object {
     struct symbol_table table; /* addresses in the object (p_vaddr) */
@@ -29,12 +36,22 @@ struct object {
     GElf_Addr bias;      /* module address minus p_vaddr; usually 0 */
     bool lines_opened;   /* at the first question about a line */
     struct source_lines lines;
+    struct inlined_units inlined_units;
+    struct inlined_map *_Atomic *inlined; /* by range of the table; filled in by symbols.c. Owned */
     struct arena names;
 };
 
 /* Never fails: what cannot be read gives fewer names. `file` must be ELF and outlive the object. */
 struct object *object_open(const struct image_file *file);
 void object_close(struct object *object);
+
+/* What is inlined in [start, end), as inlined_calls_read; nothing without debug information. Slow
+ * at the first question about the object. */
+struct inlined_code object_inlined_code(struct object *object, uint64_t start, uint64_t end);
+
+/* Where an inlined function was declared; see inlined_calls_line. */
+struct source_line object_inlined_line(struct object *object, uint64_t origin,
+                                       struct arena *memory);
 
 /* Where the function that starts at the object's own `address` begins in the source; the name is
  * made in `memory`. */

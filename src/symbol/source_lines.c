@@ -98,18 +98,25 @@ static Dwarf_Line *row_at(Dwarf_Lines *rows, size_t count, Dwarf_Addr address)
     return before && !ends_sequence(before) ? before : NULL;
 }
 
-static struct source_line make_line(Dwarf_Line *row, const char *directory, struct arena *memory)
+static struct source_line place_in(const char *directory, const char *file, uint32_t line,
+                                   struct arena *memory)
 {
-    const char *file = dwarf_linesrc(row, NULL, NULL);
-    int line;
-    if (!file || *file == 0 || dwarf_lineno(row, &line) != 0 || line <= 0)
+    if (!file || *file == 0)
         return (struct source_line){0};
     if (*file == '/' || !directory || *directory == 0)
-        return (struct source_line){arena_copy_string(memory, file), (uint32_t)line};
+        return (struct source_line){arena_copy_string(memory, file), line};
     size_t size = strlen(directory) + 1 + strlen(file) + 1;
     char *path = arena_allocate(memory, size);
     snprintf(path, size, "%s/%s", directory, file);
-    return (struct source_line){path, (uint32_t)line};
+    return (struct source_line){path, line};
+}
+
+static struct source_line make_line(Dwarf_Line *row, const char *directory, struct arena *memory)
+{
+    int line;
+    if (dwarf_lineno(row, &line) != 0 || line <= 0)
+        return (struct source_line){0};
+    return place_in(directory, dwarf_linesrc(row, NULL, NULL), (uint32_t)line, memory);
 }
 
 static const char *compilation_directory(Dwarf_Die *unit)
@@ -132,6 +139,20 @@ static struct unit_range *unit_at(const struct source_lines *lines, Dwarf_Addr a
     }
     struct unit_range *range = low > 0 ? array_at(&lines->units, low - 1) : NULL;
     return range && address < range->end ? range : NULL;
+}
+
+bool source_lines_unit(const struct source_lines *lines, uint64_t address, Dwarf_Die *unit)
+{
+    const struct unit_range *range = lines->debug ? unit_at(lines, address + lines->bias) : NULL;
+    if (range)
+        *unit = range->die;
+    return range != NULL;
+}
+
+struct source_line source_lines_place(Dwarf_Die *unit, const char *file, uint32_t line,
+                                      struct arena *memory)
+{
+    return place_in(compilation_directory(unit), file, line, memory);
 }
 
 static struct source_line find_by_unit(const struct source_lines *lines, Dwarf_Addr address,

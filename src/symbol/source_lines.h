@@ -17,6 +17,7 @@
 #include "symbol/line_sections.h"
 
 #include <elfutils/libdwfl.h>
+#include <stdbool.h>
 
 struct source_lines {
     struct line_sections sections;
@@ -29,6 +30,14 @@ struct source_lines {
  * units. */
 void source_lines_open(struct source_lines *lines, Dwfl_Module *module, GElf_Addr object_bias);
 void source_lines_close(struct source_lines *lines);
+
+/* The unit that has code at `address`, the object's own; false: none is known to. */
+bool source_lines_unit(const struct source_lines *lines, uint64_t address, Dwarf_Die *unit);
+
+/* A line of `file`, as the unit calls it (NULL: unknown); the name is made in `memory`, absolute
+ * where the unit says how. */
+struct source_line source_lines_place(Dwarf_Die *unit, const char *file, uint32_t line,
+                                      struct arena *memory);
 
 /* `address` is the object's own. The file's name is made in `memory`; absolute where the table says
  * how. */

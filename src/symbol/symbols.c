@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "image/image_search.h"
 #include "symbol/demangle.h"
+#include "symbol/inlined_table.h"
 #include "symbol/object.h"
 #include "symbol/perf_map.h"
 
@@ -24,6 +25,7 @@ struct function_record {
     struct object *object;
     struct source_line line;
     bool line_known;
+    uint64_t origin; /* of inlined functions: see struct inlined_call */
 };
 
 /* Records never move: a chunk at a time is allocated. 2^26 functions are more than an address space
@@ -54,6 +56,9 @@ struct symbols {
     struct arena names;
     function_id function_count;
     struct function_record *_Atomic chunks[CHUNK_COUNT];
+    bool finds_inlined;
+    struct inlined_table inlined;
+    const char *damaged; /* see symbols_damaged_debug_information */
 };
 
 /* Who a function belongs to that is in `file`; NULL: JIT code. */
@@ -128,6 +133,7 @@ void symbols_close(struct symbols *symbols)
     for (size_t i = 0; i < CHUNK_COUNT && symbols->chunks[i]; i++)
         free(symbols->chunks[i]);
     pthread_mutex_destroy(&symbols->lock);
+    inlined_table_free(&symbols->inlined);
     arena_free(&symbols->names);
     free(symbols->files);
     free(symbols->processes);
@@ -283,6 +289,90 @@ static function_id get_file_function(struct symbols *symbols, const struct image
     return get_whole_function(symbols, &symbols->files[file->id].whole, name, *name != '[', file);
 }
 
+/* Inlined functions. */
+
+/* Under the lock. */
+static function_id get_inlined_function(struct symbols *symbols, struct object *object,
+                                        const struct image_file *file,
+                                        const struct inlined_call *call)
+{
+    function_id *known = inlined_table_function(&symbols->inlined, object, call->symbol);
+    if (*known != FUNCTION_UNKNOWN)
+        return *known;
+    struct function function = function_in(file);
+    function.name = make_name(symbols, demangle(call->symbol));
+    function.symbol = call->symbol;
+    function.inlined = true;
+    *known = add_function(symbols, &function, object);
+    if (*known != FUNCTION_UNKNOWN)
+        record_of(symbols, *known)->origin = call->origin;
+    return *known;
+}
+
+/* Under the lock. The number of call `index` of `code`; `ids` holds those that have one. */
+static inlined_id get_inlined_id(struct symbols *symbols, struct object *object,
+                                 const struct image_file *file, const struct inlined_code *code,
+                                 inlined_id *ids, inlined_index index)
+{
+    if (index == 0 || ids[index] != INLINED_NONE)
+        return index == 0 ? INLINED_NONE : ids[index];
+    const struct inlined_nesting *nesting = array_at(&code->nesting, index);
+    const struct inlined_call *call = array_at(&code->calls, index);
+    struct inlined inlined = {
+        .function = get_inlined_function(symbols, object, file, call),
+        .outer = get_inlined_id(symbols, object, file, code, ids, nesting->parent),
+        .call = {call->file, call->line},
+    };
+    inlined.depth = inlined_table_at(&symbols->inlined, inlined.outer)->depth + 1;
+    ids[index] = inlined_table_add(&symbols->inlined, &inlined);
+    return ids[index];
+}
+
+/* Under the lock. */
+static struct inlined_map *make_inlined_map(struct symbols *symbols, struct object *object,
+                                            const struct image_file *file,
+                                            struct inlined_code *code)
+{
+    if (code->runs.count > 0)
+        inlined_runs_merge(&code->runs, code->nesting.elements);
+    size_t count = code->runs.count;
+    if (count == 1 && ((struct inlined_run *)code->runs.elements)->innermost == 0)
+        count = 0;
+    struct inlined_map *map = memory_allocate(sizeof *map + count * sizeof *map->runs);
+    inlined_id *ids = memory_allocate_zeroed((code->nesting.count + 1) * sizeof *ids);
+    map->count = count;
+    for (size_t i = 0; i < count; i++) {
+        map->runs[i] = *(struct inlined_run *)array_at(&code->runs, i);
+        map->runs[i].innermost =
+            get_inlined_id(symbols, object, file, code, ids, map->runs[i].innermost);
+    }
+    free(ids);
+    return map;
+}
+
+static const struct inlined_map *get_inlined(struct symbols *symbols, struct object *object,
+                                             const struct image_file *file,
+                                             const struct table_range *range)
+{
+    struct inlined_map *_Atomic *slot = &object->inlined[range - object->table.ranges];
+    struct inlined_map *map = atomic_load_explicit(slot, memory_order_acquire);
+    if (map)
+        return map;
+    pthread_mutex_lock(&symbols->lock);
+    map = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!map) {
+        struct inlined_code code = object_inlined_code(object, range->start, range->end);
+        inlined_code_leave_out_short(&code);
+        map = make_inlined_map(symbols, object, file, &code);
+        if (object->inlined_units.damaged && !symbols->damaged)
+            symbols->damaged = file->path;
+        inlined_code_free(&code);
+        atomic_store_explicit(slot, map, memory_order_release);
+    }
+    pthread_mutex_unlock(&symbols->lock);
+    return map;
+}
+
 /* Finding. */
 
 /* Bounds around `address` that reach `below` bytes down and `above` bytes up, but not beyond the
@@ -314,6 +404,8 @@ static struct function_bounds find_in_object(struct symbols *symbols, const stru
                 get_table_function(symbols, &object->table.functions[range->function], file,
                                    object));
             bounds.ocaml = object->ocaml.present;
+            bounds.inlined =
+                symbols->finds_inlined && get_inlined(symbols, object, file, range)->count > 0;
             return bounds;
         }
     }
@@ -400,7 +492,9 @@ struct source_line symbols_line(struct symbols *symbols, function_id function)
     struct function_record *record = record_of(symbols, function);
     pthread_mutex_lock(&symbols->lock);
     if (!record->line_known && record->object)
-        record->line = object_line(record->object, record->function.start, &symbols->names);
+        record->line = record->function.inlined
+                           ? object_inlined_line(record->object, record->origin, &symbols->names)
+                           : object_line(record->object, record->function.start, &symbols->names);
     record->line_known = true;
     struct source_line line = record->line;
     pthread_mutex_unlock(&symbols->lock);
@@ -456,6 +550,92 @@ struct source_line symbols_line_at(struct symbols *symbols, const struct mapping
     struct source_line line = object_line(object, object_address, &symbols->names);
     pthread_mutex_unlock(&symbols->lock);
     return line;
+}
+
+void symbols_find_inlined(struct symbols *symbols)
+{
+    symbols->finds_inlined = true;
+}
+
+/* The run around the object's own `address`, in a range whose map has been made; NULL: nothing is
+ * inlined there. */
+static const struct inlined_run *run_in_object(const struct object *object, uint64_t address)
+{
+    uint64_t gap_start, gap_end;
+    const struct table_range *range =
+        symbol_table_find(&object->table, address, &gap_start, &gap_end);
+    const struct inlined_map *map =
+        range ? atomic_load_explicit(&object->inlined[range - object->table.ranges],
+                                     memory_order_acquire)
+              : NULL;
+    return map ? inlined_runs_find(map->runs, map->count, address) : NULL;
+}
+
+struct inlined_place symbols_inlined_at(struct symbols *symbols, const struct mapping *mapping,
+                                        uint64_t address)
+{
+    uint64_t object_address;
+    const struct object *object = find_object(symbols, mapping, address, &object_address);
+    const struct inlined_run *run = object ? run_in_object(object, object_address) : NULL;
+    if (!run)
+        return (struct inlined_place){INLINED_NONE, address, address + 1};
+    uint64_t bias = address - object_address;
+    return (struct inlined_place){run->innermost, run->start + bias, run->end + bias};
+}
+
+enum { PAGE_SIZE = 4096 };
+
+/* Whether the object's own `address` is in `function`, if addresses in the process are greater by
+ * `bias`. Objects are loaded page by page. */
+static bool is_of_function(const struct object *object, function_id function, uint64_t bias,
+                           uint64_t address)
+{
+    uint64_t gap_start, gap_end;
+    const struct table_range *range =
+        symbol_table_find(&object->table, address, &gap_start, &gap_end);
+    return bias % PAGE_SIZE == 0 && range &&
+           object->table.functions[range->function].id == function;
+}
+
+/* The start may be that of any part of the function: its cold part, for instance. */
+static bool find_bias(const struct object *object, const struct function *function, function_id id,
+                      uint64_t start, uint64_t address, uint64_t *bias)
+{
+    *bias = start - function->start;
+    if (is_of_function(object, id, *bias, address - *bias))
+        return true;
+    for (uint32_t i = 0; i < object->table.range_count; i++) {
+        const struct table_range *range = &object->table.ranges[i];
+        *bias = start - range->start;
+        if (object->table.functions[range->function].id == id &&
+            is_of_function(object, id, *bias, address - *bias))
+            return true;
+    }
+    return false;
+}
+
+bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t start,
+                        uint64_t address, inlined_id *inlined)
+{
+    const struct function_record *record = record_of(symbols, function);
+    uint64_t bias;
+    if (!record->object || !symbols->finds_inlined ||
+        !find_bias(record->object, &record->function, function, start, address, &bias))
+        return false;
+    const struct inlined_run *run = run_in_object(record->object, address - bias);
+    if (run)
+        *inlined = run->innermost;
+    return run != NULL;
+}
+
+const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined)
+{
+    return inlined_table_at(&symbols->inlined, inlined);
+}
+
+const char *symbols_damaged_debug_information(const struct symbols *symbols)
+{
+    return symbols->damaged;
 }
 
 bool symbols_met_unnamed_jit_code(const struct symbols *symbols)

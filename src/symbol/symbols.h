@@ -14,6 +14,7 @@
 
 #include "image/address_space.h"
 #include "symbol/function.h"
+#include "symbol/inlined.h"
 #include "symbol/ocaml_code.h"
 
 struct symbols;
@@ -30,6 +31,7 @@ struct function_bounds {
     function_id function;
     uint64_t start, end; /* end exclusive */
     bool ocaml;          /* OCaml code is in the same object: see symbols_ocaml_code */
+    bool inlined;        /* functions are inlined in it: see symbols_inlined_at */
 };
 struct function_bounds symbols_find(struct symbols *symbols, const struct mapping *mapping,
                                     uint64_t address);
@@ -53,6 +55,33 @@ uint64_t symbols_landing_pad(struct symbols *symbols, const struct mapping *mapp
  * process are those of the object plus *bias. NULL when there is none. */
 const struct ocaml_code *symbols_ocaml_code(struct symbols *symbols, const struct mapping *mapping,
                                             uint64_t address, uint64_t *bias);
+
+/* Inlined functions (inlined_runs.h). */
+
+/* From now on function_bounds.inlined is set where debug information says so, which is then read
+ * for each function that is asked for. To be called before the first question. */
+void symbols_find_inlined(struct symbols *symbols);
+
+/* The code around `address` of `mapping` with the same innermost inlined function, as addresses in
+ * the process. Only where function_bounds.inlined is set. */
+struct inlined_place {
+    inlined_id inlined;
+    uint64_t start, end; /* end exclusive */
+};
+struct inlined_place symbols_inlined_at(struct symbols *symbols, const struct mapping *mapping,
+                                        uint64_t address);
+
+/* What is inlined at `address` of a function that begins, or a part of which begins, at `start` in
+ * the process. False: nothing is in that function. */
+bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t start,
+                        uint64_t address, inlined_id *inlined);
+
+/* Valid until symbols_close. */
+const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined);
+
+/* The path of an object whose debug information is damaged, so that inlined functions are missing;
+ * NULL: there is none. */
+const char *symbols_damaged_debug_information(const struct symbols *symbols);
 
 /* Reads debug information at the first question for an object; slow, so ask only for what is shown.
  */

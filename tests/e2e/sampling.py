@@ -101,7 +101,10 @@ class StockPerf(SamplingCase):
             found.append({stack for stack in stacks if stack[-1] == "work"})
         expected = {("main", "seventy", "work"), ("main", "twenty", "work"),
                     ("main", "ten", "deep", "deep", "deep", "deep", "work")}
-        self.assertEqual(found[0], expected)
+        # Before a function has set its frame pointer, the kernel's chain lacks the caller: whether a sample
+        # falls there is chance.
+        without_caller = {stack[:-2] + stack[-1:] for stack in expected}
+        self.assertEqual(found[0] - without_caller, expected)
         self.assertEqual(found[1], expected)
 
     def test_no_frame_pointers(self):

@@ -75,7 +75,7 @@ class Tutorial(harness.TestCase):
     def test_commands(self):
         """every command of docs/tutorial.md, in order"""
         output = self.run_all_blocks()
-        self.assertIn("rebuild_table", output)
+        self.assertIn("rebuild_table: only in ", output)
         self.assertIn("hit magic_trace_stop_indicator", output)
         for trace in ("slow", "cycle", "threads"):
             self.assertEqual(self.spans(self.folder / f"{trace}.fxt.gz")["rebuild_entry"], 256, trace)

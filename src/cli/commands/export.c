@@ -1,5 +1,6 @@
 /* magic-trace export: a trace or a recording in the formats of other tools. */
 #include "output/export/export.h"
+#include "analysis/query/export_sqlite.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/options/common_arguments.h"
@@ -17,7 +18,7 @@
 /* All there are, in the order of help page and man page. */
 static const struct export_format *const formats[] = {
     &export_chrome, &export_perfetto, &export_folded, &export_speedscope,
-    &export_pprof,  &export_csv,      &export_html,
+    &export_pprof,  &export_csv,      &export_sqlite, &export_html,
 };
 
 struct export_request {
@@ -26,6 +27,7 @@ struct export_request {
     const char *output; /* NULL: named after the trace */
     struct report_tree_options moments;
     struct span_filter_names filter;
+    bool no_inlined;
 };
 
 /* ------------------------------------------------------------------ names */
@@ -89,7 +91,7 @@ static bool export_trace(const struct export_request *request, struct error *err
     struct span_input input;
     struct export_trace trace = {.name = name};
     struct export_summary summary = {0};
-    bool ok = span_input_open(&input, request->path, error) &&
+    bool ok = span_input_open(&input, request->path, request->no_inlined, error) &&
               span_input_filter(&input, &request->filter, error) &&
               apply_window(&input, &request->moments, &trace, error) &&
               export_write(request->format, &trace, output, &summary, error);
@@ -173,6 +175,11 @@ static const struct option_spec export_options[] = {
      .manual = FILTER_MANUAL,
      .apply = take_filter,
      .field = offsetof(struct export_request, filter)},
+    {.name = "no-inlined",
+     .help = NO_INLINED_HELP,
+     .manual = NO_INLINED_MANUAL,
+     .apply = option_set_flag,
+     .field = offsetof(struct export_request, no_inlined)},
     {0},
 };
 

@@ -25,6 +25,7 @@ struct report_request {
     struct report_tree_options tree;
     bool as_tree, as_folded, sorted; /* -tree, -folded, -sort were given */
     struct span_filter_names filter;
+    bool no_inlined;
 };
 
 static bool print_report(const struct report_request *request, struct span_source *source,
@@ -44,7 +45,7 @@ static int report(const struct report_request *request)
 {
     struct error error = {0};
     struct span_input input;
-    bool ok = span_input_open(&input, request->path, &error) &&
+    bool ok = span_input_open(&input, request->path, request->no_inlined, &error) &&
               span_input_filter(&input, &request->filter, &error) &&
               print_report(request, input.source, &error);
     const struct error *damage = span_input_damage(&input);
@@ -152,6 +153,11 @@ static const struct option_spec report_options[] = {
      .manual = FILTER_MANUAL,
      .apply = take_filter,
      .field = offsetof(struct report_request, filter)},
+    {.name = "no-inlined",
+     .help = NO_INLINED_HELP,
+     .manual = NO_INLINED_MANUAL,
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, no_inlined)},
     {.name = "folded",
      .help = "stacks with the time spent in each, for flame graphs",
      .manual = "Print stacks with the nanoseconds spent in each, one per line, for flame graphs.",

@@ -1,11 +1,13 @@
 /* Makes a man page: copies one of docs/man/NAME.1.in to standard output and puts what the tables
- * hold in the places of two lines:
+ * hold in the places of three lines:
  *
  *     .\" OPTIONS of COMMAND    the options of the command, as items of a list
  *     .\" COMMANDS              the commands, likewise
+ *     .\" TABLES                the tables that SQL can ask, with their columns
  *
  * Run by meson when magic-trace is built: man_page FILE.
  */
+#include "analysis/query/trace_tables.h"
 #include "cli/command.h"
 #include "cli/manual/option_list.h"
 
@@ -30,11 +32,31 @@ static void write_commands(void)
     }
 }
 
+/* Text of the tables begins no line, where a period would be a request. */
+static void write_columns(const struct trace_table *table)
+{
+    printf(".Bl -tag -width function_id -compact -offset indent\n");
+    for (size_t i = 0; i < table->column_count; i++)
+        printf(".It Ql %s\n\\&%s\n", table->columns[i].name, table->columns[i].meaning);
+    printf(".El\n");
+}
+
+static void write_tables(void)
+{
+    for (size_t i = 0; trace_table_at(i); i++) {
+        printf(".Ss %s\n\\&%s\n", trace_table_at(i)->name, trace_table_at(i)->summary);
+        write_columns(trace_table_at(i));
+    }
+}
+
 static bool write_line(char *line)
 {
     static const char options[] = ".\\\" OPTIONS of ", commands[] = ".\\\" COMMANDS\n";
+    static const char tables[] = ".\\\" TABLES\n";
     if (strcmp(line, commands) == 0) {
         write_commands();
+    } else if (strcmp(line, tables) == 0) {
+        write_tables();
     } else if (strncmp(line, options, strlen(options)) == 0) {
         line[strcspn(line, "\n")] = 0;
         return write_options(line + strlen(options));

@@ -21,4 +21,10 @@ option_apply take_filter;
     "Show only what ran between a call of A and the next call of B, in all threads, as often as "  \
     "that happens."
 
+/* -no-inlined, which sets the bool at option->field. */
+#define NO_INLINED_HELP "show calls alone, not what the compiler inlined"
+#define NO_INLINED_MANUAL                                                                          \
+    "Show calls alone. Otherwise functions that the compiler inlined are shown, too, where debug " \
+    "information says which."
+
 #endif

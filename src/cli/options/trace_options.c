@@ -29,5 +29,10 @@ const struct option_spec trace_file_option_specs[] = {
      .manual = FILTER_MANUAL,
      .apply = take_filter,
      .field = offsetof(struct trace_file_options, filter)},
+    {.name = "no-inlined",
+     .help = NO_INLINED_HELP,
+     .manual = NO_INLINED_MANUAL,
+     .apply = option_set_flag,
+     .field = offsetof(struct trace_file_options, no_inlined)},
     {0},
 };

@@ -80,7 +80,7 @@ static size_t take_or_damage(struct span_source *source, const struct span_event
 static bool index_spans(void *context, const char *index, uint64_t id, struct error *error)
 {
     struct honest_input honest;
-    if (!span_input_open(&honest.input, context, error))
+    if (!span_input_open(&honest.input, context, false, error))
         return false;
     struct span_source source = *honest.input.source;
     source.context = &honest;

@@ -16,7 +16,7 @@
  */
 #include "base/array.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "output/csv_quoted.h"
 #include "output/export/export.h"
 #include "output/export/export_events.h"
 #include "output/span_words.h"
@@ -43,43 +43,12 @@ struct csv {
     struct array *open;     /* by track, of struct open_span, outermost first */
 };
 
-/* Spreadsheets take a cell that begins so for a formula, and run it. */
-static bool is_formula(const char *text)
-{
-    return *text && strchr("=+-@", *text);
-}
-
-/* A formula gets an apostrophe in front; in quotes if necessary. The caller frees. */
-static char *quoted(const char *text)
-{
-    char *repaired = utf8_repaired(text);
-    if (is_formula(repaired)) {
-        char *defused = memory_format("'%s", repaired);
-        free(repaired);
-        repaired = defused;
-    }
-    size_t length = strlen(repaired);
-    if (strcspn(repaired, "\",\r\n") == length)
-        return repaired;
-    char *field = memory_allocate(2 * length + 3), *next = field;
-    *next++ = '"';
-    for (const char *from = repaired; *from; from++) {
-        if (*from == '"')
-            *next++ = '"';
-        *next++ = *from;
-    }
-    *next++ = '"';
-    *next = 0;
-    free(repaired);
-    return field;
-}
-
 static void make_places(struct csv *csv)
 {
     for (size_t i = 0; i < csv->source->track_count; i++) {
         const struct span_track *track = &csv->source->tracks[i];
-        char *process = quoted(track->process_name);
-        char *thread = quoted(track->thread_name);
+        char *process = csv_quoted(track->process_name);
+        char *thread = csv_quoted(track->thread_name);
         csv->places[i] = memory_format(",%s,%" PRIu32 ",%s,%" PRIu32 ",", process, track->pid,
                                        thread, track->tid);
         csv->open[i] = array_of(sizeof(struct open_span));
@@ -90,9 +59,9 @@ static void make_places(struct csv *csv)
 
 static char *columns_of(const struct span_function *function)
 {
-    char *name = quoted(function->name);
-    char *symbol = quoted(function->symbol ? function->symbol : "");
-    char *file = quoted(function->file ? function->file : "");
+    char *name = csv_quoted(function->name);
+    char *symbol = csv_quoted(function->symbol ? function->symbol : "");
+    char *file = csv_quoted(function->file ? function->file : "");
     char *columns =
         function->line ? memory_format(",%s,%s,%s,%" PRIu32 ",", name, symbol, file, function->line)
                        : memory_format(",%s,%s,%s,,", name, symbol, file);
@@ -182,7 +151,7 @@ static void leave(struct csv *csv, const struct span_event *event)
 /* Of an event without length. */
 static void put_moment(struct csv *csv, const char *kind, const struct span_event *event)
 {
-    char *text = quoted(event->text);
+    char *text = csv_quoted(event->text);
     put_beginning(csv, kind, event->track, event->time.value);
     text_put(csv->out, ",,");
     text_put(csv->out, text);

@@ -6,6 +6,7 @@
 #include "output/report/durations.h"
 #include "output/report/report_counters.h"
 #include "output/report/report_events.h"
+#include "output/span_words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -335,7 +336,7 @@ static void print_row(struct function_figures *figures, uint64_t program_self, b
     else
         fprintf(stream, "%5.1f%% ", percent(figures->self, program_self));
     print_quantiles(&figures->whole, !sampled, stream);
-    fprintf(stream, "%s\n", figures->function->name);
+    fprintf(stream, "%s%s\n", figures->function->name, span_inlined_suffix(figures->function));
 }
 
 static void print_table(const struct table *table, const struct span_source *source,

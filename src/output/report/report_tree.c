@@ -5,6 +5,7 @@
 #include "output/duration.h"
 #include "output/report/report_events.h"
 #include "output/report/trace_window.h"
+#include "output/span_words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -288,7 +289,7 @@ static void print_line(const struct tree_line *line, uint64_t first,
     if (line->hit)
         print_hit(line, stream);
     else if (line->function)
-        fputs(line->function->name, stream);
+        fprintf(stream, "%s%s", line->function->name, span_inlined_suffix(line->function));
     else
         fprintf(stream, "-- %s --", line->text);
     print_marks(line, stream);

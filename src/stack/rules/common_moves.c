@@ -1,5 +1,6 @@
 #include "stack/rules/common_moves.h"
 
+#include "stack/inlined_functions.h"
 #include "stack/rules/goroutines.h"
 #include "stack/rules/kernel_frames.h"
 #include "stack/rules/ocaml_traps.h"
@@ -182,6 +183,13 @@ static inline bool jump_plainly(struct walk *walk, const struct flow_event *even
     return true;
 }
 
+static inline bool inline_plainly(const struct walk *walk, const struct flow_event *event)
+{
+    stack_moves_advance(walk->stack, event->time);
+    inlined_functions_follow(walk->stack, event);
+    return true;
+}
+
 static inline bool move_plainly(struct walk *walk, const struct flow_event *event)
 {
     if (!is_ordinary(event))
@@ -190,6 +198,8 @@ static inline bool move_plainly(struct walk *walk, const struct flow_event *even
         return call_plainly(walk, event);
     if (event->kind == FLOW_RETURN)
         return return_plainly(walk, event);
+    if (event->kind == FLOW_INLINED)
+        return inline_plainly(walk, event);
     return event->kind == FLOW_JUMP && jump_plainly(walk, event);
 }
 
@@ -203,7 +213,8 @@ static size_t count_with_room(const struct thread_stack *stack, size_t count)
 static bool all_jump_directly(const struct flow_event *events, size_t count)
 {
     size_t i = 0;
-    while (i < count && events[i].kind == FLOW_JUMP && events[i].flags & FLOW_DIRECT)
+    while (i < count && (events[i].kind == FLOW_INLINED ||
+                         (events[i].kind == FLOW_JUMP && events[i].flags & FLOW_DIRECT)))
         i++;
     return i == count;
 }
@@ -212,6 +223,10 @@ static bool all_jump_directly(const struct flow_event *events, size_t count)
  * direct jumps do not change that (end_move_by). */
 static void be_at_ease(struct thread_stack *stack, const struct flow_event *moves, size_t count)
 {
+    while (count > 0 && moves[count - 1].kind == FLOW_INLINED)
+        count--; /* which the rules do not see */
+    if (count == 0)
+        return;
     thread_stack_followed(stack, moves[count - 1].kind);
     if (!all_jump_directly(moves, count))
         stack_pointer_branched(stack);

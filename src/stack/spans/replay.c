@@ -1,5 +1,9 @@
 #include "stack/spans/replay.h"
 
+#include "base/memory.h"
+
+#include <stdlib.h>
+
 void replay_init(struct replay *replay, const struct thread_stack *stack)
 {
     replay_init_with_clock(replay, stack, NULL);
@@ -13,11 +17,25 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
         .disambiguation = disambiguation_of(&stack->history, clock),
         .to_enter = array_of(sizeof(frame_id)),
     };
+    if (stack->inlined.get != NULL)
+        replay_grow_inlined(replay, 0);
 }
 
 void replay_free(struct replay *replay)
 {
     array_free(&replay->to_enter);
+    free(replay->inlined);
+}
+
+void replay_grow_inlined(struct replay *replay, size_t depth)
+{
+    if (depth < replay->inlined_capacity)
+        return;
+    uint32_t capacity = (uint32_t)(depth + depth / 2 + 64);
+    replay->inlined = memory_resize(replay->inlined, capacity * sizeof *replay->inlined);
+    if (replay->inlined_capacity == 0)
+        replay->inlined[0] = INLINED_NONE;
+    replay->inlined_capacity = capacity;
 }
 
 static const struct frame *frame_at(const struct replay *replay, frame_id id)
@@ -215,6 +233,11 @@ static bool take_step(struct replay *replay, const struct history_step *step,
     case HISTORY_RETURN:
         plan_leave(replay, step->frame, SPAN_END_RETURN);
         return false;
+    case HISTORY_INLINED:
+    case HISTORY_INLINED_BEFORE:
+        replay->inlined_to = replay->inlined != NULL ? step->frame : (inlined_id)INLINED_NONE;
+        replay->inlined_before = step->kind == HISTORY_INLINED_BEFORE;
+        return false;
     case HISTORY_PAUSE:
     case HISTORY_KIND_COUNT:
         return false;
@@ -247,26 +270,108 @@ static inline void make_event(void *context, const struct placed_step *step,
     event->death = NULL;
 }
 
-static void leave_leaf(struct replay *replay, struct replay_event *event)
+static const struct inlined *inlined_at(const struct replay *replay, inlined_id inlined)
 {
-    const struct frame *leaf = frame_at(replay, replay->leaf);
+    return replay->stack->inlined.get(replay->stack->inlined.context, inlined);
+}
+
+/* Whether `outer` is `inlined`, or contains it. */
+static bool is_inside(const struct replay *replay, inlined_id inlined, inlined_id outer)
+{
+    uint32_t depth = inlined_at(replay, outer)->depth;
+    while (inlined_at(replay, inlined)->depth > depth)
+        inlined = inlined_at(replay, inlined)->outer;
+    return inlined == outer;
+}
+
+static void leave_function(struct replay *replay, function_id function, struct replay_event *event)
+{
     bool inferred = replay->end == SPAN_END_GAP || replay->end == SPAN_END_OF_TRACE;
     *event = (struct replay_event){
         .kind = SPAN_LEAVE,
         .time = replay->time,
         .place = replay->place,
-        .function = leaf->function,
+        .function = function,
         .flags = inferred ? SPAN_END_INFERRED : 0,
         .end = replay->end,
         .stack = replay->suspended,
     };
     replay->suspended = 0;
+}
+
+/* The innermost inlined function of the leaf ends. */
+static void leave_inlined(struct replay *replay, struct replay_event *event)
+{
+    inlined_id *open = &replay->inlined[replay->depth];
+    const struct inlined *left = inlined_at(replay, *open);
+    leave_function(replay, left->function, event);
+    *open = left->outer;
+}
+
+/* The next one on the way to `inlined_to`, inside of those that are open, begins. */
+static void enter_inlined(struct replay *replay, struct replay_event *event)
+{
+    inlined_id *open = &replay->inlined[replay->depth];
+    inlined_id next = replay->inlined_to;
+    while (inlined_at(replay, next)->outer != *open)
+        next = inlined_at(replay, next)->outer;
+    *event = (struct replay_event){
+        .kind = SPAN_ENTER,
+        .time = replay->time,
+        .place = replay->place,
+        .function = inlined_at(replay, next)->function,
+        .flags = replay->inlined_before ? SPAN_START_INFERRED : 0,
+    };
+    *open = next;
+}
+
+/* Control stays in the leaf. */
+static void move_inlined(struct replay *replay, struct replay_event *event)
+{
+    if (is_inside(replay, replay->inlined_to, replay->inlined[replay->depth])) {
+        enter_inlined(replay, event);
+        return;
+    }
+    replay->end = SPAN_END_RETURN;
+    leave_inlined(replay, event);
+}
+
+/* The inlined function in which the leaf calls `frame`. */
+static inlined_id inlined_at_call(const struct replay *replay, frame_id frame)
+{
+    const struct frame_tree *tree = &replay->stack->tree;
+    enum frame_kind kind = frame_at(replay, frame)->kind;
+    uint64_t address = frame_tree_return_address(tree, frame);
+    inlined_id inlined = replay->inlined[replay->depth];
+    if (address == 0 || frame_at(replay, replay->leaf)->kind == FRAME_PLACEHOLDER)
+        return inlined;
+    if (kind != FRAME_SIGNAL && kind != FRAME_INTERRUPT)
+        address--; /* in the call */
+    replay->stack->inlined.find(replay->stack->inlined.context,
+                                frame_at(replay, replay->leaf)->function,
+                                frame_tree_start(tree, replay->leaf), address, &inlined);
+    return inlined;
+}
+
+/* Plans what is inlined where the next frame that is planned to be entered is called. */
+static void plan_call(struct replay *replay)
+{
+    frame_id next = *(frame_id *)array_at(&replay->to_enter, replay->to_enter.count - 1);
+    replay->inlined_to = inlined_at_call(replay, next);
+    replay->inlined_before = true;
+}
+
+static void leave_leaf(struct replay *replay, struct replay_event *event)
+{
+    leave_function(replay, frame_at(replay, replay->leaf)->function, event);
     if (replay->depth == replay->across_gap) {
         event->flags |= SPAN_ACROSS_GAP;
         replay->across_gap--;
     }
     replay->depth--;
     replay->leaf = parent_of(replay, replay->leaf);
+    if (replay->inlined != NULL)
+        replay->inlined_to = replay->inlined[replay->depth];
 }
 
 static void enter_next(struct replay *replay, struct replay_event *event)
@@ -286,12 +391,30 @@ static void enter_next(struct replay *replay, struct replay_event *event)
     replay->resumed = 0;
     replay->depth++;
     replay->leaf = replay->leave_to = id;
+    if (replay->inlined == NULL)
+        return;
+    replay_grow_inlined(replay, replay->depth);
+    replay->inlined[replay->depth] = replay->inlined_to = INLINED_NONE;
 }
 
 /* Makes the next planned event. */
 static void do_planned(struct replay *replay, struct replay_event *event)
 {
-    if (replay->leaf != replay->leave_to)
+    bool leaves = replay->leaf != replay->leave_to;
+    if (replay->inlined != NULL) {
+        inlined_id open = replay->inlined[replay->depth];
+        if (leaves && open != INLINED_NONE) {
+            leave_inlined(replay, event);
+            return;
+        }
+        if (!leaves && replay->to_enter.count > 0)
+            plan_call(replay);
+        if (!leaves && open != replay->inlined_to) {
+            move_inlined(replay, event);
+            return;
+        }
+    }
+    if (leaves)
         leave_leaf(replay, event);
     else if (replay->to_enter.count > 0)
         enter_next(replay, event);

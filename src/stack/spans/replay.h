@@ -51,6 +51,12 @@ struct replay {
     size_t segment;        /* index of the next one to begin */
     uint32_t depth;        /* spans open, gaps not counted */
     uint32_t across_gap;   /* the outermost ones, which were open before a gap */
+    /* By depth: the inlined function that is open in each frame, of which the innermost may still
+     * be moved to `inlined_to`. Owned; NULL: nothing is inlined. */
+    inlined_id *inlined;
+    inlined_id inlined_to;
+    uint32_t inlined_capacity;
+    bool inlined_before; /* it has begun before */
 };
 
 /* Ticks are nanoseconds. */
@@ -67,8 +73,12 @@ typedef void replay_make(void *context, const struct placed_step *step, enum spa
 
 static inline bool replay_is_planned(const struct replay *replay)
 {
-    return replay->leaf != replay->leave_to || replay->to_enter.count > 0 || replay->gap != NULL;
+    return replay->leaf != replay->leave_to || replay->to_enter.count > 0 || replay->gap != NULL ||
+           (replay->inlined != NULL && replay->inlined[replay->depth] != replay->inlined_to);
 }
+
+/* Makes space for frames up to this depth. */
+void replay_grow_inlined(struct replay *replay, size_t depth);
 
 static inline bool replay_may_be_plain(enum history_kind kind)
 {
@@ -82,7 +92,8 @@ struct replay_plain {
     const struct frame *leaf;
     frame_id leaf_id;
     uint32_t depth;
-    size_t room; /* space for events */
+    size_t room;         /* space for events */
+    inlined_id *inlined; /* as in struct replay */
 };
 
 /* False: the step needs a plan, or there is no space left. */
@@ -97,6 +108,10 @@ replay_take_plain_step(struct replay_plain *plain, const struct placed_step *ste
     if (step->step.kind == HISTORY_ENTER) {
         make(context, step, SPAN_ENTER, frame, SPAN_END_RETURN);
         plain->depth++;
+        if (plain->inlined != NULL)
+            plain->inlined[plain->depth] = INLINED_NONE;
+    } else if (plain->inlined != NULL && plain->inlined[plain->depth] != INLINED_NONE) {
+        return false;
     } else if (step->step.kind == HISTORY_REPLACE) {
         make(context, step, SPAN_LEAVE, leaf, SPAN_END_TAIL_CALL);
         make(context, step, SPAN_ENTER, frame, SPAN_END_RETURN);
@@ -121,11 +136,15 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
                         replay_make *make, void *context)
 {
     const struct frame_tree *tree = &replay->stack->tree;
-    struct replay_plain plain = {tree, frame_tree_at(tree, replay->leaf), replay->leaf,
-                                 replay->depth, room};
+    struct replay_plain plain = {
+        tree, frame_tree_at(tree, replay->leaf), replay->leaf, replay->depth, room, NULL};
     const struct placed_step *step, *end;
     if (replay_is_planned(replay) || replay->across_gap > 0)
         return 0;
+    if (replay->inlined != NULL) {
+        replay_grow_inlined(replay, replay->depth + room);
+        plain.inlined = replay->inlined;
+    }
     while ((step = disambiguation_look(&replay->disambiguation)) != NULL) {
         end = disambiguation_end(&replay->disambiguation);
         while (step != end && step->place.value < before.value &&
@@ -137,6 +156,8 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
     }
     replay->leaf = replay->leave_to = plain.leaf_id;
     replay->depth = plain.depth;
+    if (plain.inlined != NULL)
+        replay->inlined_to = plain.inlined[plain.depth];
     return room - plain.room;
 }
 

@@ -27,8 +27,7 @@ enum span_origin {
     SPAN_OWN, /* the program's own; also if the origin is unknown */
     SPAN_LIBRARY,
     SPAN_KERNEL,
-    SPAN_INLINED, /* a function that the compiler put into another: only in traces of other
-                   * tools, ours show what was called */
+    SPAN_INLINED, /* a function that the compiler put into another: it was not called */
 };
 
 /* The function of a span. Spans of the same function share one object, so pointers can be compared.

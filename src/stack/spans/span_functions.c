@@ -36,6 +36,8 @@ void span_functions_free(struct span_functions *functions)
 
 static enum span_origin origin_of(const struct function *function)
 {
+    if (function->inlined)
+        return SPAN_INLINED;
     switch (function->owner) {
     case CODE_OF_LIBRARY:
         return SPAN_LIBRARY;

@@ -1,12 +1,16 @@
 #include "ask_everything.h"
 
+#include "base/memory.h"
+#include "index/call_scan.h"
 #include "index/flame_graph.h"
+#include "index/function_quantiles.h"
 #include "index/function_table.h"
 #include "index/marks.h"
 #include "index/span_search.h"
 #include "index/tiles.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -110,6 +114,53 @@ static void ask_range(struct asking *asking)
     array_free(&nodes);
 }
 
+static void ask_quantiles(struct asking *asking)
+{
+    const struct index_tracks tracks = {0};
+    const struct index_range range = choose_range(asking);
+    struct array rows = array_of(sizeof(struct function_row));
+    if (index_function_table(asking->index, tracks, range, &rows, NULL)) {
+        struct function_quantiles *quantiles =
+            memory_allocate_zeroed((rows.count + 1) * sizeof *quantiles);
+        index_function_quantiles(asking->index, tracks, range, &rows, quantiles, NULL);
+        for (size_t i = 0; i < rows.count; i++)
+            sink += quantiles[i].median + quantiles[i].p99;
+        free(quantiles);
+    }
+    array_free(&rows);
+}
+
+static struct call_bound choose_bound(struct asking *asking, uint64_t limit)
+{
+    uint64_t least = choose(asking, 2) ? choose(asking, limit) : 0;
+    return (struct call_bound){least, choose(asking, 2) ? choose(asking, limit) : UINT64_MAX};
+}
+
+static void ask_calls(struct asking *asking)
+{
+    struct call_numbers *numbers = call_numbers_new(asking->index);
+    struct call_scan *scan = call_scan_new(numbers);
+    struct call_bounds bounds = {
+        .number = choose_bound(asking, asking->facts->spans + 2),
+        .start = choose_bound(asking, asking->facts->duration + 2),
+        .end = choose_bound(asking, asking->facts->duration + 2),
+        .duration = choose_bound(asking, asking->facts->duration / 4 + 2),
+        .group = CALL_ANY,
+        .depth = choose(asking, 4) ? CALL_ANY : (uint32_t)choose(asking, 4),
+    };
+    if (asking->facts->functions > 0 && choose(asking, 3) == 0)
+        bounds.group = (uint32_t)choose(asking, asking->facts->functions);
+    call_scan_begin(scan, &bounds);
+    while (call_scan_next(scan, NULL)) {
+        uint64_t self, caller;
+        if (!call_scan_self(scan, &self, NULL) || !call_scan_caller(scan, &caller, NULL))
+            break;
+        sink += self + caller + call_scan_number(scan) + call_scan_call(scan).depth;
+    }
+    call_scan_free(scan);
+    call_numbers_free(numbers);
+}
+
 static void ask_marks(struct asking *asking)
 {
     struct array marks = array_of(sizeof(struct index_mark));
@@ -141,6 +192,9 @@ static void ask(struct asking *asking)
     }
     ask_group(asking);
     ask_range(asking);
+    ask_quantiles(asking);
+    ask_calls(asking);
+    ask_calls(asking);
     ask_marks(asking);
 }
 

@@ -86,6 +86,27 @@ void flow_close(struct flow *flow)
 {
 }
 
+bool flow_finds_inlined(const struct flow *flow)
+{
+    return false;
+}
+
+bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t start,
+                        uint64_t address, inlined_id *inlined)
+{
+    return false;
+}
+
+const char *symbols_damaged_debug_information(const struct symbols *symbols)
+{
+    return NULL;
+}
+
+const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined)
+{
+    return NULL;
+}
+
 bool symbols_met_unnamed_jit_code(const struct symbols *symbols)
 {
     return false;

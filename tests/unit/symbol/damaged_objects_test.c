@@ -22,6 +22,7 @@ static void ask(const char *path)
     add_mapping(&recording, 0, FIXTURE_PID, BIAS, BIAS + MAPPED, 0, path);
     struct symbol_fixture fixture;
     symbol_fixture_open_recording(&fixture, &recording, NULL, NULL);
+    symbols_find_inlined(fixture.symbols);
     for (uint64_t address = BIAS; address < BIAS + MAPPED; address += 16) {
         const struct mapping *mapping = address_space_find(&fixture.cursor, address);
         struct function_bounds bounds = symbols_find(fixture.symbols, mapping, address);
@@ -30,6 +31,12 @@ static void ask(const char *path)
         symbols_landing_pad(fixture.symbols, mapping, address);
         assert_non_null(symbols_function(fixture.symbols, bounds.function)->name);
         symbols_line(fixture.symbols, bounds.function);
+        if (bounds.inlined) {
+            struct inlined_place place = symbols_inlined_at(fixture.symbols, mapping, address);
+            assert_true(place.start <= address && address < place.end);
+            symbols_line(fixture.symbols,
+                         symbols_inlined(fixture.symbols, place.inlined)->function);
+        }
     }
     symbol_fixture_close(&fixture);
     recording_free(&recording);
@@ -45,6 +52,8 @@ static char *build_object(const char *folder)
                                "\".long 6, 8*8, 1\\n.asciz \\\"OCaml\\\"\\n.balign 4\\n\"\n"
                                "\".quad 4b, first, 0, first, second, 0, second, 0\\n.text\");\n"
                                "void let_go(int *x) { *x = 0; }\n"
+                               "static inline int half(int x) { return x / 2; }\n"
+                               "int third(int x, int y) { return half(x) * half(y); }\n"
                                "int second(int x)\n"
                                "{\n"
                                "    __attribute__((cleanup(let_go))) int y = x;\n"

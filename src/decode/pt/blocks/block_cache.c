@@ -218,6 +218,11 @@ static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_
     *block = (struct block){.ip = ip, .mode = (uint8_t)mode, .id = (uint32_t)cache->by_id.count};
     read_instructions(cache, block);
     block->bounds = code_space_function(&cache->space, ip);
+    if (block->bounds.inlined) {
+        struct inlined_place place = code_space_inlined(&cache->space, ip);
+        block->inlined = place.inlined;
+        block->announces_inlined = inlined_place_is_announced(&place, ip, &block->bounds);
+    }
     block->superblock.kind = SUPERBLOCK_UNKNOWN;
     *(struct block **)array_add(&cache->by_id) = block;
     array_add(&cache->edges);
@@ -234,7 +239,11 @@ struct block *block_cache_find(struct block_cache *cache, uint64_t ip, enum x86_
     if (slot->id)
         return block_of_id(cache, slot->id);
     struct block *block = new_block(cache, ip, mode);
-    *slot = (struct block_slot){ip, block->id, mode, block->bounds.function};
+    *slot = (struct block_slot){.ip = ip,
+                                .id = block->id,
+                                .inlined = block->bounds.inlined,
+                                .mode = mode,
+                                .function = block->bounds.function};
     if (++cache->count > cache->capacity / 2)
         grow(cache);
     return block;

@@ -30,6 +30,7 @@ struct superblock {
     const struct return_place *pushes; /* calls on the way, oldest first */
     uint32_t instructions;
     function_id branch_function; /* that contains the branch */
+    inlined_id branch_inlined;   /* likewise, inside of that */
     uint8_t event_count, push_count;
     uint8_t kind;  /* of the branch: enum branch_kind, or SUPERBLOCK_UNKNOWN, SUPERBLOCK_HARD */
     uint8_t flags; /* of the branch's event, enum flow_flag */
@@ -54,9 +55,11 @@ struct block {
     bool reads_own_address;        /* as in struct branch */
     bool is_ptwrite;               /* the last instruction is a PTWRITE */
     struct superblock superblock;
-    uint64_t last;   /* of the last instruction */
-    uint64_t next;   /* the address after the last instruction */
-    uint64_t target; /* of a direct branch */
+    uint64_t last;          /* of the last instruction */
+    uint64_t next;          /* the address after the last instruction */
+    uint64_t target;        /* of a direct branch */
+    inlined_id inlined;     /* at `ip` */
+    bool announces_inlined; /* inlined_place_is_announced */
 };
 
 /* The superblock and the branch of a block, if at most one event and one call are on the way. So
@@ -84,7 +87,8 @@ struct edge_effect {
 /* Holds what an indirect branch to the block needs, so that the block itself is not read. */
 struct block_slot {
     uint64_t ip;
-    uint32_t id : 30;     /* 0: the slot is empty */
+    uint32_t id : 29;     /* 0: the slot is empty */
+    uint32_t inlined : 1; /* block.bounds.inlined */
     uint32_t mode : 2;    /* enum x86_mode */
     function_id function; /* block.bounds.function */
 };

@@ -75,6 +75,7 @@ void code_space_advance(struct code_space *space, size_t count)
     address_space_cursor_advance(&space->cursor, (struct ticks){UINT64_MAX});
     space->cursor.process = space->process;
     space->recent = NULL;
+    space->inlined = (struct inlined_place){0};
     space->generation++;
 }
 
@@ -131,6 +132,14 @@ struct function_bounds code_space_function(struct code_space *space, uint64_t ad
         slot->generation = space->generation;
     }
     return slot->bounds;
+}
+
+struct inlined_place code_space_inlined(struct code_space *space, uint64_t address)
+{
+    if (address < space->inlined.start || address >= space->inlined.end)
+        space->inlined =
+            symbols_inlined_at(space->symbols, code_space_mapping(space, address), address);
+    return space->inlined;
 }
 
 struct branch code_space_branch(struct code_space *space, uint64_t address, enum x86_mode mode)

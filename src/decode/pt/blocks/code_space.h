@@ -19,6 +19,7 @@ struct code_space {
     struct address_space_cursor cursor;
     const struct mapping *recent; /* the mapping of the last lookup; NULL after a change */
     uint64_t generation;          /* counts changes; caches hold answers of this generation only */
+    struct inlined_place inlined; /* of the last question about one; empty after a change */
     struct code_space_function *functions; /* owned */
     struct code_space_branch *branches;    /* owned */
     struct block_facts *blocks;            /* owned; NULL until it is needed */
@@ -50,6 +51,20 @@ const uint8_t *code_space_bytes(struct code_space *space, uint64_t address, size
 size_t code_space_read(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size);
 
 struct function_bounds code_space_function(struct code_space *space, uint64_t address);
+
+/* The inlined function at `address`, which is in a function with inlined ones. */
+struct inlined_place code_space_inlined(struct code_space *space, uint64_t address);
+
+/* Whether an event says so each time that a block begins at `address` of the function, from
+ * wherever control comes: its code begins there, and what was inlined before is not known by the
+ * kind of branch (flow_event.h). */
+static inline bool inlined_place_is_announced(const struct inlined_place *place, uint64_t address,
+                                              const struct function_bounds *function)
+{
+    return address == place->start &&
+           (place->inlined != INLINED_NONE || address != function->start);
+}
+
 struct branch code_space_branch(struct code_space *space, uint64_t address, enum x86_mode mode);
 
 /* What the 64-bit code from the instruction at `first` to the one at `last` does besides its

@@ -89,6 +89,37 @@ void control_flow_mnt(struct control_flow *flow, uint64_t payload)
     emit_callers(flow);
 }
 
+/* Inlined functions. */
+
+static void emit_inlined(struct control_flow *flow, uint64_t ip, uint64_t position)
+{
+    struct flow_event event = {.kind = FLOW_INLINED,
+                               .from = flow->last_ip,
+                               .to = ip,
+                               .next = flow->inlined,
+                               .function = flow->current.function};
+    emit(flow, &event, position);
+}
+
+/* Control is at `ip`, and the rules of the stack know what is inlined there. */
+static void settle_inlined(struct control_flow *flow, uint64_t ip)
+{
+    flow->inlined = flow->current.inlined ? code_space_inlined(flow->space, ip).inlined
+                                          : (inlined_id)INLINED_NONE;
+}
+
+/* Control has come to `ip` inside the current function. */
+static void arrive_in_function(struct control_flow *flow, uint64_t ip)
+{
+    if (!flow->current.inlined)
+        return;
+    struct inlined_place place = code_space_inlined(flow->space, ip);
+    bool changes = place.inlined != flow->inlined;
+    flow->inlined = place.inlined;
+    if (changes && !inlined_place_is_announced(&place, ip, &flow->current))
+        emit_inlined(flow, ip, flow->position);
+}
+
 /* The hot and the cold part of one function are apart, but no jump between them is a call. */
 static bool jumps_to_another_function(struct control_flow *flow, uint64_t ip)
 {
@@ -154,6 +185,7 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
             if (flow->branch_kind == BRANCH_JUMP && branch->next)
                 emit_stack_pointer(flow, branch->next);
             flow->branch_kind = BRANCH_NONE;
+            arrive_in_function(flow, ip);
             return;
         }
         branch->kind = FLOW_JUMP;
@@ -168,6 +200,7 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     branch->to = ip;
     branch->function = flow->current.function;
     emit(flow, branch, flow->branch_position);
+    settle_inlined(flow, ip);
 }
 
 bool control_flow_is_within(const struct control_flow *flow, uint64_t ip)
@@ -220,6 +253,39 @@ static void emit_traps(struct control_flow *flow, struct trap_walk *walk, uint64
     }
 }
 
+/* Walks to find the instructions at which another inlined function begins. */
+static void walk_inlined(struct control_flow *flow, const struct block *block,
+                         struct inlined_place place, struct trap_walk *traps)
+{
+    uint64_t ip = block->ip;
+    for (uint32_t done = 1; done < block->instructions; done++) {
+        struct branch instruction = code_space_branch(flow->space, ip, block->mode);
+        uint64_t next = ip + instruction.length;
+        if (!instruction.length || !in_current_function(flow, next))
+            return;
+        if (next >= place.end) {
+            place = code_space_inlined(flow->space, next);
+            flow->inlined = place.inlined;
+            flow->last_ip = ip;
+            emit_traps(flow, traps, ip);
+            emit_inlined(flow, next, flow->position + done);
+        }
+        ip = next;
+    }
+}
+
+/* `block` of the current function runs. */
+static void run_inlined(struct control_flow *flow, const struct block *block,
+                        struct trap_walk *traps)
+{
+    struct inlined_place place = code_space_inlined(flow->space, block->ip);
+    flow->inlined = place.inlined;
+    if (inlined_place_is_announced(&place, block->ip, &flow->current))
+        emit_inlined(flow, block->ip, flow->position);
+    if (place.end <= block->last)
+        walk_inlined(flow, block, place, traps);
+}
+
 /* The code of `block` continues, without a branch, in another function: hand-written assembly, or a
  * function whose symbol covers less than its code. Walks to find the last instruction of each
  * function. */
@@ -252,6 +318,8 @@ void control_flow_block(struct control_flow *flow, const struct block *block)
     }
     begin_straight(flow, block);
     struct trap_walk traps = begin_traps(flow, block);
+    if (flow->current.inlined)
+        run_inlined(flow, block, &traps);
     if (!in_current_function(flow, block->last) && flow->space)
         fall_through(flow, block, &traps);
     emit_traps(flow, &traps, block->last);
@@ -296,6 +364,7 @@ void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact)
                                .function = flow->current.function,
                                .flags = exact ? FLOW_TIME_EXACT : 0};
     emit(flow, &event, flow->position);
+    settle_inlined(flow, ip);
     flow->resumed = true;
     flow->resume_position = flow->position;
     emit_callers(flow);
@@ -342,6 +411,7 @@ void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint6
                                .flags = exact ? FLOW_TIME_EXACT : 0};
     flow->last_ip = 0;
     emit(flow, &event, flow->position);
+    settle_inlined(flow, to);
 }
 
 static struct flow_event stop_running(struct control_flow *flow)

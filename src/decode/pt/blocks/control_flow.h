@@ -32,6 +32,7 @@ struct control_flow {
     bool running;                   /* code is being executed and traced */
     struct function_bounds current; /* the function that runs; empty if unknown */
     uint64_t last_ip;               /* of the newest instruction executed; 0 unknown */
+    inlined_id inlined; /* that instruction belongs to; of functions with inlined ones */
 
     struct flow_event branch; /* the newest branch; its target is not known yet */
     uint8_t branch_kind;      /* enum branch_kind */

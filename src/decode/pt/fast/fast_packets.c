@@ -24,6 +24,16 @@ static bool take_expected_return(struct decoder *decoder, const struct edge *edg
     return true;
 }
 
+/* An indirect jump inside a function with inlined ones has been taken. */
+static void jump_among_inlined(struct decoder *decoder)
+{
+    const struct block_cache *cache = cache_of(decoder);
+    const struct superblock *superblock = &block_of_id(cache, decoder->last_id)->superblock;
+    const struct block *to = block_of_id(cache, decoder->at_id);
+    if (changes_inlined(superblock, to))
+        add_inlined(decoder, superblock, to);
+}
+
 /* An indirect jump or call. */
 static inline void take_indirect(struct decoder *decoder, uint64_t ip)
 {
@@ -58,6 +68,9 @@ static inline void take_indirect(struct decoder *decoder, uint64_t ip)
     flow->position += edge->instructions;
     decoder->last_id = decoder->at_id;
     decoder->at_id = slot->id;
+    if (slot->inlined && effect->event.kind == FLOW_JUMP &&
+        !(effect->event.flags & FLOW_LOADS_STACK) && slot->function == effect->push.function)
+        jump_among_inlined(decoder);
 }
 
 /* Takes the branch to `ip` by an edge, if the block has one. */
@@ -96,6 +109,8 @@ static bool take_target(struct decoder *decoder, uint64_t ip)
     else if (superblock->flags & FLOW_LOADS_STACK ||
              block->superblock.branch_function != to->bounds.function)
         add_event(decoder, superblock, FLOW_JUMP, 0, 0, to);
+    else if (changes_inlined(superblock, to))
+        add_inlined(decoder, superblock, to);
     decoder->at_id = to->id;
     return true;
 }

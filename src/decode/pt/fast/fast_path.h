@@ -147,6 +147,24 @@ static inline void add_event(struct decoder *decoder, const struct superblock *s
     event_batch_add_relative(&decoder->flow.batch, &event, 1, decoder->flow.position);
 }
 
+/* Whether an event must say what is inlined at `to`, where the branch at the end of the superblock
+ * leads inside its function. */
+static inline bool changes_inlined(const struct superblock *superblock, const struct block *to)
+{
+    return superblock->branch_inlined != to->inlined && !to->announces_inlined;
+}
+
+static inline void add_inlined(struct decoder *decoder, const struct superblock *superblock,
+                               const struct block *to)
+{
+    struct flow_event event = {.from = superblock->last_ip,
+                               .to = to->ip,
+                               .next = to->inlined,
+                               .function = to->bounds.function,
+                               .kind = FLOW_INLINED};
+    event_batch_add_relative(&decoder->flow.batch, &event, 1, decoder->flow.position);
+}
+
 /* Takes the edge of a block that returns, to `place`. */
 static inline void take_return_edge(struct decoder *decoder, const struct edge *edge,
                                     const struct return_place *place)

@@ -35,6 +35,8 @@ static void take_edge(struct decoder *decoder, struct block *block, bool taken)
     const struct block *to = block_at(decoder, taken ? branch->target : branch->next);
     if (block->superblock.branch_function != to->bounds.function)
         add_event(decoder, &block->superblock, FLOW_JUMP, FLOW_DIRECT, 0, to);
+    else if (changes_inlined(&block->superblock, to))
+        add_inlined(decoder, &block->superblock, to);
     else
         tnt_cache_learn_edge(decoder->tnt_cache, block, taken, to);
     decoder->at_id = to->id;

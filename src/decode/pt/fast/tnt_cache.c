@@ -43,6 +43,7 @@ static struct block_walk begin_learning(struct tnt_cache *tnt_cache, struct bloc
     flow->position = 0;
     flow->running = true;
     flow->current = block->bounds;
+    flow->inlined = block->inlined;
     flow->last_ip = block->ip; /* any but 0: something ran before */
     flow->branch_kind = BRANCH_NONE;
     event_batch_forget(&flow->batch);
@@ -157,6 +158,7 @@ void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block
     superblock->kind = walk.at->kind;
     superblock->flags = flow->branch.flags;
     superblock->branch_function = flow->current.function;
+    superblock->branch_inlined = flow->inlined;
     superblock->instructions = (uint32_t)flow->position;
     superblock->event_count = (uint8_t)flow->batch.count;
     superblock->events = keep(&tnt_cache->cache.memory, flow->batch.events,

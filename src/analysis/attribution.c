@@ -1,0 +1,310 @@
+#include "analysis/attribution.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Shares of all differences, or of a node's. */
+static const double NAMED = 0.02;  /* of the whole: smaller parts are not followed */
+static const double COVERED = 0.7; /* of a node's: the parts that are followed must have */
+static const double CARRIED = 0.5; /* of a node's: a part with that much carries it */
+
+struct search {
+    const struct attribution_request *request;
+    const struct context_tree *tree;
+    double scale; /* slow calls per usual one */
+    double whole; /* the difference of the root */
+    double size;  /* of which a part must have NAMED to be named */
+    double rest;
+    uint32_t *first_child, *next_sibling; /* by node; 0: none; owned */
+    struct array *causes;
+};
+
+/* ---- differences of a node ---- */
+
+static const struct context_node *node_at(const struct search *search, uint32_t number)
+{
+    return context_tree_node(search->tree, number);
+}
+
+static double extra_of(const struct search *search, uint32_t number)
+{
+    const struct context_sums *sides = node_at(search, number)->sides;
+    return (double)sides[CONTEXT_SLOW].total - search->scale * (double)sides[CONTEXT_USUAL].total;
+}
+
+static double extra_self_of(const struct search *search, uint32_t number)
+{
+    const struct context_sums *sides = node_at(search, number)->sides;
+    return (double)sides[CONTEXT_SLOW].self - search->scale * (double)sides[CONTEXT_USUAL].self;
+}
+
+static bool is_outside(const struct search *search, uint32_t number)
+{
+    return search->request->is_outside[node_at(search, number)->group];
+}
+
+static bool is_own(const struct search *search, uint32_t number)
+{
+    return search->request->is_own[node_at(search, number)->group];
+}
+
+static bool is_worth_naming(const struct search *search, double extra)
+{
+    return extra != 0 && fabs(extra) >= NAMED * search->size;
+}
+
+/* ---- causes ---- */
+
+static uint32_t find_carrier(const struct search *search, uint32_t number)
+{
+    double enough = CARRIED * fabs(extra_of(search, number));
+    for (;;) {
+        uint32_t best = 0;
+        for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i])
+            if (fabs(extra_of(search, i)) >= enough &&
+                (!best || fabs(extra_of(search, i)) > fabs(extra_of(search, best))))
+                best = i;
+        if (!best)
+            return number;
+        number = best;
+    }
+}
+
+/* The same function in several places is one cause. */
+static struct cause *find_same(const struct search *search, enum cause_kind kind, uint32_t number)
+{
+    for (size_t i = 0; i < search->causes->count; i++) {
+        struct cause *cause = array_at(search->causes, i);
+        uint32_t other = cause->node, parent = node_at(search, number)->parent;
+        if (kind == CAUSE_OUTSIDE && node_at(search, node_at(search, other)->parent)->group !=
+                                         node_at(search, parent)->group)
+            continue;
+        if (cause->kind == kind && node_at(search, other)->group == node_at(search, number)->group)
+            return cause;
+    }
+    return NULL;
+}
+
+static double size_of(const struct search *search, enum cause_kind kind, uint32_t number)
+{
+    return kind == CAUSE_SELF ? extra_self_of(search, number) : extra_of(search, number);
+}
+
+static void add_sums(struct cause *cause, const struct context_node *node, bool is_greatest)
+{
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        struct cause_sums *sums = &cause->sides[side];
+        const struct context_sums *more = &node->sides[side];
+        sums->calls += more->calls;
+        sums->time += cause->kind == CAUSE_SELF ? more->self : more->total;
+        if (is_greatest)
+            sums->present = more->present;
+    }
+}
+
+static void add_cause(struct search *search, enum cause_kind kind, uint32_t number, double extra)
+{
+    if (!is_worth_naming(search, extra)) {
+        search->rest += extra;
+        return;
+    }
+    struct cause *cause = find_same(search, kind, number);
+    if (!cause) {
+        cause = array_add(search->causes);
+        cause->kind = kind;
+        cause->node = number;
+    }
+    bool is_greatest =
+        fabs(size_of(search, kind, number)) >= fabs(size_of(search, kind, cause->node));
+    if (is_greatest) {
+        cause->node = number;
+        cause->carrier = kind == CAUSE_SELF ? number : find_carrier(search, number);
+    }
+    cause->nodes++;
+    cause->extra += extra;
+    add_sums(cause, node_at(search, number), is_greatest);
+}
+
+/* ---- from the root on ---- */
+
+/* Whether the parts that are worth naming have most of the node's difference. */
+static bool can_be_followed(const struct search *search, uint32_t number)
+{
+    double extra = extra_of(search, number), self = extra_self_of(search, number);
+    double left = extra, greatest = fabs(self);
+    if (is_worth_naming(search, self))
+        left -= self;
+    for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i]) {
+        double part = extra_of(search, i);
+        if (is_worth_naming(search, part))
+            left -= part;
+        if (fabs(part) > greatest)
+            greatest = fabs(part);
+    }
+    if (fabs(left) > (1 - COVERED) * fabs(extra))
+        return false;
+    return is_own(search, number) || greatest >= CARRIED * fabs(extra);
+}
+
+/* Whether a single activation has most of the greater side's time. */
+static bool is_one_call(const struct search *search, uint32_t number)
+{
+    const struct context_node *node = node_at(search, number);
+    const struct context_sums *greater =
+        &node->sides[extra_of(search, number) > 0 ? CONTEXT_SLOW : CONTEXT_USUAL];
+    uint64_t looked_at =
+        search->tree->calls[extra_of(search, number) > 0 ? CONTEXT_SLOW : CONTEXT_USUAL];
+    return !node->is_recursive && greater->calls > 2 * looked_at &&
+           (double)greater->longest >= CARRIED * (double)greater->total;
+}
+
+/* Whether the difference is one of how often the node is called, rather than of how long each call
+ * takes: of the two factors the greater. */
+static bool is_by_calls(const struct search *search, uint32_t number)
+{
+    const struct context_sums *sides = node_at(search, number)->sides;
+    const struct context_sums *slow = &sides[CONTEXT_SLOW], *usual = &sides[CONTEXT_USUAL];
+    if (slow->calls == 0 || usual->calls == 0 || is_one_call(search, number))
+        return false;
+    double calls = (double)slow->calls / (search->scale * (double)usual->calls);
+    double slow_time = (double)slow->total / (double)slow->calls;
+    double usual_time = (double)usual->total / (double)usual->calls;
+    return extra_of(search, number) > 0 ? calls > 1 && calls * usual_time >= slow_time
+                                        : calls < 1 && calls * usual_time <= slow_time;
+}
+
+/* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
+static enum cause_kind kind_of(const struct search *search, uint32_t number)
+{
+    const struct context_sums *sides = node_at(search, number)->sides;
+    if (is_outside(search, number))
+        return CAUSE_OUTSIDE;
+    if (sides[CONTEXT_USUAL].calls == 0)
+        return CAUSE_ONLY_SLOW;
+    if (sides[CONTEXT_SLOW].calls == 0)
+        return CAUSE_ONLY_USUAL;
+    bool by_calls = is_by_calls(search, number), can_follow = can_be_followed(search, number);
+    /* That the function calls itself more often says little, if what it calls says more. */
+    if (by_calls && !(number == STACK_ROOT && can_follow))
+        return CAUSE_CALLS;
+    if (search->first_child[number] == 0)
+        return CAUSE_SELF;
+    return can_follow ? CAUSE_REST : CAUSE_SPREAD;
+}
+
+/* Follows the difference of the node into its parts. */
+static void follow(struct search *search, struct array *waiting, uint32_t number)
+{
+    double left = extra_of(search, number), self = extra_self_of(search, number);
+    for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i]) {
+        double part = extra_of(search, i);
+        if (!is_worth_naming(search, part))
+            continue;
+        *(uint32_t *)array_add(waiting) = i;
+        left -= part;
+    }
+    if (is_worth_naming(search, self)) {
+        add_cause(search, is_by_calls(search, number) ? CAUSE_CALLS : CAUSE_SELF, number, self);
+        left -= self;
+    }
+    search->rest += left;
+}
+
+static void search_from_root(struct search *search)
+{
+    struct array waiting = array_of(sizeof(uint32_t));
+    array_add(&waiting);
+    while (waiting.count > 0) {
+        uint32_t number = *(uint32_t *)array_at(&waiting, --waiting.count);
+        enum cause_kind kind = kind_of(search, number);
+        if (kind == CAUSE_REST)
+            follow(search, &waiting, number);
+        else
+            add_cause(search, kind, number, extra_of(search, number));
+    }
+    array_free(&waiting);
+}
+
+static void link_children(struct search *search)
+{
+    size_t count = search->tree->nodes.count;
+    search->first_child = memory_allocate_zeroed(count * sizeof *search->first_child);
+    search->next_sibling = memory_allocate_zeroed(count * sizeof *search->next_sibling);
+    for (uint32_t i = (uint32_t)count; i-- > 1;) {
+        const struct context_node *node = node_at(search, i);
+        if (node->target != i)
+            continue;
+        search->next_sibling[i] = search->first_child[node->parent];
+        search->first_child[node->parent] = i;
+    }
+}
+
+static int compare_causes(const void *left, const void *right, void *context)
+{
+    const struct cause *a = left, *b = right;
+    const struct attribution_request *request = context;
+    double one = request->is_symmetric ? fabs(a->extra) : a->extra;
+    double other = request->is_symmetric ? fabs(b->extra) : b->extra;
+    if (one != other)
+        return one > other ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+/* Takes the smallest causes off the list until it is short enough. */
+static void cut(struct search *search)
+{
+    struct array *causes = search->causes;
+    while (causes->count > search->request->causes_max) {
+        struct cause *all = causes->elements, *smallest = all;
+        for (size_t i = 1; i < causes->count; i++)
+            if (fabs(all[i].extra) < fabs(smallest->extra))
+                smallest = &all[i];
+        search->rest += smallest->extra;
+        *smallest = all[--causes->count];
+    }
+}
+
+static void put_in_order(struct search *search)
+{
+    struct array *causes = search->causes;
+    cut(search);
+    if (causes->count > 1)
+        qsort_r(causes->elements, causes->count, causes->element_size, compare_causes,
+                (void *)search->request);
+    if (search->rest == 0)
+        return;
+    struct cause *rest = array_add(causes);
+    rest->kind = CAUSE_REST;
+    rest->extra = search->rest;
+}
+
+static double size_of_all(const struct search *search)
+{
+    double size = 0;
+    for (uint32_t i = 0; i < search->tree->nodes.count; i++)
+        size += fabs(extra_self_of(search, i));
+    return size;
+}
+
+double attribute(const struct attribution_request *request, struct array *causes)
+{
+    const struct context_tree *tree = request->tree;
+    struct search search = {
+        .request = request,
+        .tree = tree,
+        .scale = (double)tree->calls[CONTEXT_SLOW] / (double)tree->calls[CONTEXT_USUAL],
+        .causes = causes,
+    };
+    search.whole = extra_of(&search, STACK_ROOT);
+    search.size = fabs(search.whole);
+    if (request->is_symmetric)
+        search.size = size_of_all(&search);
+    link_children(&search);
+    search_from_root(&search);
+    put_in_order(&search);
+    free(search.first_child);
+    free(search.next_sibling);
+    return search.whole;
+}

@@ -1,0 +1,182 @@
+#include "index/call_ordinal.h"
+
+#include "base/memory.h"
+#include "index/scan_parts.h"
+#include "index/span_scan.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* ---- the number of a call ---- */
+
+struct call_count {
+    const struct trace_index *index;
+    const struct call_place *last;
+    uint32_t group;
+    atomic_uint_fast64_t calls;
+};
+
+static void *begin_count(void *context)
+{
+    return context;
+}
+
+static bool count_part(void *state, const struct scan_part *part, struct error *error)
+{
+    struct call_count *count = state;
+    uint64_t calls = 0;
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(count->index, part->track, part->range);
+    scan.only_group = count->group;
+    for (size_t given; (given = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = 0; i < given; i++)
+            calls +=
+                index_group_of(count->index, spans[i].function) == count->group &&
+                range_overlaps(part->range, &spans[i]) && part_counts(part, &spans[i]) &&
+                call_place_compare(&(struct call_place){part->track, spans[i]}, count->last) <= 0;
+    atomic_fetch_add(&count->calls, calls);
+    return span_scan_end(&scan);
+}
+
+static void end_count(void *context, void *state)
+{
+    (void)context;
+    (void)state;
+}
+
+bool index_call_ordinal(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
+                        const struct call_place *call, uint64_t *ordinal, struct error *error)
+{
+    struct call_count count = {.index = index, .last = call, .group = group};
+    const struct part_scanner scanner = {&count, begin_count, count_part, end_count};
+    const struct index_range range = {0, call->span.start + 1};
+    bool ok = scan_parts(index, tracks, range, &scanner, error);
+    *ordinal = atomic_load(&count.calls);
+    return ok;
+}
+
+/* ---- the call of a number ---- */
+
+/* The range in which the call begins is cut into bins, whose calls are counted; then the bin that
+ * holds it is cut. */
+enum { BINS = 4096, FEW_CALLS = 1 << 16 };
+
+struct nth_search {
+    const struct trace_index *index;
+    uint32_t group;
+    struct index_range range; /* in which the call begins */
+    uint64_t width;           /* of a bin, ns */
+    uint64_t bins[BINS];
+    bool is_collected;   /* the calls themselves are wanted */
+    struct array places; /* of struct call_place */
+};
+
+struct nth_part {
+    const struct nth_search *search;
+    uint64_t bins[BINS];
+    struct array places;
+};
+
+static void *begin_nth(void *context)
+{
+    struct nth_part *part = memory_allocate_zeroed(sizeof *part);
+    part->search = context;
+    part->places = array_of(sizeof(struct call_place));
+    return part;
+}
+
+static bool scan_nth(void *state, const struct scan_part *scanned, struct error *error)
+{
+    struct nth_part *part = state;
+    const struct nth_search *search = part->search;
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(search->index, scanned->track, scanned->range);
+    scan.only_group = search->group;
+    for (size_t given; (given = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = 0; i < given; i++) {
+            const struct index_span *span = &spans[i];
+            if (index_group_of(search->index, span->function) != search->group ||
+                span->start < scanned->range.from || span->start >= scanned->range.to)
+                continue;
+            part->bins[(span->start - search->range.from) / search->width]++;
+            if (search->is_collected)
+                array_add_all(&part->places, &(struct call_place){scanned->track, *span}, 1);
+        }
+    return span_scan_end(&scan);
+}
+
+static void end_nth(void *context, void *state)
+{
+    struct nth_search *search = context;
+    struct nth_part *part = state;
+    for (size_t i = 0; i < BINS; i++)
+        search->bins[i] += part->bins[i];
+    array_add_all(&search->places, part->places.elements, part->places.count);
+    array_free(&part->places);
+    free(part);
+}
+
+static bool search_range(struct nth_search *search, struct index_tracks tracks, struct error *error)
+{
+    const struct part_scanner scanner = {search, begin_nth, scan_nth, end_nth};
+    for (size_t i = 0; i < BINS; i++)
+        search->bins[i] = 0;
+    search->width = (search->range.to - search->range.from + BINS - 1) / BINS;
+    return scan_parts(search->index, tracks, search->range, &scanner, error);
+}
+
+/* Narrows the range to the bin of the call, whose number in it becomes *ordinal; *calls: how many
+ * begin there. False: there are fewer calls. */
+static bool narrow(struct nth_search *search, uint64_t *ordinal, uint64_t *calls)
+{
+    size_t bin = 0;
+    for (; bin < BINS && search->bins[bin] < *ordinal; bin++)
+        *ordinal -= search->bins[bin];
+    if (bin == BINS)
+        return false;
+    uint64_t from = search->range.from + bin * search->width;
+    if (from + search->width < search->range.to)
+        search->range.to = from + search->width;
+    search->range.from = from;
+    *calls = search->bins[bin];
+    return true;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    return call_place_compare(a, b);
+}
+
+bool index_nth_call(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
+                    uint64_t ordinal, struct call_place *call, struct error *error)
+{
+    if (!index_check_group(index, group, error))
+        return false;
+    const uint64_t wanted = ordinal;
+    uint64_t calls = UINT64_MAX;
+    struct nth_search search = {
+        .index = index,
+        .group = group,
+        .range = {0, index->facts.duration + 1},
+        .places = array_of(sizeof(struct call_place)),
+    };
+    bool ok = true, found = wanted > 0;
+    while (ok && found && calls > FEW_CALLS && (calls == UINT64_MAX || search.width > 1)) {
+        ok = search_range(&search, tracks, error);
+        found = ok && narrow(&search, &ordinal, &calls);
+    }
+    search.is_collected = true;
+    ok = ok && (!found || search_range(&search, tracks, error));
+    if (ok && found && ordinal <= search.places.count) {
+        qsort(search.places.elements, search.places.count, search.places.element_size,
+              compare_places);
+        *call = *(struct call_place *)array_at(&search.places, ordinal - 1);
+    } else if (ok) {
+        uint64_t all = trace_index_group_calls(index, group);
+        ok = error_set(error, ERROR_NOT_FOUND, "the trace has only %llu call%s of %s, not %llu",
+                       (unsigned long long)all, all == 1 ? "" : "s",
+                       trace_index_function(index, group).name, (unsigned long long)wanted);
+    }
+    array_free(&search.places);
+    return ok;
+}

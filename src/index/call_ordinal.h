@@ -1,0 +1,19 @@
+/* Calls of a function by number: `f#804` is its 804th, by start, then depth, then track.
+ *
+ * Called for what the user names, and to name what is shown. The time that an answer takes grows
+ * with the function's calls up to that one, but the memory does not.
+ */
+#ifndef MAGIC_TRACE_INDEX_CALL_ORDINAL_H
+#define MAGIC_TRACE_INDEX_CALL_ORDINAL_H
+
+#include "index/span_search.h"
+
+/* The number of the calls of `group` in the tracks up to `call`, itself included. */
+bool index_call_ordinal(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
+                        const struct call_place *call, uint64_t *ordinal, struct error *error);
+
+/* The call with this number, from 1. ERROR_NOT_FOUND: there are fewer. */
+bool index_nth_call(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
+                    uint64_t ordinal, struct call_place *call, struct error *error);
+
+#endif

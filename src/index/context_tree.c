@@ -1,0 +1,178 @@
+#include "index/context_tree.h"
+
+#include "base/memory.h"
+#include "index/span_scan.h"
+
+#include <stdlib.h>
+
+enum { CONTEXT_ROOT = STACK_ROOT };
+
+struct context_tree context_tree_new(uint32_t group)
+{
+    struct context_tree tree = {
+        .paths = stack_tree_new(),
+        .nodes = array_of(sizeof(struct context_node)),
+        .active = array_of(sizeof(uint32_t)),
+    };
+    struct context_node *root = array_add(&tree.nodes);
+    root->group = group;
+    return tree;
+}
+
+void context_tree_free(struct context_tree *tree)
+{
+    stack_tree_free(&tree->paths);
+    array_free(&tree->nodes);
+    array_free(&tree->active);
+}
+
+void context_tree_begin_call(struct context_tree *tree, enum context_side side)
+{
+    tree->added++;
+    tree->calls[side]++;
+    tree->active.count = 0;
+}
+
+/* The node with this group from `number` up to the root; `otherwise` when there is none. */
+static uint32_t find_around(const struct context_tree *tree, uint32_t number, uint32_t group,
+                            uint32_t otherwise)
+{
+    for (;;) {
+        const struct context_node *node = context_tree_node(tree, number);
+        if (node->group == group)
+            return number;
+        if (number == CONTEXT_ROOT)
+            return otherwise;
+        number = node->parent;
+    }
+}
+
+static uint32_t child_of(struct context_tree *tree, uint32_t parent, uint32_t group)
+{
+    uint32_t number = stack_tree_child(&tree->paths, parent, group);
+    if (number == tree->nodes.count) {
+        const struct context_node node = {
+            .parent = parent,
+            .group = group,
+            .target = find_around(tree, parent, group, number),
+        };
+        array_add_all(&tree->nodes, &node, 1);
+    }
+    uint32_t target = context_tree_node(tree, number)->target;
+    if (target != number)
+        context_tree_node(tree, target)->is_recursive = true;
+    return target;
+}
+
+void context_tree_enter(struct context_tree *tree, uint32_t depth, uint32_t group,
+                        const struct call_place *place, enum context_side side)
+{
+    struct array *active = &tree->active;
+    uint32_t parent = CONTEXT_ROOT, number = CONTEXT_ROOT;
+    if (active->count > depth)
+        active->count = depth;
+    if (active->count > 0) {
+        parent = *(uint32_t *)array_at(active, active->count - 1);
+        number = child_of(tree, parent, group);
+    }
+    while (active->count <= depth) /* callers are missing in a damaged index alone */
+        *(uint32_t *)array_add(active) = number;
+    struct context_node *node = context_tree_node(tree, number);
+    struct context_sums *sums = &node->sides[side];
+    uint64_t length = place->span.end - place->span.start;
+    sums->calls++;
+    sums->self += length;
+    if (node->last_seen != tree->added) {
+        node->last_seen = tree->added;
+        sums->present++;
+    }
+    if (depth > 0)
+        context_tree_node(tree, parent)->sides[side].self -= length;
+    bool is_longest = sums->calls == 1 || length > sums->longest;
+    if (is_longest)
+        sums->longest = length;
+    if (is_longest && side == CONTEXT_SLOW)
+        node->longest = *place;
+}
+
+static bool is_call(const struct index_span *span, const struct call_place *call)
+{
+    return span->start == call->span.start && span->end == call->span.end &&
+           span->depth == call->span.depth;
+}
+
+static uint32_t id_of(struct context_source source, const struct index_span *span)
+{
+    uint32_t group = index_group_of(source.index, span->function);
+    return source.ids ? source.ids[group] : group;
+}
+
+bool context_tree_add(struct context_tree *tree, struct context_source source,
+                      const struct call_place *call, enum context_side side, struct error *error)
+{
+    const struct index_range range = {call->span.start, call->span.end + 1};
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(source.index, call->track, range);
+    bool began = false, ended = false;
+    context_tree_begin_call(tree, side);
+    for (size_t count; !ended && (count = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = count; i-- > 0 && !ended;) {
+            if (!began)
+                began = is_call(&spans[i], call);
+            else
+                ended = spans[i].depth <= call->span.depth;
+            if (began && !ended)
+                context_tree_enter(tree, spans[i].depth - call->span.depth,
+                                   id_of(source, &spans[i]),
+                                   &(struct call_place){call->track, spans[i]}, side);
+        }
+    return span_scan_end(&scan);
+}
+
+static bool add_track(struct context_tree *tree, struct context_source source, uint32_t track,
+                      struct index_range range, enum context_side side, struct error *error)
+{
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(source.index, track, range);
+    /* What is below the root has all its time. */
+    tree->active.count = 0;
+    *(uint32_t *)array_add(&tree->active) = CONTEXT_ROOT;
+    for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = count; i-- > 0;) {
+            if (!range_overlaps(range, &spans[i]))
+                continue;
+            struct call_place place = {track, spans[i]};
+            place.span.end = place.span.start + range_clip(range, &spans[i]);
+            context_tree_enter(tree, spans[i].depth + 1, id_of(source, &spans[i]), &place, side);
+        }
+    context_tree_node(tree, CONTEXT_ROOT)->sides[side].self = 0;
+    return span_scan_end(&scan);
+}
+
+bool context_tree_add_range(struct context_tree *tree, struct context_source source,
+                            struct index_range range, enum context_side side, struct error *error)
+{
+    struct context_sums *root = &context_tree_node(tree, CONTEXT_ROOT)->sides[side];
+    context_tree_begin_call(tree, side);
+    root->calls++;
+    root->present++;
+    for (uint32_t track = 0; track < trace_index_facts(source.index)->tracks; track++)
+        if (!trace_index_track(source.index, track).is_hits &&
+            !add_track(tree, source, track, range, side, error))
+            return false;
+    return true;
+}
+
+void context_tree_finish(struct context_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->nodes.count; i++)
+        for (int side = 0; side < CONTEXT_SIDES; side++) {
+            struct context_sums *sums = &context_tree_node(tree, i)->sides[side];
+            sums->total = sums->self;
+        }
+    for (uint32_t i = (uint32_t)tree->nodes.count; i-- > 1;) {
+        const struct context_node *node = context_tree_node(tree, i);
+        for (int side = 0; side < CONTEXT_SIDES; side++)
+            context_tree_node(tree, node->parent)->sides[side].total += node->sides[side].total;
+    }
+}

@@ -1,0 +1,54 @@
+/* Which inlined call each address of a function belongs to.
+ *
+ * An inlined call is the body of a function that a compiler put into another at one place: a
+ * DW_TAG_inlined_subroutine. Inlined calls nest; the innermost one names an address. The code of a
+ * function is cut into runs: consecutive addresses with the same innermost inlined call.
+ *
+ * Compilers interleave the instructions of an inlined call with those around it, so runs of a few
+ * instructions are merged into what surrounds them, by one rule. Let O be the innermost inlined
+ * call (or the function itself) that contains both the run before and the run after. A run is given
+ * to O if
+ *   - it is at most INLINED_RUN_MERGED bytes long, and
+ *   - the runs before and after share no inlined call with it that is not O or contains O: its own
+ *     end with it, and
+ *   - none of its own begins in it: a short call remains a call, and
+ *   - the run after does not begin an inlined call that the run is not inside of: where control
+ *     comes back to the beginning, that is another call.
+ * The rule is applied from the lowest address on until it changes nothing: first to runs of code
+ * that contains O, which so becomes whole, then to all.
+ *
+ * Made by inlined_calls.c of debug information. Source: DWARF 5, 3.3.8 "Inlined Subroutines".
+ */
+#ifndef MAGIC_TRACE_SYMBOL_INLINED_RUNS_H
+#define MAGIC_TRACE_SYMBOL_INLINED_RUNS_H
+
+#include "base/array.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Index of an inlined call in the list of its function; 0: the function itself. */
+typedef uint32_t inlined_index;
+
+struct inlined_nesting {
+    inlined_index parent; /* smaller than its own index */
+    uint32_t depth;       /* 1: directly in the function; of index 0: 0 */
+    uint64_t entry;       /* where it begins */
+};
+
+struct inlined_run {
+    uint64_t start, end; /* end exclusive */
+    inlined_index innermost;
+};
+
+enum { INLINED_RUN_MERGED = 16 };
+
+/* Merges runs (of struct inlined_run, ascending, without holes). `calls` (of struct
+ * inlined_nesting) holds the calls that they name. */
+void inlined_runs_merge(struct array *runs, const struct inlined_nesting *calls);
+
+/* The run that holds `address`; NULL: none does. */
+const struct inlined_run *inlined_runs_find(const struct inlined_run *runs, size_t count,
+                                            uint64_t address);
+
+#endif

@@ -1,0 +1,266 @@
+/* Causes in trees that are made by hand, and that random trees' causes add up. */
+#include "analysis/attribution.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Groups. */
+enum { SUBJECT, PARSE, READ, COPY, LOG, SYSCALL, GROUPS };
+
+static const bool is_outside[GROUPS] = {[SYSCALL] = true};
+static const bool is_own[GROUPS] = {true, true, true, true, true, false};
+
+/* An activation: callers come before what they call, and their time holds that of their callees. */
+struct step {
+    uint32_t depth, group;
+    uint64_t length;
+};
+
+static void add_call(struct context_tree *tree, enum context_side side, const struct step *steps,
+                     size_t count)
+{
+    context_tree_begin_call(tree, side);
+    for (size_t i = 0; i < count; i++) {
+        const struct call_place place = {.span = {.end = steps[i].length, .depth = steps[i].depth}};
+        context_tree_enter(tree, steps[i].depth, steps[i].group, &place, side);
+    }
+}
+
+#define ADD(tree, side, ...)                                                                       \
+    add_call(tree, side, (const struct step[]){__VA_ARGS__},                                       \
+             sizeof((const struct step[]){__VA_ARGS__}) / sizeof(struct step))
+
+struct found {
+    struct context_tree tree;
+    struct array causes;
+    double extra;
+};
+
+static struct found find_causes(struct context_tree tree, size_t causes_max)
+{
+    struct found found = {.tree = tree, .causes = array_of(sizeof(struct cause))};
+    context_tree_finish(&found.tree);
+    const struct attribution_request request = {
+        .tree = &found.tree, .is_outside = is_outside, .is_own = is_own, .causes_max = causes_max};
+    found.extra = attribute(&request, &found.causes);
+    return found;
+}
+
+static void free_found(struct found *found)
+{
+    array_free(&found->causes);
+    context_tree_free(&found->tree);
+}
+
+static const struct cause *cause_at(const struct found *found, size_t i)
+{
+    assert_true(i < found->causes.count);
+    return array_at(&found->causes, i);
+}
+
+static void assert_cause(const struct found *found, size_t i, enum cause_kind kind, uint32_t group,
+                         double extra)
+{
+    const struct cause *cause = cause_at(found, i);
+    assert_int_equal(cause->kind, kind);
+    assert_float_equal(cause->extra, extra, 1e-6);
+    if (kind != CAUSE_REST)
+        assert_int_equal(context_tree_node(&found->tree, cause->node)->group, group);
+}
+
+static void only_the_slow_call_has_a_child(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 10}, {1, PARSE, 6});
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 12}, {1, PARSE, 8});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 111}, {1, PARSE, 107}, {2, LOG, 100}, {3, COPY, 90});
+    struct found found = find_causes(tree, 5);
+    assert_float_equal(found.extra, 100, 1e-6);
+    assert_int_equal(found.causes.count, 1);
+    assert_cause(&found, 0, CAUSE_ONLY_SLOW, LOG, 100);
+    assert_int_equal(context_tree_node(&found.tree, cause_at(&found, 0)->carrier)->group, COPY);
+    free_found(&found);
+}
+
+static void a_child_is_called_more_often(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 20}, {1, PARSE, 10}, {2, READ, 10});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 51}, {1, PARSE, 40}, {2, READ, 10}, {2, READ, 10},
+        {2, READ, 10}, {2, READ, 10});
+    struct found found = find_causes(tree, 5);
+    assert_cause(&found, 0, CAUSE_CALLS, READ, 30);
+    assert_int_equal(cause_at(&found, 0)->sides[CONTEXT_SLOW].calls, 4);
+    assert_int_equal(cause_at(&found, 0)->sides[CONTEXT_USUAL].calls, 1);
+    assert_cause(&found, 1, CAUSE_SELF, SUBJECT, 1);
+    free_found(&found);
+}
+
+static void one_call_of_many_takes_longer(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 20}, {1, PARSE, 9}, {1, PARSE, 9});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 120}, {1, PARSE, 9}, {1, PARSE, 100}, {1, PARSE, 9});
+    struct found found = find_causes(tree, 5);
+    assert_cause(&found, 0, CAUSE_SELF, PARSE, 100);
+    free_found(&found);
+}
+
+static void time_outside_of_the_program(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 20}, {1, READ, 9}, {2, SYSCALL, 8});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 520}, {1, READ, 509}, {2, SYSCALL, 508});
+    struct found found = find_causes(tree, 5);
+    assert_int_equal(found.causes.count, 1);
+    assert_cause(&found, 0, CAUSE_OUTSIDE, SYSCALL, 500);
+    free_found(&found);
+}
+
+/* PARSE calls READ, which calls PARSE: a path has each once. */
+static void recursion_is_folded(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 10}, {1, PARSE, 8});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 100}, {1, PARSE, 98}, {2, READ, 60}, {3, PARSE, 40},
+        {4, READ, 30});
+    struct found found = find_causes(tree, 5);
+    assert_float_equal(found.extra, 90, 1e-6);
+    const struct context_node *read = context_tree_node(&found.tree, 2);
+    assert_int_equal(read->group, READ);
+    assert_int_equal(read->sides[CONTEXT_SLOW].calls, 2);
+    assert_int_equal(read->sides[CONTEXT_SLOW].total, 20 + 30);
+    assert_int_equal(read->sides[CONTEXT_SLOW].present, 1);
+    assert_int_equal(context_tree_node(&found.tree, 1)->sides[CONTEXT_SLOW].self, 38 + 10);
+    free_found(&found);
+}
+
+static void several_places_are_one_cause(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 10}, {1, PARSE, 3}, {2, COPY, 3}, {1, READ, 3},
+        {2, COPY, 3});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 160}, {1, PARSE, 53}, {2, COPY, 53}, {1, READ, 103},
+        {2, COPY, 103});
+    struct found found = find_causes(tree, 5);
+    assert_int_equal(found.causes.count, 1);
+    assert_cause(&found, 0, CAUSE_SELF, COPY, 150);
+    assert_int_equal(cause_at(&found, 0)->nodes, 2);
+    assert_int_equal(
+        context_tree_node(&found.tree, cause_at(&found, 0)->node)->sides[CONTEXT_SLOW].total, 103);
+    free_found(&found);
+}
+
+static void what_is_saved_comes_last(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 30}, {1, READ, 20});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 210}, {1, COPY, 200});
+    struct found found = find_causes(tree, 5);
+    assert_int_equal(found.causes.count, 2);
+    assert_cause(&found, 0, CAUSE_ONLY_SLOW, COPY, 200);
+    assert_cause(&found, 1, CAUSE_ONLY_USUAL, READ, -20);
+    free_found(&found);
+}
+
+/* Nothing but slower time. */
+static void spread_over_what_a_library_calls(void **state)
+{
+    static const bool none_own[GROUPS] = {true};
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 20}, {1, PARSE, 20}, {2, READ, 5}, {2, COPY, 5},
+        {2, LOG, 5});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 80}, {1, PARSE, 80}, {2, READ, 20}, {2, COPY, 20},
+        {2, LOG, 20});
+    struct found found = {.tree = tree, .causes = array_of(sizeof(struct cause))};
+    context_tree_finish(&found.tree);
+    const struct attribution_request request = {
+        .tree = &found.tree, .is_outside = is_outside, .is_own = none_own, .causes_max = 5};
+    found.extra = attribute(&request, &found.causes);
+    assert_int_equal(found.causes.count, 1);
+    assert_cause(&found, 0, CAUSE_SPREAD, PARSE, 60);
+    free_found(&found);
+}
+
+static void a_short_list_has_a_rest(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 10});
+    ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 260}, {1, PARSE, 100}, {1, READ, 90}, {1, COPY, 60});
+    struct found found = find_causes(tree, 2);
+    assert_int_equal(found.causes.count, 3);
+    assert_cause(&found, 0, CAUSE_ONLY_SLOW, PARSE, 100);
+    assert_cause(&found, 1, CAUSE_ONLY_SLOW, READ, 90);
+    assert_cause(&found, 2, CAUSE_REST, 0, 60);
+    free_found(&found);
+}
+
+/* ---- random trees ---- */
+
+static uint64_t next_random(uint64_t *random, uint64_t limit)
+{
+    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (*random >> 33) % limit;
+}
+
+static void add_random(struct context_tree *tree, enum context_side side, uint64_t *random,
+                       uint32_t depth, uint32_t group, uint64_t length)
+{
+    const struct call_place place = {.span = {.end = length, .depth = depth}};
+    context_tree_enter(tree, depth, group, &place, side);
+    for (uint64_t left = length; depth < 7 && left > 1;) {
+        uint64_t part = next_random(random, left);
+        left -= part + 1;
+        if (next_random(random, 2))
+            add_random(tree, side, random, depth + 1, (uint32_t)next_random(random, GROUPS), part);
+    }
+}
+
+static void causes_add_up(void **state)
+{
+    for (uint64_t seed = 1; seed <= 2000; seed++) {
+        uint64_t random = seed;
+        struct context_tree tree = context_tree_new(SUBJECT);
+        double sums[CONTEXT_SIDES] = {0};
+        for (int side = 0; side < CONTEXT_SIDES; side++)
+            for (uint64_t calls = 1 + next_random(&random, 5); calls > 0; calls--) {
+                uint64_t length = next_random(&random, 2000);
+                sums[side] += (double)length;
+                context_tree_begin_call(&tree, side);
+                add_random(&tree, side, &random, 0, SUBJECT, length);
+            }
+        double scale = (double)tree.calls[CONTEXT_SLOW] / (double)tree.calls[CONTEXT_USUAL];
+        struct found found = find_causes(tree, 1 + seed % 9);
+        assert_float_equal(found.extra, sums[CONTEXT_SLOW] - scale * sums[CONTEXT_USUAL], 1e-6);
+        double sum = 0;
+        for (size_t i = 0; i < found.causes.count; i++)
+            sum += cause_at(&found, i)->extra;
+        assert_float_equal(sum, found.extra, 1e-6);
+        assert_true(found.causes.count <= 2 + seed % 9);
+        free_found(&found);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_slow_call_has_a_child),
+        cmocka_unit_test(a_child_is_called_more_often),
+        cmocka_unit_test(one_call_of_many_takes_longer),
+        cmocka_unit_test(time_outside_of_the_program),
+        cmocka_unit_test(recursion_is_folded),
+        cmocka_unit_test(several_places_are_one_cause),
+        cmocka_unit_test(what_is_saved_comes_last),
+        cmocka_unit_test(spread_over_what_a_library_calls),
+        cmocka_unit_test(a_short_list_has_a_rest),
+        cmocka_unit_test(causes_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* Inlined functions on a stack: in function a, the code from 0x100 on is x, inlined, and that from
+ * 0x200 on is y inside of x. Spans are written as in scene.h.
+ */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { NONE = INLINED_NONE, X, Y };
+
+static bool find(void *context, function_id function, uint64_t start, uint64_t address,
+                 inlined_id *inlined)
+{
+    if (function != id_of('a'))
+        return false;
+    assert_int_equal(start, at('a', 0));
+    *inlined = address < at('a', 0x100) ? NONE : address < at('a', 0x200) ? X : Y;
+    return true;
+}
+
+static const struct inlined *get(void *context, inlined_id inlined)
+{
+    static struct inlined table[] = {
+        [X] = {.outer = NONE, .depth = 1}, [Y] = {.outer = X, .depth = 2}};
+    table[X].function = id_of('x');
+    table[Y].function = id_of('y');
+    return &table[inlined];
+}
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    scene.stack.inlined = (struct inlined_view){.find = find, .get = get};
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
+static void go_to(struct scene *scene, uint64_t offset)
+{
+    inlined_id inlined;
+    find(NULL, id_of('a'), at('a', 0), at('a', offset), &inlined);
+    struct flow_event event = {.kind = FLOW_INLINED,
+                               .time = {scene->time},
+                               .to = at('a', offset),
+                               .next = inlined,
+                               .function = id_of('a')};
+    scene->time += SCENE_STEP;
+    follow_events(&scene->stack, &event, 1);
+}
+
+/* Checks nesting, too. */
+static void assert_shown(struct scene *scene, const char *expected)
+{
+    static const char *const ends[] = {[SPAN_END_RETURN] = ")",
+                                       [SPAN_END_UNWOUND] = ")u",
+                                       [SPAN_END_GAP] = ")g",
+                                       [SPAN_END_OF_TRACE] = ")$",
+                                       [SPAN_END_TAIL_CALL] = ")t"};
+    char text[512] = "", open[64];
+    size_t length = 0, depth = 0;
+    struct replay replay;
+    struct replay_event event;
+    follow_end(&scene->stack, &(struct follow_ending){0});
+    replay_init(&replay, &scene->stack);
+    while (replay_next(&replay, &event)) {
+        char letter = (char)('a' + event.function - FUNCTION_FIRST);
+        assert_true(length + 8 < sizeof text);
+        if (event.kind == SPAN_ENTER) {
+            open[depth++] = letter;
+            text[length++] = letter;
+            strcpy(text + length, event.flags & SPAN_START_INFERRED ? "?(" : "(");
+        } else if (event.kind == SPAN_LEAVE && event.gap == NULL) {
+            assert_int_equal(open[--depth], letter);
+            strcpy(text + length, ends[event.end]);
+        }
+        length = strlen(text);
+    }
+    replay_free(&replay);
+    assert_int_equal(depth, 0);
+    assert_string_equal(text, expected);
+}
+
+static void they_are_entered_and_left(void **state)
+{
+    struct scene *scene = *state;
+    call(scene, at('m', 0), 'a');
+    go_to(scene, 0x100);
+    go_to(scene, 0x200);
+    go_to(scene, 0x100);
+    go_to(scene, 0x104); /* says what is so */
+    go_to(scene, 0x10);
+    go_to(scene, 0x200);
+    return_after(scene, at('m', 0));
+    assert_shown(scene, "m?(a(x(y())x(y())))$");
+}
+
+static void calls_are_inside_of_them(void **state)
+{
+    struct scene *scene = *state;
+    call(scene, at('m', 0), 'a');
+    go_to(scene, 0x200);
+    call(scene, at('a', 0x210), 'b');
+    return_after(scene, at('a', 0x210));
+    call(scene, at('a', 0x220), 'b');
+    return_after(scene, at('a', 0x220));
+    go_to(scene, 0x100);
+    return_after(scene, at('m', 0));
+    assert_shown(scene, "m?(a(x(y(b()b()))))$");
+}
+
+static void recursion_has_its_own(void **state)
+{
+    struct scene *scene = *state;
+    call(scene, at('m', 0), 'a');
+    go_to(scene, 0x100);
+    call(scene, at('a', 0x110), 'a');
+    go_to(scene, 0x200);
+    return_after(scene, at('a', 0x110));
+    go_to(scene, 0x10);
+    return_after(scene, at('m', 0));
+    assert_shown(scene, "m?(a(x(a(x(y())))))$");
+}
+
+static void discovered_callers_have_them(void **state)
+{
+    struct scene *scene = *state;
+    resume(scene, at('b', 0x10));
+    return_after(scene, at('a', 0x210));
+    go_to(scene, 0x10);
+    assert_shown(scene, "a?(x?(y?(b?())))$");
+}
+
+static void a_resumed_function_has_them(void **state)
+{
+    struct scene *scene = *state;
+    resume(scene, at('a', 0x100));
+    go_to(scene, 0x200);
+    assert_shown(scene, "a?(x?(y()$)$)$");
+}
+
+static void unwinding_ends_them(void **state)
+{
+    struct scene *scene = *state;
+    resume(scene, at('m', 0));
+    call(scene, at('m', 0), 'a');
+    go_to(scene, 0x200);
+    call(scene, at('a', 0x210), 'b');
+    call(scene, at('b', 0), 'a');
+    go_to(scene, 0x100);
+    jump(scene, at('m', 0x100));
+    assert_shown(scene, "m(a(x(y(b(a(x()u)u)u)u)u)u)$");
+}
+
+static void gaps_end_them(void **state)
+{
+    struct scene *scene = *state;
+    resume(scene, at('m', 0));
+    call(scene, at('m', 0), 'a');
+    go_to(scene, 0x100);
+    gap(scene, FLOW_GAP_LOST, 0);
+    resume(scene, at('c', 0));
+    assert_shown(scene, "m(a(x()g)g)gc?()$");
+}
+
+static void events_of_other_functions_are_ignored(void **state)
+{
+    struct scene *scene = *state;
+    call(scene, at('m', 0), 'b');
+    go_to(scene, 0x100);
+    return_after(scene, at('m', 0));
+    assert_shown(scene, "m?(b())$");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(they_are_entered_and_left, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(calls_are_inside_of_them, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(recursion_has_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(discovered_callers_have_them, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_resumed_function_has_them, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unwinding_ends_them, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(gaps_end_them, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(events_of_other_functions_are_ignored, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
