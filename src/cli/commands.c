@@ -19,6 +19,7 @@ const struct command *const *command_all(void)
         &view_command,
         &report_command,
         &explain_command,
+        &compare_command,
         &export_command,
         &query_command,
         &dump_command,
