@@ -112,7 +112,7 @@ static bool answer_mistake(struct http_answer *answer, struct error *error)
     if (!query_json_open(answer, &json, error))
         return false;
     json_text_open(&json, '{');
-    query_write_string(&json, "error", error->text);
+    json_text_member_string(&json, "error", error->text);
     json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
