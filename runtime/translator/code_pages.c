@@ -280,6 +280,17 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
     return range;
 }
 
+void tr_code_report_all(struct tr_thread *thread)
+{
+    tr_lock(&thread->process->lock);
+    tr_code_map_read(&map, lose, thread);
+    for (struct tr_code_region *region = NULL;
+         (region = tr_code_map_next(&map, region, 0, UINT64_MAX));)
+        if (region->protection & PROT_EXEC)
+            report(thread, region);
+    tr_unlock(&thread->process->lock);
+}
+
 /* --- Content --- */
 
 static bool is_of_file(struct tr_code_region *region, uint64_t address)

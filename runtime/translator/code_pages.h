@@ -35,6 +35,10 @@ static inline bool tr_probe_read(void *to, uint64_t from, size_t size)
  * `thread` is for the records. */
 struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc);
 
+/* Reports all code that lies in files and in the vDSO: what runs when a process is taken over has callers there. Takes
+ * process->lock. */
+void tr_code_report_all(struct tr_thread *thread);
+
 /* Bytes [pc, end) are about to be translated or were: with TR_CODE_PROTECTED and TR_CODE_CHANGING their pages are
  * dumped for the recorder if they changed since. */
 void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end);

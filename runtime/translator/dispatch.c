@@ -8,6 +8,7 @@
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/hot_path.h"
 #include "runtime/translator/log.h"
+#include "runtime/translator/recorder.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
@@ -93,8 +94,7 @@ static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment
 {
     if (!(thread->signals.pending && tr_signal_deliver(thread, in_fragment)) && in_fragment)
         tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
-    if (thread->let_go ||
-        atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
+    if (thread->let_go || tr_recording_is_over(thread->process->control))
         tr_let_go(thread, TR_SLOT_LET_GO);
     /* A loop around a system call may have no other place where the limit is compared. */
     if (tr_log_is_due(thread) && !tr_log_check(thread, false))

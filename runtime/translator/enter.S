@@ -253,6 +253,8 @@ tr_start_info:
     .zero 128
 
     .bss
+    .globl tr_first_stack_end
+    .hidden tr_first_stack_end
     .align 64
     .zero 16384
 tr_first_stack_end:

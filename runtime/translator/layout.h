@@ -70,7 +70,9 @@ struct tr_options {
     uint32_t place_count;                                 /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop; /* bool */
     uint32_t on_cpu;                                      /* bool: see longer_than */
-    uint64_t duration_threshold, delay_threshold;         /* 0: none */
+    /* bool: the processes ran before the recording, and are to run after it: threads leave when the recorder has died */
+    uint32_t attached;
+    uint64_t duration_threshold, delay_threshold; /* 0: none */
     /* not 0: hits are the ends of the calls that begin at the places, and count when a call has lasted longer; with
      * on_cpu longer on a processor */
     uint64_t longer_than;
@@ -317,8 +319,9 @@ enum tr_event {
                      first one after TR_FORKED */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP, /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
-    TR_LOST, /* u64 time: log was given up here; nothing is known of what ran before this */
-    TR_FORKED, /* u64 time: first record of a child after fork or vfork: it goes on where its parent called it */
+    TR_LOST,   /* u64 time: log was given up here; nothing is known of what ran before this */
+    TR_FORKED, /* u64 time: first record of a child after fork or vfork, which goes on where its parent called it, and of a
+                    thread that was taken over: it has callers */
     TR_EVENT_KINDS,
 };
 

@@ -1,6 +1,7 @@
 /* A thread that was traced goes on natively, and the others of its process, too. */
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/log.h"
+#include "runtime/translator/rseq.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
@@ -39,5 +40,6 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
         tr_unlock(&process->lock);
     }
     tr_signal_let_go(thread, stay);
+    tr_rseq_resume(thread);
     tr_signal_return_natively(thread);
 }

@@ -390,7 +390,7 @@ bool tr_log_is_due(const struct tr_thread *thread)
 bool tr_log_check(struct tr_thread *thread, bool in_fragment)
 {
     struct tr_control *control = thread->process->control;
-    if (atomic_load_explicit(&control->frozen, memory_order_relaxed))
+    if (tr_recording_is_over(control))
         return false;
     /* The entry is logged again in a new chunk, where a reader may begin. Meanwhile nothing stands there: a reader of a
      * killed thread's log would take what is written after it for records. */

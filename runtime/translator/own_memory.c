@@ -105,3 +105,16 @@ bool tr_own_overlaps(uint64_t start, uint64_t end)
     struct tr_own_range range;
     return tr_own_next(start, &range) && range.start < end;
 }
+
+/* A block of ranges lies in a range of its own, the first one of the block. */
+void tr_own_unmap_all(uint64_t kept)
+{
+    for (struct own_block *block = &first_block, *next; block; block = next) {
+        next = atomic_load(&block->next);
+        for (uint32_t i = RANGES; i-- > 0;) {
+            uint64_t start = atomic_load(&block->slots[i].start), end = block->slots[i].end;
+            if (start != 0 && start != kept)
+                tr_syscall(__NR_munmap, start, end - start, 0);
+        }
+    }
+}

@@ -27,6 +27,9 @@ void tr_own_remove(uint64_t start);
 /* The lowest own range that ends above `address`. False: there is none. */
 bool tr_own_next(uint64_t address, struct tr_own_range *range);
 
+/* Unmaps all own ranges but the one that begins at `kept`. Nobody uses them any more. */
+void tr_own_unmap_all(uint64_t kept);
+
 bool tr_own_overlaps(uint64_t start, uint64_t end);
 
 #endif

@@ -57,7 +57,7 @@ void tr_process_begun(struct tr_thread *thread, const struct tr_start *start)
 
 /* ---- a new thread or process begins ---- */
 
-static uint32_t reserve_slot(struct tr_control *control)
+uint32_t tr_slot_reserve(struct tr_control *control)
 {
     struct tr_places slots = {&control->next_slot, control->free_slots, control->slot_count};
     uint32_t slot;
@@ -118,7 +118,7 @@ void tr_child_begin(struct tr_thread *thread)
     if (is_process && !options_of(thread)->follow)
         go_natively(thread, TR_SLOT_LET_GO);
     bool untraced = !is_process && !options_of(thread)->multi_thread;
-    uint32_t slot = untraced ? UINT32_MAX : reserve_slot(thread->process->control);
+    uint32_t slot = untraced ? UINT32_MAX : tr_slot_reserve(thread->process->control);
     uint64_t forked = tr_time(thread); /* before anything in its log */
     tr_log_begin(thread, slot, untraced);
     if (untraced)
@@ -245,7 +245,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     if (table == UINT32_MAX)
         go_natively(thread, TR_SLOT_NO_SPACE);
     tr_fragments_forked(process, table);
-    tr_log_begin(thread, reserve_slot(process->control), false);
+    tr_log_begin(thread, tr_slot_reserve(process->control), false);
     tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
     log_forked(thread);
     enter(thread);

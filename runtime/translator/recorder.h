@@ -16,4 +16,12 @@ static inline bool tr_recorder_lives(const struct tr_control *control)
            !(atomic_load(&control->recorder) & TR_RECORDER_DIED);
 }
 
+/* Threads are to go on natively. A program that `run` started is traced on when its recorder has died: its log can be
+ * finished later. */
+static inline bool tr_recording_is_over(const struct tr_control *control)
+{
+    return atomic_load_explicit(&control->frozen, memory_order_relaxed) ||
+           (control->options.attached && !tr_recorder_lives(control));
+}
+
 #endif

@@ -44,6 +44,13 @@ enum { TR_RESTART = -513 };
 void tr_signal_begin_process(struct tr_process *process, struct tr_thread *thread,
                              void *signal_stack);
 
+/* Likewise in a process that is taken over while all of its other threads are stopped: its dispositions. Then for each
+ * thread that had begun natively, in it, with all signals blocked: the rest. Its mask and `extended_state` are set. */
+void tr_signal_take_over_actions(struct tr_process *process);
+void tr_signal_take_over_thread(struct tr_thread *thread, void *signal_stack);
+/* The program's own dispositions again. */
+void tr_signal_give_actions_back(const struct tr_process *process);
+
 /* Around clone, fork and vfork, by the thread that calls it, with signals blocked (tr_signals_block). `flags` are
  * those of clone. `child` is the new thread's structure, whose `signals` are set, or with flags that do not share
  * memory `parent` itself. The parent calls tr_signal_after_clone when the system call has returned. */

@@ -95,13 +95,30 @@ void tr_signal_begin_process(struct tr_process *process, struct tr_thread *threa
     tr_syscall6(__NR_rt_sigprocmask, SIG_SETMASK, (uint64_t)&all_signals, (uint64_t)&signals->mask,
                 SET_SIZE, 0, 0);
     install_alt_stack(signal_stack);
+    tr_signal_take_over_actions(process);
+    tr_set_kernel_mask(~synchronous_signals);
+    learn_extended_state(signals);
+    tr_signals_unblock(thread);
+}
+
+void tr_signal_take_over_actions(struct tr_process *process)
+{
     for (int signal = 1; signal <= TR_SIGNALS; signal++) {
         struct tr_action *action = &process->actions[signal - 1];
         if (tr_get_kernel_action(signal, action) == 0 && !is_kernels(signal, action))
             tr_install_action(signal, action);
     }
-    tr_set_kernel_mask(~synchronous_signals);
-    learn_extended_state(signals);
+}
+
+void tr_signal_take_over_thread(struct tr_thread *thread, void *signal_stack)
+{
+    struct tr_signals_of_thread *signals = &thread->signals;
+    stack_t ours = {.ss_sp = signal_stack, .ss_size = TR_SIGNAL_STACK_SIZE}, its;
+    tr_syscall(__NR_sigaltstack, (uint64_t)&ours, (uint64_t)&its, 0);
+    signals->alt_start = (uint64_t)its.ss_sp;
+    signals->alt_size = its.ss_size;
+    signals->alt_flags = (uint32_t)its.ss_flags;
+    signals->actions = thread->process->actions;
     tr_signals_unblock(thread);
 }
 

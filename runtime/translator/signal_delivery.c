@@ -607,14 +607,19 @@ int64_t tr_sys_rt_sigtimedwait(struct tr_thread *thread)
 
 /* ---- going on natively ---- */
 
-static void give_actions_back(const struct tr_signals_of_thread *signals)
+static void give_actions_back(const struct tr_action *actions)
 {
     for (int signal = 1; signal <= TR_SIGNALS; signal++) {
         struct tr_action action;
         if (tr_get_kernel_action(signal, &action) == 0 &&
             action.handler == (uint64_t)tr_master_handler)
-            tr_set_kernel_action(signal, &signals->actions[signal - 1]);
+            tr_set_kernel_action(signal, &actions[signal - 1]);
     }
+}
+
+void tr_signal_give_actions_back(const struct tr_process *process)
+{
+    give_actions_back(process->actions);
 }
 
 void tr_signal_let_go(struct tr_thread *thread, bool keep_actions)
@@ -622,7 +627,7 @@ void tr_signal_let_go(struct tr_thread *thread, bool keep_actions)
     struct tr_signals_of_thread *signals = &thread->signals;
     tr_set_kernel_mask(all_signals);
     if (!keep_actions)
-        give_actions_back(signals);
+        give_actions_back(signals->actions);
     if (signals->pending > 0 && !signals->pending_is_fault)
         tr_queue_again(signals->pending, signals->info);
     signals->pending = 0;

@@ -6,6 +6,7 @@
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/memory_calls.h"
+#include "runtime/translator/rseq.h"
 #include "runtime/translator/seccomp_filter.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
@@ -287,7 +288,8 @@ static int64_t call(struct tr_thread *thread, int32_t number)
     case __NR_setns: /* 0: of any kind */
         note_namespace(thread, thread->app.r[TR_RSI] ? thread->app.r[TR_RSI] : CLONE_NEWPID);
         return call_kernel(thread);
-    case __NR_rseq: /* the kernel would look for program counters of ours in the program's tables */
+    case __NR_rseq:
+        return tr_sys_rseq(thread);
     case MAP_SHADOW_STACK:
         return -ENOSYS;
     default:

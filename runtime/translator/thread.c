@@ -76,7 +76,7 @@ static struct tr_thread *find_free(struct tr_process *process)
     return NULL;
 }
 
-/* What generated code needs, and an empty table of indirect targets. */
+/* What generated code needs. */
 static void begin_hot(struct tr_thread *thread)
 {
     struct tr_hot *hot = &thread->hot;
@@ -92,12 +92,24 @@ static void begin_hot(struct tr_thread *thread)
     hot->leave_run_at = (uint64_t)tr_leave_run_at;
     hot->leave_trigger = (uint64_t)tr_leave_trigger;
     hot->leave_run_at = (uint64_t)tr_leave_run_at;
+}
+
+void tr_thread_empty_table(struct tr_thread *thread)
+{
     uint64_t *table = (uint64_t *)((uint8_t *)thread + TR_TABLE_OFFSET);
     for (unsigned i = 0; i < TR_TABLE_ENTRIES; i++)
         table[i] = (uint64_t)tr_leave_indirect;
 }
 
 struct tr_thread *tr_thread_allocate(struct tr_process *process)
+{
+    struct tr_thread *thread = tr_thread_reserve(process);
+    if (thread)
+        tr_thread_empty_table(thread);
+    return thread;
+}
+
+struct tr_thread *tr_thread_reserve(struct tr_process *process)
 {
     tr_lock(&process->thread_lock);
     struct tr_thread *thread = find_free(process);

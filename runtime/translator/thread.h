@@ -140,6 +140,13 @@ struct tr_signals_of_thread {
     struct tr_action own_actions[TR_SIGNALS];
 };
 
+/* What the thread has registered by rseq(2), or believes to have: the kernel knows of it only while the thread runs natively.
+ * It would look for program counters of ours in the program's tables. */
+struct tr_rseq {
+    uint64_t address; /* 0: nothing */
+    uint32_t size, signature;
+};
+
 enum { TR_TIMED_CALLS = 64 }; /* within each other, of one thread; deeper ones are not timed */
 
 /* timed_calls.h */
@@ -191,9 +198,11 @@ struct tr_thread {
     uint64_t exec_cookie; /* struct tr_request */
     struct tr_signals_of_thread signals;
     struct tr_timed_calls timed_calls;
-    struct tr_thread *next; /* in process->threads */
-    uint32_t state;         /* atomic: TR_THREAD_ */
-    uint64_t epoch;         /* of the cache, at the last safe point */
+    struct tr_rseq rseq;
+    const struct tr_attached_thread *attached; /* attachment.h; NULL: it began traced */
+    struct tr_thread *next;                    /* in process->threads */
+    uint32_t state;                            /* atomic: TR_THREAD_ */
+    uint64_t epoch;                            /* of the cache, at the last safe point */
 };
 
 enum { TR_THREAD_FREE, TR_THREAD_USED };
@@ -231,6 +240,10 @@ static inline struct tr_thread *tr_current(void)
 /* Memory for a thread (struct tr_thread, its table, its stacks), new or used before, with all fields 0 but
  * hot.self, hot.stack, process, state. NULL: there is none. */
 struct tr_thread *tr_thread_allocate(struct tr_process *process);
+/* The same, but tr_thread_empty_table is left to be called, by the thread itself before it enters the cache: half a
+ * megabyte that a thread which sleeps for long does without. */
+struct tr_thread *tr_thread_reserve(struct tr_process *process);
+void tr_thread_empty_table(struct tr_thread *thread);
 /* Its memory can be used for another one. */
 void tr_thread_release(struct tr_thread *thread);
 /* Its stack for the master handler: TR_SIGNAL_STACK_SIZE bytes. */

@@ -7,8 +7,8 @@
 #include "engine/recording_directory.h"
 #include "engine/recording_guard.h"
 #include "engine/trigger_hits.h"
-#include "perf_event/running_process.h"
 #include "process/exec_stop.h"
+#include "process/processes.h"
 #include "process/program.h"
 #include "process/program_signals.h"
 #include "recording/session.h"
@@ -372,7 +372,7 @@ static void finish_for_us(void *context)
 static bool guard_recording(struct live_session *session, pid_t pid, struct error *error)
 {
     const struct guard_duty duty = {session, prepare_guard, finish_for_us};
-    session->traced_program = running_process_executable(pid);
+    session->traced_program = process_executable(pid);
     if (!write_session(session, error))
         return false;
     recording_guard_begin(&session->guard, &duty);

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/helper_program.h"
 #include "base/memory.h"
-#include "perf_event/running_process.h"
+#include "process/processes.h"
 #include "process/program.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ bool objects_of_process(struct objects *objects, pid_t pid, struct error *error)
 {
     *objects = (struct objects){.paths = array_of(sizeof(char *))};
     char name[64];
-    char *path = running_process_executable(pid);
+    char *path = process_executable(pid);
     if (!path)
         return error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                                "Can't find executable for process %d", (int)pid);

@@ -3,6 +3,8 @@
 #include "base/log.h"
 
 #include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* How long the program may take to end after Ctrl-C before a message says that we wait for it. */
@@ -62,6 +64,61 @@ static int patience(const struct supervision *supervision, bool reported)
         return PATIENCE_MS;
     bool armed = supervision->has_trigger && !atomic_load(supervision->shared.frozen);
     return armed ? ARMED_MS : disk_reserve_patience(&supervision->reserve);
+}
+
+/* A process whose first thread has ended shows as a zombie while others run. */
+static bool has_other_threads(pid_t pid)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    return stat(path, &status) == 0 && status.st_nlink > 3; /* ".", ".." and the first one's */
+}
+
+static bool any_lives(const pid_t *pids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char state = thread_state(pids[i], pids[i]);
+        if (state != 0 && state != 'X' && (state != 'Z' || has_other_threads(pids[i])))
+            return true;
+    }
+    return false;
+}
+
+/* Whether there was one that ends the recording. */
+static bool take_signals(const struct signals *signals)
+{
+    struct signalfd_siginfo info;
+    bool any = false;
+    while (signals_next(signals, &info))
+        any |= info.ssi_signo != SIGCHLD && info.ssi_signo != SIGCONT;
+    return any;
+}
+
+bool supervise_attached(struct supervision *supervision, const pid_t *pids, size_t count)
+{
+    struct pollfd waited_for[] = {
+        {.fd = supervision->program.signals->descriptor, .events = POLLIN},
+        {.fd = supervision->descriptor, .events = POLLIN},
+    };
+    supervision->last_report_ns = now_ns();
+    if (supervision->filled_folder)
+        disk_reserve_begin(&supervision->reserve, supervision->filled_folder, true);
+    while (!atomic_load(supervision->shared.frozen) && any_lives(pids, count)) {
+        poll(waited_for, 2, ARMED_MS);
+        look_for_snapshot(supervision);
+        report_delay(supervision);
+        if (disk_reserve_is_reached(&supervision->reserve))
+            supervision->freeze(supervision->recording);
+        if (take_signals(supervision->program.signals)) {
+            log_status("Got signal, detaching...");
+            return true;
+        }
+        if (supervision->serve)
+            supervision->serve(supervision->recording);
+    }
+    look_for_snapshot(supervision);
+    return false;
 }
 
 int supervise(struct supervision *supervision)

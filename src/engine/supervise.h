@@ -45,4 +45,8 @@ struct supervision {
  * descriptor. */
 int supervise(struct supervision *supervision);
 
+/* Processes that were attached to: until the recording is frozen, the first Ctrl-C, or all of them have ended. Whether it was
+ * Ctrl-C. `program.child` is not used. */
+bool supervise_attached(struct supervision *supervision, const pid_t *pids, size_t count);
+
 #endif

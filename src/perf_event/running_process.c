@@ -153,13 +153,6 @@ void running_processes_add(struct running_processes *processes, pid_t pid)
     closedir(tasks);
 }
 
-char *running_process_executable(pid_t pid)
-{
-    char link[64];
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-    return file_read_link(link);
-}
-
 bool running_processes_write(struct raw_perf_data_writer *writer, const char *directory,
                              const pid_t *pids, size_t pid_count, struct error *error)
 {

@@ -31,10 +31,6 @@ void running_processes_add_thread(struct running_processes *processes, pid_t pid
 /* The process and all its threads. */
 void running_processes_add(struct running_processes *processes, pid_t pid);
 
-/* The file that a process executes; the caller frees. NULL and errno: there is no such process, or
- * we may not see it. */
-char *running_process_executable(pid_t pid);
-
 /* Writes these records to perf.data. Not for a program that is held before its exec, which replaces
  * all it has. */
 bool running_processes_write(struct raw_perf_data_writer *writer, const char *directory,

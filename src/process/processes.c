@@ -74,6 +74,13 @@ void process_name(pid_t pid, char *name, size_t size)
     free(text);
 }
 
+char *process_executable(pid_t pid)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    return file_read_link(link);
+}
+
 /* Whether `argument` is `word`, or `word` followed by ",key=value" as in qemu's options. Two commas
  * stand for one comma of the value, and do not end the word. */
 static bool begins_with_word(const char *argument, const char *word)

@@ -20,6 +20,9 @@ uint64_t thread_processor_time(pid_t pid, pid_t tid);
 /* Its name as comm has it (prctl PR_SET_NAME), cut to `size`; "" when there is no such process. */
 void process_name(pid_t pid, char *name, size_t size);
 
+/* The file that a process executes; the caller frees. NULL and errno: there is no such process, or we may not see it. */
+char *process_executable(pid_t pid);
+
 /* A predicate on processes. `context` is passed to `holds`. */
 struct process_test {
     bool (*holds)(pid_t pid, const void *context);

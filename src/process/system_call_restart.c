@@ -22,13 +22,19 @@ enum {
     CODE_SEGMENT_64 = 0x33, /* of user space */
 };
 
+/* SIG_KERNEL_IGNORE_MASK of include/linux/signal.h. */
+static const uint64_t ignored_by_default =
+    UINT64_C(1) << (SIGCONT - 1) | UINT64_C(1) << (SIGCHLD - 1) | UINT64_C(1) << (SIGWINCH - 1) |
+    UINT64_C(1) << (SIGURG - 1);
+
 static uint64_t signals_of(const char *status, const char *key)
 {
     const char *line = strstr(status, key);
     return line ? strtoull(line + strlen(key), NULL, 16) : 0;
 }
 
-static bool has_deliverable_signal(pid_t tid)
+/* The kernel keeps ignored signals for a thread that is traced, and drops them when it goes on. */
+bool has_deliverable_signal(pid_t tid)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
@@ -36,7 +42,9 @@ static bool has_deliverable_signal(pid_t tid)
     if (!status)
         return true;
     uint64_t pending = signals_of(status, "\nSigPnd:\t") | signals_of(status, "\nShdPnd:\t");
-    pending &= ~signals_of(status, "\nSigBlk:\t") & ~((uint64_t)1 << (SIGTRAP - 1));
+    uint64_t ignored = signals_of(status, "\nSigIgn:\t") |
+                       (ignored_by_default & ~signals_of(status, "\nSigCgt:\t"));
+    pending &= ~signals_of(status, "\nSigBlk:\t") & ~ignored & ~(UINT64_C(1) << (SIGTRAP - 1));
     free(status);
     return pending != 0;
 }
@@ -61,16 +69,23 @@ static long call_to_restart(const struct user_regs_struct *registers, bool all)
     }
 }
 
+bool restart_in_registers(struct user_regs_struct *registers, bool all)
+{
+    long call = call_to_restart(registers, all);
+    if (call < 0)
+        return false;
+    registers->rax = (uint64_t)call;
+    registers->orig_rax = UINT64_MAX; /* the kernel has nothing left to restart */
+    registers->rip -= SYSCALL_LENGTH;
+    return true;
+}
+
 void restart_system_call(pid_t tid, bool all)
 {
     struct user_regs_struct registers;
     if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) != 0)
         return;
-    long call = call_to_restart(&registers, all);
-    if (call < 0 || has_deliverable_signal(tid))
+    if (!restart_in_registers(&registers, all) || has_deliverable_signal(tid))
         return;
-    registers.rax = (uint64_t)call;
-    registers.orig_rax = UINT64_MAX; /* the kernel has nothing left to restart */
-    registers.rip -= SYSCALL_LENGTH;
     ptrace(PTRACE_SETREGS, tid, NULL, &registers);
 }

@@ -10,10 +10,18 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <sys/user.h>
 
 /* The thread has stopped for PTRACE_INTERRUPT. `all`: also those that the kernel would restart when
  * the thread continues, so that its RIP is at the instruction that it executes next. Does nothing
  * if a signal is about to be delivered, because the program must see the interruption. */
 void restart_system_call(pid_t tid, bool all);
+
+/* The same for registers that were read from such a thread: whether a call is to be restarted, of which they are those at
+ * its SYSCALL instruction now. */
+bool restart_in_registers(struct user_regs_struct *registers, bool all);
+
+/* Whether the stopped thread, or its process, has a signal that it neither blocks nor ignores. */
+bool has_deliverable_signal(pid_t tid);
 
 #endif

@@ -5,6 +5,8 @@ import os
 import pty
 import random
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -15,9 +17,10 @@ from made_trace import MadeTrace
 sys.path.insert(0, str(harness.TESTS / "judge"))
 import query_judge  # noqa: E402  (found through the path just set)
 
+FLEET = harness.TESTS.parent / "docs" / "fleet.md"
 MANUAL = harness.TESTS.parent / "docs" / "man" / "magic-trace-query.1.in"
 NAMES = ["parse", "read_line", "handle_request", "write_log", "std::vector<int>::push_back(int&&)", "=cmd()", "it's", "größe"]
-TABLES = ("calls", "functions", "threads", "stacks", "hits", "marks", "gaps", "counters", "trace")
+TABLES = ("calls", "functions", "threads", "stacks", "places", "hits", "marks", "gaps", "counters", "trace")
 
 
 def made_spans(trace, chance, thread, spans, begin=0):
@@ -37,7 +40,7 @@ def made_spans(trace, chance, thread, spans, begin=0):
     return time
 
 
-class Query(harness.TestCase):
+class Asking(harness.TestCase):
     def query(self, trace, sql, *options, expect=0, **process):
         finished = self.magic_trace("query", *options, trace, sql, **process)
         self.assertEqual(finished.status, expect, finished.stderr.decode())
@@ -57,6 +60,8 @@ class Query(harness.TestCase):
         trace.counter(end, trace.thread(77, 77), "load", "percent", 12.5)
         return trace.write(self.folder / f"made{seed}.fxt")
 
+
+class Query(Asking):
     def judge(self, trace):
         exported = self.magic_trace("export", "-format", "csv", "-output", "-", trace)
         self.assertEqual(exported.status, 0, exported.stderr.decode())
@@ -214,3 +219,79 @@ class Query(harness.TestCase):
         self.assertIn("made1.fxt", finished.stderr.decode())
         (self.folder / "none.fxt").write_bytes(b"no trace at all, but long enough to look like something")
         self.assertEqual(self.magic_trace("query", self.folder / "none.fxt", "SELECT 1").stdout, b"")
+
+
+class Exported(Asking):
+    """`magic-trace export -format sqlite`."""
+
+    def export(self, trace, *options, expect=0, path="out.db"):
+        finished = self.magic_trace("export", "-format", "sqlite", "-output", self.folder / path, *options, trace)
+        self.assertEqual(finished.status, expect, finished.stderr.decode())
+        return sqlite3.connect(self.folder / path) if expect == 0 else finished.stderr.decode()
+
+    def test_the_file_has_the_same_tables(self):
+        recorded = self.trace([harness.compile_program("hits"), "third"], "-multi-thread", "-trigger", "target").trace
+        for trace in (self.made(spans=5000), recorded):
+            database = self.export(trace)
+            self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+            for table in TABLES:
+                cursor = database.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")
+                ours = self.query(trace, f"SELECT * FROM {table} ORDER BY 1, 2, 3", "-json")
+                theirs = [dict(zip([column[0] for column in cursor.description], row)) for row in cursor]
+                self.assertEqual(json.loads(ours), theirs, table)
+            database.close()
+
+    def test_a_part(self):
+        trace = self.made(spans=2000)
+        end = self.rows(trace, "SELECT duration FROM trace")[0][0]
+        part = ("-from", f"{end // 3}ns", "-to", f"{end // 2}ns")
+        exported = self.magic_trace("export", "-format", "csv", "-output", "-", *part, trace).stdout.decode().splitlines()
+        lines = [line for line in query_judge.csv.DictReader(exported) if line["kind"] in ("call", "special")]
+        expected = sorted((query_judge.plain(line["function"]), int(line["start_ns"]), int(line["duration_ns"]),
+                           int(line["self_ns"]), line["ended"], line["seen"]) for line in lines)
+        database = self.export(trace, *part)
+        found = database.execute("SELECT function, start, duration, self, end_reason, seen FROM calls").fetchall()
+        database.close()
+        self.assertGreater(len(found), 10)
+        self.assertEqual(sorted(found), expected)
+
+    def test_what_cannot_be_written(self):
+        trace = self.made(20)
+        self.assertIn("never compressed", self.export(trace, path="out.db.gz", expect=2))
+        finished = self.magic_trace("export", "-format", "sqlite", "-output", "-", trace)
+        self.assertEqual((finished.status, finished.stdout), (2, b""))
+        self.assertIn(b"Give a file", finished.stderr)
+        self.export(trace, path="none/out.db", expect=1)
+        (self.folder / "out.db").write_text("older")
+        self.export(self.folder / "missing.fxt", expect=1)
+        self.assertEqual((self.folder / "out.db").read_text(), "older")
+        self.export(trace).close()
+        self.assertEqual((self.folder / "out.db.old").read_text(), "older")
+        self.assertEqual([name for name in os.listdir(self.folder) if "magic-trace-index" in name], [])
+
+    def test_traces_of_several_machines(self):
+        """The commands of docs/fleet.md."""
+        if not shutil.which("sqlite3"):
+            self.skipTest("sqlite3 is not installed")
+        for seed, name in ((1, "first"), (2, "second")):
+            self.export(self.made(spans=300, seed=seed), path=f"{name}.db").close()
+        blocks = re.findall(r"\n\n((?:    .*\n)+)", FLEET.read_text())
+        outputs = []
+        for block in blocks:
+            if "sqlite3 " in block:
+                finished = harness.run(["sh", "-c", block], cwd=self.folder)
+                self.assertEqual((finished.status, finished.stderr), (0, b""), block)
+                outputs.append(finished.stdout.decode().splitlines())
+        self.assertEqual([len(lines) for lines in outputs], [9, 9])  # one line a function
+        self.assertRegex(outputs[1][0], r"\|(first|second)$")
+
+    def test_a_damaged_trace_is_exported_as_far_as_it_goes(self):
+        trace = self.made(200)
+        content = trace.read_bytes()
+        trace.write_bytes(content[:len(content) // 2 - 3])
+        self.export(trace, expect=1)
+        database = sqlite3.connect(self.folder / "out.db")
+        calls, damage = database.execute("SELECT calls, damage FROM trace").fetchone()
+        database.close()
+        self.assertGreater(calls, 50)
+        self.assertIn("made1.fxt", damage)

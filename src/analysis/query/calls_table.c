@@ -36,6 +36,7 @@ enum column {
     CALL_LINE,
     CALL_ADDRESS,
     CALL_CODE,
+    CALL_PLACE,
 };
 
 static const struct table_column columns[] = {
@@ -66,6 +67,7 @@ static const struct table_column columns[] = {
     [CALL_ADDRESS] = {"address", "TEXT", "where the function begins in the process"},
     [CALL_CODE] = {"code", "TEXT",
                    "own, library, kernel, inlined, special ([syscall] and the like)"},
+    [CALL_PLACE] = {"place", "INTEGER HIDDEN", "places.id; not part of *"},
 };
 
 const struct trace_table calls_table = {
@@ -435,31 +437,6 @@ static int put_searched(struct call_cursor *cursor, enum column column, sqlite3_
     return SQLITE_OK;
 }
 
-static void put_function_column(const struct index_function *function, enum column column,
-                                sqlite3_context *context)
-{
-    switch (column) {
-    case CALL_FUNCTION_ID:
-        put_number(context, function->group);
-        break;
-    case CALL_SYMBOL:
-        put_repaired_text(context, function->symbol);
-        break;
-    case CALL_FILE:
-        put_repaired_text(context, function->file);
-        break;
-    case CALL_LINE:
-        put_number_or_null(context, function->line);
-        break;
-    case CALL_ADDRESS:
-        put_address(context, function->address);
-        break;
-    default:
-        put_origin(context, function->colour);
-        break;
-    }
-}
-
 static void put_thread_column(const struct table_trace *trace, uint32_t track, enum column column,
                               sqlite3_context *context)
 {
@@ -517,6 +494,9 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int n
     case CALL_DURATION:
         put_number(context, call->end - call->start);
         break;
+    case CALL_PLACE:
+        put_number(context, call->function);
+        break;
     case CALL_WHOLE:
         put_number(context, is_whole(call));
         break;
@@ -533,8 +513,12 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int n
     case CALL_TID:
         put_thread_column(trace, call_scan_track(cursor->scan), column, context);
         break;
+    case CALL_FUNCTION_ID:
+        put_number(context, cursor->function.group);
+        break;
     default:
-        put_function_column(&cursor->function, column, context);
+        put_function_fact(context, &cursor->function,
+                          (enum function_fact)(column - CALL_SYMBOL + FACT_SYMBOL));
         break;
     }
     return SQLITE_OK;

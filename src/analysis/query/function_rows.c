@@ -122,28 +122,6 @@ static void put_of_whole(const struct summed_function *summed, enum function_col
     }
 }
 
-static void put_place(const struct index_function *function, enum function_column column,
-                      sqlite3_context *context)
-{
-    switch (column) {
-    case FUNCTION_SYMBOL:
-        put_repaired_text(context, function->symbol);
-        break;
-    case FUNCTION_FILE:
-        put_repaired_text(context, function->file);
-        break;
-    case FUNCTION_LINE:
-        put_number_or_null(context, function->line);
-        break;
-    case FUNCTION_ADDRESS:
-        put_address(context, function->address);
-        break;
-    default:
-        put_origin(context, function->colour);
-        break;
-    }
-}
-
 static void put_function(const struct table_trace *trace, const struct array *rows, size_t number,
                          unsigned column, sqlite3_context *context)
 {
@@ -173,7 +151,8 @@ static void put_function(const struct table_trace *trace, const struct array *ro
         if (column <= FUNCTION_MAX)
             put_of_whole(summed, column, context);
         else
-            put_place(&function, column, context);
+            put_function_fact(context, &function,
+                              (enum function_fact)(column - FUNCTION_SYMBOL + FACT_SYMBOL));
         break;
     }
 }

@@ -144,7 +144,8 @@ static bool set_up(struct read_only_database *database, struct error *error)
                                  NULL);
     if (status == SQLITE_OK)
         status = quantile_functions_register(database->connection);
-    if (status == SQLITE_OK && !trace_tables_register(database->connection, database->trace, error))
+    if (status == SQLITE_OK &&
+        !trace_tables_register(database->connection, database->trace, "", error))
         return false;
     if (status == SQLITE_OK)
         status = connect_tables(database->connection);

@@ -1,4 +1,4 @@
-/* The tables of what a trace holds besides calls: threads, hits of the trigger, marks, gaps,
+/* The tables of what a trace holds besides calls: threads, places, hits of the trigger, marks, gaps,
  * counters, and the trace itself (trace_tables.h). */
 #include "analysis/query/trace_tables.h"
 #include "base/memory.h"
@@ -87,6 +87,74 @@ const struct trace_table threads_table = {
     .row_size = sizeof(uint32_t),
     .make = make_threads,
     .put = put_thread,
+};
+
+/* ---- places ---- */
+
+enum place_column {
+    PLACE_ID,
+    PLACE_FUNCTION,
+    PLACE_FUNCTION_ID,
+    PLACE_SYMBOL,
+    PLACE_FILE,
+    PLACE_LINE,
+    PLACE_ADDRESS,
+    PLACE_CODE,
+};
+
+static const struct table_column place_columns[] = {
+    [PLACE_ID] = {"id", "INTEGER", "number of the place"},
+    [PLACE_FUNCTION] = {"function", "TEXT", "name of the function"},
+    [PLACE_FUNCTION_ID] = {"function_id", "INTEGER", "functions.id"},
+    [PLACE_SYMBOL] = {"symbol", "TEXT", "as in the symbol table, where that is not the name"},
+    [PLACE_FILE] = {"file", "TEXT", "source file"},
+    [PLACE_LINE] = {"line", "INTEGER", "line of it on which the function begins"},
+    [PLACE_ADDRESS] = {"address", "TEXT", "where the function begins in the process"},
+    [PLACE_CODE] = {"code", "TEXT",
+                    "own, library, kernel, inlined, special ([syscall] and the like)"},
+};
+
+static bool make_places(const struct table_trace *trace, const struct rows_wanted *wanted,
+                        struct array *rows, struct error *error)
+{
+    (void)wanted;
+    (void)error;
+    for (uint32_t i = 0; i < trace_index_facts(trace->index)->functions; i++)
+        array_add_all(rows, &i, 1);
+    return true;
+}
+
+static void put_place(const struct table_trace *trace, const struct array *rows, size_t number,
+                      unsigned column, sqlite3_context *context)
+{
+    uint32_t id = *(uint32_t *)array_at(rows, number);
+    const struct index_function function = trace_index_function(trace->index, id);
+    switch ((enum place_column)column) {
+    case PLACE_ID:
+        put_number(context, id);
+        break;
+    case PLACE_FUNCTION:
+        put_text(context, trace->functions[function.group]);
+        break;
+    case PLACE_FUNCTION_ID:
+        put_number(context, function.group);
+        break;
+    default:
+        put_function_fact(context, &function,
+                          (enum function_fact)(column - PLACE_SYMBOL + FACT_SYMBOL));
+        break;
+    }
+}
+
+const struct trace_table places_table = {
+    .name = "places",
+    .summary =
+        "Each place in the code at which a function begins: several of one name are several.",
+    .columns = place_columns,
+    .column_count = sizeof place_columns / sizeof *place_columns,
+    .row_size = sizeof(uint32_t),
+    .make = make_places,
+    .put = put_place,
 };
 
 /* ---- hits ---- */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const struct trace_table *const tables[] = {
-    &calls_table, &functions_table, &threads_table,  &stacks_table, &hits_table,
-    &marks_table, &gaps_table,      &counters_table, &trace_table,
+    &calls_table, &functions_table, &threads_table, &stacks_table,   &places_table,
+    &hits_table,  &marks_table,     &gaps_table,    &counters_table, &trace_table,
 };
 
 const struct trace_table *trace_table_at(size_t index)
@@ -103,16 +103,18 @@ int disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-bool trace_tables_register(sqlite3 *database, struct table_trace *trace, struct error *error)
+bool trace_tables_register(sqlite3 *database, struct table_trace *trace, const char *prefix,
+                           struct error *error)
 {
     for (size_t i = 0; trace_table_at(i); i++) {
         const struct trace_table *table = trace_table_at(i);
         struct registered_table *registered = memory_allocate(sizeof *registered);
         *registered = (struct registered_table){trace, table};
+        char *name = memory_format("%s%s", prefix, table->name);
         /* SQLite frees `registered` in any case. */
-        int status = sqlite3_create_module_v2(database, table->name,
-                                              table->make ? &made_rows_module : &calls_module,
-                                              registered, free);
+        int status = sqlite3_create_module_v2(
+            database, name, table->make ? &made_rows_module : &calls_module, registered, free);
+        free(name);
         if (status != SQLITE_OK)
             return error_set(error, ERROR_IO, "cannot make the table %s: %s", table->name,
                              sqlite3_errstr(status));
@@ -161,11 +163,33 @@ void put_address(sqlite3_context *context, uint64_t address)
     sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
-void put_origin(sqlite3_context *context, enum index_colour colour)
+static const char *origin_word(enum index_colour colour)
 {
     static const char *const WORDS[] = {
         [INDEX_OWN] = "own",         [INDEX_LIBRARY] = "library", [INDEX_KERNEL] = "kernel",
         [INDEX_INLINED] = "inlined", [INDEX_SPECIAL] = "special",
     };
-    put_text(context, WORDS[colour]);
+    return WORDS[colour];
+}
+
+void put_function_fact(sqlite3_context *context, const struct index_function *function,
+                       enum function_fact fact)
+{
+    switch (fact) {
+    case FACT_SYMBOL:
+        put_repaired_text(context, function->symbol);
+        break;
+    case FACT_FILE:
+        put_repaired_text(context, function->file);
+        break;
+    case FACT_LINE:
+        put_number_or_null(context, function->line);
+        break;
+    case FACT_ADDRESS:
+        put_address(context, function->address);
+        break;
+    case FACT_CODE:
+        put_text(context, origin_word(function->colour));
+        break;
+    }
 }

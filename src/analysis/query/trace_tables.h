@@ -71,7 +71,7 @@ enum range_parameter { RANGE_SINCE, RANGE_UNTIL, RANGE_THREAD, RANGE_PARAMETERS 
     }
 
 extern const struct trace_table calls_table, functions_table, threads_table, stacks_table,
-    hits_table, marks_table, gaps_table, counters_table, trace_table;
+    places_table, hits_table, marks_table, gaps_table, counters_table, trace_table;
 
 /* All tables, in the order of the documentation; NULL after the last. */
 const struct trace_table *trace_table_at(size_t index);
@@ -83,8 +83,10 @@ char *trace_table_declaration(const struct trace_table *table);
 struct table_trace *table_trace_new(const struct trace_index *index);
 void table_trace_free(struct table_trace *trace);
 
-/* Gives all tables, under their names, to a connection. `trace` must outlive it. */
-bool trace_tables_register(sqlite3 *database, struct table_trace *trace, struct error *error);
+/* Gives all tables to a connection, under their names with `prefix` in front. `trace` must outlive
+ * it. */
+bool trace_tables_register(sqlite3 *database, struct table_trace *trace, const char *prefix,
+                           struct error *error);
 
 /* SQLite's module of the table of calls, and of all others. */
 extern const sqlite3_module calls_module, made_rows_module;
@@ -114,7 +116,9 @@ void put_number(sqlite3_context *context, uint64_t number);
 void put_number_or_null(sqlite3_context *context, uint64_t number);
 /* "0x7f..."; 0 becomes NULL. */
 void put_address(sqlite3_context *context, uint64_t address);
-/* Whose code a function is, in the words of span_origin_word(). */
-void put_origin(sqlite3_context *context, enum index_colour colour);
+/* What several tables say of a function; its code in the words of span_origin_word(). */
+enum function_fact { FACT_SYMBOL, FACT_FILE, FACT_LINE, FACT_ADDRESS, FACT_CODE };
+void put_function_fact(sqlite3_context *context, const struct index_function *function,
+                       enum function_fact fact);
 
 #endif

@@ -1,5 +1,6 @@
 /* magic-trace export: a trace or a recording in the formats of other tools. */
 #include "output/export/export.h"
+#include "analysis/query/export_sqlite.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/options/common_arguments.h"
@@ -17,7 +18,7 @@
 /* All there are, in the order of help page and man page. */
 static const struct export_format *const formats[] = {
     &export_chrome, &export_perfetto, &export_folded, &export_speedscope,
-    &export_pprof,  &export_csv,      &export_html,
+    &export_pprof,  &export_csv,      &export_sqlite, &export_html,
 };
 
 struct export_request {

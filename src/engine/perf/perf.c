@@ -5,8 +5,8 @@
 #include "engine/perf/perf_session.h"
 #include "perf_event/event_attributes.h"
 #include "perf_event/permissions.h"
-#include "perf_event/running_process.h"
 #include "process/exec_stop.h"
+#include "process/processes.h"
 #include "process/program.h"
 #include "recording/flags.h"
 
@@ -105,7 +105,7 @@ static bool attach_session(struct perf_session *session, struct record_result *r
         return false;
     struct perf_request request = perf_session_request(session, options->pids, options->pid_count);
     struct perf_recorder recorder;
-    session->program = running_process_executable(options->pids[0]);
+    session->program = process_executable(options->pids[0]);
     if (!perf_recorder_start(&recorder, &request, &session->signals, NULL, error))
         return false;
     bool ok = !perf_recorder_wait_until_ready(&recorder) ||

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/pt_packets_setup.h"
+#include "process/processes.h"
 #include "recording/perf_data/perf_data_writer.h"
 
 #include <limits.h>
@@ -140,7 +141,7 @@ static bool write_session(struct ptrace_recording *recording, uint64_t instructi
                           struct error *error)
 {
     const struct record_options *options = recording->options;
-    char *program = running_process_executable(options->pids[0]);
+    char *program = process_executable(options->pids[0]);
     struct session session = {
         .version = MAGIC_TRACE_VERSION,
         .engine = "ptrace",

@@ -39,10 +39,7 @@ _Static_assert(offsetof(struct tr_start, image) == TR_START_IMAGE, "loader.h");
 _Static_assert(offsetof(struct tr_start, arena) == TR_START_ARENA, "loader.h");
 _Static_assert(LOADER_IMAGE_OFFSET == TR_IMAGE_OFFSET, "loader.h");
 
-/* Where mappings are asked for: addresses that the kernel does not choose by itself, since it chooses downwards from at
- * most 1 TB below the stack, and that the sanitizers leave to programs (TSan's are the narrowest: from 0x7e8000000000).
- * When they are taken, the kernel chooses. */
-static const uint64_t image_hint = 0x7e8000000000, arena_hint = 0x7e9000000000;
+static const uint64_t image_hint = INJECT_IMAGE_HINT, arena_hint = INJECT_ARENA_HINT;
 
 /* Bytes between the program's stack pointer and the parameters: the loader's own stack, a word. */
 enum { STACK_GAP = 64, PAGE = 4096, WORD = sizeof(long) };
@@ -66,12 +63,12 @@ static uint64_t end_of_segments(const Elf64_Ehdr *header)
 
 /* Segments are what programs can see of the vDSO; after them there are section headers and zeros, up to the end of the
  * file's last page (arch/x86/entry/vdso/vdso2c.h of Linux). */
-static struct vdso find_vdso(void)
+static struct vdso find_vdso(uint64_t size)
 {
     struct vdso vdso = {.header = (const void *)getauxval(AT_SYSINFO_EHDR)};
     if (!vdso.header)
         return vdso;
-    uint64_t used = end_of_segments(vdso.header), size = (uint64_t)(loader_code_end - loader_code);
+    uint64_t used = end_of_segments(vdso.header);
     uint64_t end = vdso.header->e_shoff + (uint64_t)vdso.header->e_shnum * vdso.header->e_shentsize;
     end = ((end > used ? end : used) + PAGE - 1) / PAGE * PAGE;
     vdso.hole = (end - size) / 16 * 16;
@@ -80,9 +77,14 @@ static struct vdso find_vdso(void)
     return vdso;
 }
 
+static uint64_t loader_size(void)
+{
+    return (uint64_t)(loader_code_end - loader_code);
+}
+
 bool inject_possible(struct error *error)
 {
-    return find_vdso().header ||
+    return find_vdso(loader_size()).header ||
            error_set(error, ERROR_UNSUPPORTED,
                      "the kernel's vDSO is missing, or has no room for the loader. Boot without "
                      "vdso=0.");
@@ -151,6 +153,18 @@ static bool has_our_vdso(pid_t pid, uint64_t address, const struct vdso *vdso)
     return true;
 }
 
+bool inject_find_place(pid_t pid, uint64_t size, uint64_t *address, struct error *error)
+{
+    struct vdso vdso = find_vdso(size);
+    if (!vdso.header)
+        return inject_possible(error);
+    uint64_t base = auxiliary(pid, AT_SYSINFO_EHDR);
+    *address = base + vdso.hole;
+    return (base && has_our_vdso(pid, base, &vdso)) ||
+           error_set(error, ERROR_UNSUPPORTED,
+                     "it has not the vDSO of 64-bit programs, or cannot be read");
+}
+
 /* ---- loading ---- */
 
 static struct loader_parameters *make_parameters(const struct injection *injection, pid_t pid,
@@ -182,22 +196,16 @@ static struct loader_parameters *make_parameters(const struct injection *injecti
 static bool place_loader(pid_t pid, const struct injection *injection, struct error *error)
 {
     struct user_regs_struct registers;
-    struct vdso vdso = find_vdso();
-    if (!vdso.header)
-        return inject_possible(error);
-    if (!get_registers(pid, &registers, error))
+    uint64_t hole;
+    if (!get_registers(pid, &registers, error) ||
+        !inject_find_place(pid, loader_size(), &hole, error))
         return false;
-    uint64_t base = auxiliary(pid, AT_SYSINFO_EHDR);
-    if (!base || !has_our_vdso(pid, base, &vdso))
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "it has not the vDSO of 64-bit programs, or cannot be read");
     struct loader_parameters *parameters = make_parameters(injection, pid, registers.rip);
     uint64_t place = (registers.rsp - STACK_GAP - parameters->size) / 16 * 16;
-    bool ok = write_words(pid, base + vdso.hole, loader_code,
-                          (size_t)(loader_code_end - loader_code), error) &&
+    bool ok = write_words(pid, hole, loader_code, loader_size(), error) &&
               write_words(pid, place, parameters, parameters->size, error);
     free(parameters);
-    registers.rip = base + vdso.hole;
+    registers.rip = hole;
     registers.rbx = place;
     return ok && (ptrace(PTRACE_SETREGS, pid, NULL, &registers) == 0 ||
                   failed(errno, "its registers cannot be written", error));
@@ -226,7 +234,7 @@ static bool may_open_arena(pid_t pid, const char *arena)
            (process.st_uid == 0 || process.st_uid == file.st_uid);
 }
 
-static bool can_load(pid_t pid, const struct injection *injection, struct error *error)
+bool inject_can_load(pid_t pid, const struct injection *injection, struct error *error)
 {
     struct rlimit limit;
     if (!finds_arena(pid, injection->arena))
@@ -246,7 +254,7 @@ bool inject(pid_t pid, const struct injection *injection, struct error *error)
     struct error unheard;
     if (!error)
         error = &unheard;
-    return can_load(pid, injection, error) && place_loader(pid, injection, error) &&
+    return inject_can_load(pid, injection, error) && place_loader(pid, injection, error) &&
            (ptrace(PTRACE_DETACH, pid, NULL, NULL) == 0 ||
             failed(errno, "it cannot be continued", error));
 }

@@ -26,11 +26,23 @@ struct injection {
     struct tr_start start;
 };
 
+/* Where mappings are asked for: addresses that the kernel does not choose by itself, since it chooses downwards from at
+ * most 1 TB below the stack, and that the sanitizers leave to programs (TSan's are the narrowest: from 0x7e8000000000).
+ * When they are taken, the kernel chooses. */
+#define INJECT_IMAGE_HINT 0x7e8000000000
+#define INJECT_ARENA_HINT 0x7e9000000000
+
 /* Whether this machine has what the loader needs. */
 bool inject_possible(struct error *error);
 
 /* Puts the image where the loader takes it from. `arena` is the beginning of the mapped arena. */
 void inject_store_image(uint8_t *arena, const struct runtime_image *image);
+
+/* The address of `size` bytes at the end of the process's vDSO that belong to nothing. It is stopped. */
+bool inject_find_place(pid_t pid, uint64_t size, uint64_t *address, struct error *error);
+
+/* Whether the process will find the arena, and has the address space for it. The error's text is the end of a sentence. */
+bool inject_can_load(pid_t pid, const struct injection *injection, struct error *error);
 
 /* The process goes on, detached, in the loader. False: the error says why not, as the end of a sentence ("it is a
  * 32-bit program"); it is still stopped, and runs natively when it is detached. Failures of the loader's system calls

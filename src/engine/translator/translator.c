@@ -1,16 +1,19 @@
 #include "engine/translator/translator.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_clock.h"
 #include "engine/recording_directory.h"
 #include "engine/supervise.h"
 #include "engine/translator/arena.h"
+#include "engine/translator/attacher.h"
 #include "engine/translator/exec_requests.h"
 #include "engine/translator/finish.h"
 #include "engine/translator/inject.h"
 #include "process/exec_stop.h"
+#include "process/processes.h"
 #include "process/program.h"
 #include "process/vdso.h"
 #include "recording/flags.h"
@@ -84,6 +87,7 @@ struct recording {
     struct session session;
     struct signals signals;
     struct exec_requests requests;
+    struct attacher attacher;
     char *path;            /* of the program, as execve gets it */
     const char *real_path; /* of the ELF file that this comes to, without symbolic links */
 };
@@ -141,6 +145,7 @@ static struct tr_options make_options(const struct record_options *wanted,
         .bus_ratio = clock->bus_ratio,
         .stamp_ticks = clock->hz / 1000 * STAMP_INTERVAL / 1000 / 1000,
         .lossless = true,
+        .attached = wanted->pid_count > 0,
         .start_tsc = clock->start.tsc,
         .start_monotonic_ns = clock->start.monotonic_ns,
         .start_realtime_ns = clock->start.realtime_ns,
@@ -258,6 +263,47 @@ static bool run(struct recording *recording, struct record_result *result, struc
     return ok;
 }
 
+/* ---- attached processes ---- */
+
+static void let_go(struct recording *recording)
+{
+    unsigned left =
+        attacher_release_all(&recording->attacher, &recording->arena, &recording->image);
+    if (left > 0)
+        log_warning(
+            "%u of the processes still have threads that have not left the translator. They do "
+            "at their next system call, or soon; attaching once more clears up after them.",
+            left);
+}
+
+static bool take_all_over(struct recording *recording, struct error *error)
+{
+    const struct record_options *wanted = recording->wanted;
+    for (size_t i = 0; i < wanted->pid_count; i++)
+        if (!attacher_take_over(&recording->attacher, wanted->pids[i], error))
+            return false;
+    return true;
+}
+
+/* Until the recording is frozen; all processes run natively afterwards. False: none was traced. */
+static bool trace_attached(struct recording *recording, struct record_result *result,
+                           struct error *error)
+{
+    const struct record_options *wanted = recording->wanted;
+    if (!exec_requests_begin(&recording->requests, &recording->arena, &recording->image, error))
+        return false;
+    struct supervision supervision = supervision_of(recording);
+    bool ok = take_all_over(recording, error);
+    if (ok) {
+        log_status("Attached. Press Ctrl-C to stop recording.");
+        result->interrupted = supervise_attached(&supervision, wanted->pids, wanted->pid_count);
+    }
+    freeze(recording);
+    let_go(recording);
+    exec_requests_end(&recording->requests);
+    return ok;
+}
+
 /* ---- finishing ---- */
 
 static struct recording_clock clock_of(const struct tr_options *options)
@@ -347,12 +393,13 @@ static bool run_and_finish(struct recording *recording, struct record_result *re
         transcoding_begin(&recording->arena, recording->directory, error);
     if (!transcoding)
         return false;
-    if (!run(recording, result, error)) {
+    bool attaches = recording->wanted->pid_count > 0;
+    if (!(attaches ? trace_attached : run)(recording, result, error)) {
         transcoding_finish(transcoding, NULL, NULL);
         return false;
     }
     return finish(recording->directory, &recording->arena, transcoding, &recording->session,
-                  recording->wanted->magic_trace_command, true, result, error);
+                  recording->wanted->magic_trace_command, !attaches, result, error);
 }
 
 /* What an error leaves that can still be finished stays. */
@@ -370,7 +417,12 @@ static bool record_with_arena(struct recording *recording, struct record_result 
     if (!session_write(&recording->session, recording->directory, error) ||
         !signals_hold(&recording->signals, error))
         return false;
-    bool ok = run_and_finish(recording, result, error);
+    const struct record_options *wanted = recording->wanted;
+    bool ok = wanted->pid_count == 0 ||
+              attacher_begin(&recording->attacher, &recording->arena, &recording->image,
+                             wanted->magic_trace_command, error);
+    ok = ok && run_and_finish(recording, result, error);
+    attacher_release_all(&recording->attacher, &recording->arena, &recording->image);
     signals_release(&recording->signals, result->interrupted);
     return ok;
 }
@@ -414,6 +466,27 @@ static bool record(const struct record_options *wanted, struct record_result *re
     free(directory);
     free(recording.path);
     program_free(&program);
+    runtime_image_free(&recording.image);
+    return ok;
+}
+
+static bool attach(const struct record_options *wanted, struct record_result *result,
+                   struct error *error)
+{
+    struct error unheard;
+    if (!error)
+        error = &unheard;
+    *result = (struct record_result){.exit_status = -1};
+    struct recording recording = {.wanted = wanted};
+    if (!runtime_image_embedded(&recording.image, error))
+        return false;
+    char *directory = recording_directory_absolute(wanted->directory, error);
+    char *executable = process_executable(wanted->pids[0]);
+    recording.directory = directory;
+    recording.real_path = executable;
+    bool ok = directory && record_into(&recording, result, error);
+    free(executable);
+    free(directory);
     runtime_image_free(&recording.image);
     return ok;
 }
@@ -475,6 +548,7 @@ const struct engine translator_engine = {
     .probe = probe,
     .serves = serves,
     .record = record,
+    .attach = attach,
     .salvage = salvage,
     .unfinished_name = "translator",
 };

@@ -19,11 +19,23 @@ struct export
     struct export_summary summary;
 };
 
+static bool refuse_gzip(const struct export_format *format, const char *path, struct error *error)
+{
+    return error_set(error, ERROR_USAGE,
+                     "%s cannot be written: the format %s is never compressed. Give it a name "
+                     "without .gz",
+                     path, format->name);
+}
+
 static bool write_to(struct export *export, int descriptor, const char *path, struct error *error)
 {
     struct block_writer out;
     size_t length = strlen(path);
     bool gzip = export->format->gzip || (length >= 3 && strcmp(path + length - 3, ".gz") == 0);
+    if (export->format->write_file)
+        return gzip ? refuse_gzip(export->format, path, error)
+                    : export->format->write_file(export->trace, descriptor, path, &export->summary,
+                                                 error);
     if (!block_writer_open(&out, descriptor, path, gzip, error))
         return false;
     bool written = export->format->write(export->trace, &out, &export->summary, error);

@@ -43,6 +43,10 @@ struct export_format {
      * reports failed writes. */
     bool (*write)(const struct export_trace *trace, struct block_writer *out,
                   struct export_summary *summary, struct error *error);
+    /* Instead of `write`, where a format is not written from beginning to end: writes to
+     * `descriptor`, which stays the caller's, what becomes the file `path`. */
+    bool (*write_file)(const struct export_trace *trace, int descriptor, const char *path,
+                       struct export_summary *summary, struct error *error);
 };
 
 /* Writes the trace to `path`; "-" is standard output. A file is compressed

@@ -50,8 +50,4 @@ bool query_json_close(struct json_text *json, struct error *error);
 void query_write_stack_entry(struct json_text *json, const struct index_span *span);
 void query_write_place(struct json_text *json, const struct call_place *place);
 
-/* A key with its number or string. */
-void query_write_number(struct json_text *json, const char *key, uint64_t number);
-void query_write_string(struct json_text *json, const char *key, const char *text);
-
 #endif

@@ -1,0 +1,17 @@
+/* Processes that the translator does not attach to: found out before they are touched. */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_ATTACH_REFUSALS_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_ATTACH_REFUSALS_H
+
+#include "base/error.h"
+#include "engine/translator/arena.h"
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+/* By what /proc says. False: the error's text says why, as the end of a sentence. */
+bool attach_allows_process(const struct translator_arena *arena, pid_t pid, struct error *error);
+
+/* By the registers of a stopped thread. */
+bool attach_allows_state(const struct user_regs_struct *registers, struct error *error);
+
+#endif
