@@ -37,7 +37,7 @@ class Completion(harness.TestCase):
         self.assertIn("-pid", self.candidates("attach", ""))
 
     def test_values(self):
-        """engines, formats and other words, also behind `=` and as bash splits it"""
+        """engines, formats and other words, also after `=` and as bash splits it"""
         self.assertEqual(self.candidates("run", "-engine", "trans"), ["translator"])
         self.assertEqual(self.candidates("run", "-engine=trans"), ["-engine=translator"])
         self.assertEqual(self.candidates("run", "-engine", "=", "trans"), ["translator"])
@@ -53,14 +53,14 @@ class Completion(harness.TestCase):
         self.assertEqual(self.candidates("run", "-engine", "auto", "ls", "-engine", "x"), [":program 4"])
 
     def test_functions(self):
-        """functions of the program behind -trigger, wherever the program stands, and of the process"""
+        """functions of the program after -trigger, wherever the program stands, and of the process"""
         self.assertEqual(self.candidates("run", "-trigger", "mai", self.program, cursor=3), ["main"])
         self.assertEqual(self.candidates("run", "-trigger", "mai", cursor=3), [])
         self.assertEqual(self.candidates("run", "-trigger", "mai", "no such program", cursor=3), [])
         self.assertIn("main", self.candidates("attach", "-pid", str(os.getpid()), "-symbol", "mai") or ["main"])
 
     def test_processes(self):
-        """processes behind -pid, the second one after a comma"""
+        """processes after -pid, the second one after a comma"""
         own = str(os.getpid())
         self.assertIn(own, self.candidates("attach", "-pid", own[0]))
         self.assertIn(f"1,{own}", self.candidates("attach", "-pid", f"1,{own[0]}"))
