@@ -20,6 +20,7 @@ const struct command *const *command_all(void)
         &report_command,
         &explain_command,
         &compare_command,
+        &check_command,
         &export_command,
         &query_command,
         &dump_command,
