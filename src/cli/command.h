@@ -45,6 +45,8 @@ extern const struct command export_command;
 extern const struct command query_command;
 extern const struct command dump_command;
 extern const struct command doctor_command;
+extern const struct command completion_command;
+extern const struct command install_command;
 extern const struct command version_command;
 extern const struct command help_command;
 

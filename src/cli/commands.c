@@ -25,6 +25,8 @@ const struct command *const *command_all(void)
         &query_command,
         &dump_command,
         &doctor_command,
+        &install_command,
+        &completion_command,
         &version_command,
         &help_command,
         NULL,

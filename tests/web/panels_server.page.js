@@ -65,6 +65,16 @@ test('search walks through all calls', { skip }, async () => {
   await page.getByText(`1 of ${LEAVES}, around`).waitFor();
 });
 
+test('where one stands follows the chosen call', { skip }, async () => {
+  await search('leaf');
+  await panel('calls');
+  await page.locator('.slowest button').first().click();
+  await page.getByText(new RegExp(`^(29[1-9]|300) of ${LEAVES}$`)).waitFor();
+  // A span of another function has no number among them.
+  await page.evaluate('(({ state }) => state.setSpan({ track: 0, depth: 0, start: 0, end: state.duration }))(window.magicTrace)');
+  await page.getByRole('button', { name: `${LEAVES} calls` }).waitFor();
+});
+
 test('details, stack and source text of a call', { skip }, async () => {
   await search('leaf');
   await opened.until("document.querySelector('.panel-details h2')?.textContent === 'leaf'");

@@ -19,8 +19,9 @@
  *   mean: number}} TableRow
  * @typedef {{group: number, name: string, calls: number, total: number, self: number, omitted: number,
  *   children: FlameNode[]}} FlameNode
- * @typedef {{calls: number, whole: number, sum: number, min: number, max: number, median: number, p99: number,
- *   histogram: {from: number, to: number, count: number}[], slowest: Place[]}} CallStatistics
+ * @typedef {Place & {cut: boolean}} SlowCall cut: its beginning or end was not seen
+ * @typedef {{calls: number, recursive: number, total: number, whole: number, sum: number, min: number, max: number, median: number,
+ *   p99: number, histogram: {from: number, to: number, count: number}[], slowest: SlowCall[]}} CallStatistics
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span

@@ -28,12 +28,13 @@ import { makeThemeSwitch } from './theme.js';
  * @param {Pick<Context, 'source' | 'state' | 'info' | 'functions'>} page
  */
 export function makePanels({ panel, toolbar }, { source, state, info, functions }) {
+  const chosen = new ChosenSpan(source, state);
   /** @type {Context} */
   const context = {
     source, state, info, functions,
     ranges: new RangeChoice(state),
-    chosen: new ChosenSpan(source, state),
-    walk: new CallWalk(source, state),
+    chosen,
+    walk: new CallWalk(source, state, chosen, functions),
   };
   const panels = [makeDetailsPanel, makeCallsPanel, makeFunctionsPanel, makeFlamePanel, makeSourcePanel, makeMarksPanel, makeFlagsPanel];
   if (info.counters.length > 0) panels.push(makeCountersPanel);

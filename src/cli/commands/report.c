@@ -214,7 +214,8 @@ const struct command report_command = {
         "\n"
         "Without -tree or -folded, prints one line per function: how often it was called,\n"
         "the time in it with and without its callees, and the shortest, median, 99th\n"
-        "percentile and longest call. A MOMENT is a time since the beginning of the trace\n"
+        "percentile and longest call seen whole; `~` marks a quantile that is within 0.4%,\n"
+        "others are exact. A MOMENT is a time since the beginning of the trace\n"
         "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n",
     .options = report_groups,
     .run = run_report,

@@ -137,6 +137,18 @@ static void write_histogram(struct json_text *json, const struct call_statistics
     json_text_close(json, ']');
 }
 
+static void write_slow_call(struct json_text *json, const struct call_place *call)
+{
+    json_text_open(json, '{');
+    json_text_member_number(json, "track", call->track);
+    json_text_member_number(json, "depth", call->span.depth);
+    json_text_member_number(json, "start", call->span.start);
+    json_text_member_number(json, "end", call->span.end);
+    json_text_key(json, "cut");
+    json_text_bool(json, index_is_cut(&call->span));
+    json_text_close(json, '}');
+}
+
 static bool write_calls(const struct call_statistics *statistics, struct http_answer *answer,
                         struct error *error)
 {
@@ -146,6 +158,8 @@ static bool write_calls(const struct call_statistics *statistics, struct http_an
     bool any = statistics->whole > 0;
     json_text_open(&json, '{');
     json_text_member_number(&json, "calls", statistics->calls);
+    json_text_member_number(&json, "recursive", statistics->recursive);
+    json_text_member_number(&json, "total", statistics->total);
     json_text_member_number(&json, "whole", statistics->whole);
     json_text_member_number(&json, "sum", statistics->sum);
     json_text_member_number(&json, "min", any ? statistics->min : 0);
@@ -156,7 +170,7 @@ static bool write_calls(const struct call_statistics *statistics, struct http_an
     json_text_key(&json, "slowest");
     json_text_open(&json, '[');
     for (size_t i = 0; i < statistics->slowest.count; i++)
-        query_write_place(&json, array_at(&statistics->slowest, i));
+        write_slow_call(&json, array_at(&statistics->slowest, i));
     json_text_close(&json, ']');
     json_text_close(&json, '}');
     return query_json_close(&json, error);
