@@ -24,6 +24,8 @@ struct report_request {
     struct report_table_options table;
     struct report_tree_options tree;
     bool as_tree, as_folded, sorted; /* -tree, -folded, -sort were given */
+    bool json;
+    size_t max_bytes; /* of JSON; 0: any size */
     struct span_filter_names filter;
     bool no_inlined;
 };
@@ -35,7 +37,8 @@ static bool print_report(const struct report_request *request, struct span_sourc
     case REPORT_FORM_TREE:
         return report_tree(source, &request->tree, stdout, error);
     case REPORT_FORM_FOLDED:
-        return report_folded(source, stdout, error);
+        return request->json ? report_stacks_json(source, request->max_bytes, stdout, error)
+                             : report_folded(source, stdout, error);
     default:
         return report_table(source, &request->table, stdout, error);
     }
@@ -163,6 +166,18 @@ static const struct option_spec report_options[] = {
      .manual = "Print stacks with the nanoseconds spent in each, one per line, for flame graphs.",
      .apply = option_set_flag,
      .field = offsetof(struct report_request, as_folded)},
+    {.name = "json",
+     .help = "print the report as JSON, with times in nanoseconds",
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, json)},
+    {.name = "max-bytes",
+     .argument = "N",
+     .help = "JSON: leave out the least important beyond N bytes",
+     .manual = "With -json, print N bytes at most: of functions the first of the table, of calls "
+               "the longest, of stacks those with the most time are kept, one at least, and "
+               "`omitted` says how many are not there.",
+     .apply = take_byte_count,
+     .field = offsetof(struct report_request, max_bytes)},
     {0},
 };
 
@@ -182,11 +197,18 @@ static int check_request(const struct command *self, struct report_request *requ
     bool of_table = request->table.top || request->sorted;
     bool of_tree = request->as_tree || tree->around || tree->from || tree->to || tree->fold;
     if (request->as_folded && (of_tree || of_table))
-        return command_usage_error(self, "-folded goes with no other option than -filter.");
+        return command_usage_error(self,
+                                   "-folded goes with no other option than -filter and -json.");
     if (of_tree && of_table)
         return command_usage_error(self, "-top and -sort belong to the table, not to -tree.");
     if (tree->around && (tree->from || tree->to))
         return command_usage_error(self, "-around cannot be combined with -from or -to.");
+    if (request->max_bytes && !request->json)
+        return command_usage_error(self, "-max-bytes belongs to -json.");
+    if (request->json && tree->fold)
+        return command_usage_error(self, "-json has no -fold: it lists each call.");
+    request->table.json = request->tree.json = request->json;
+    request->table.max_bytes = request->tree.max_bytes = request->max_bytes;
     request->form = request->as_folded ? REPORT_FORM_FOLDED
                     : of_tree          ? REPORT_FORM_TREE
                                        : REPORT_FORM_TABLE;

@@ -34,7 +34,9 @@ enum report_sort {
 
 struct report_table_options {
     enum report_sort sort;
-    size_t top; /* rows; 0: all */
+    size_t top;       /* rows; 0: all */
+    bool json;        /* as an object (json_report.h), times in ns */
+    size_t max_bytes; /* of JSON; 0: any size */
 };
 
 /* Reads `source` to its end. When the source fails half way, the table of what came before is still
