@@ -413,13 +413,13 @@ static char *json_of_row(struct function_figures *figures, bool sampled)
 }
 
 static void print_json(const struct table *table, const struct span_source *source,
-                       const struct report_table_options *options, FILE *stream)
+                       const struct report_table_options *options, size_t max_bytes, FILE *stream)
 {
     struct array rows = sorted_rows(table, options->sort);
     struct self_sums sums = sum_up(&rows);
     size_t shown = options->top && options->top < rows.count ? options->top : rows.count;
     struct json_report report;
-    begin_json(&report, table, source, &sums, options->max_bytes, stream);
+    begin_json(&report, table, source, &sums, max_bytes, stream);
     for (size_t i = 0; i < shown; i++)
         json_report_add(
             &report, json_of_row(*(struct function_figures **)array_at(&rows, i), source->sampled),
@@ -443,20 +443,36 @@ static void free_table(struct table *table)
     report_counters_free(&table->counters);
 }
 
-bool report_table(struct span_source *source, const struct report_table_options *options,
-                  FILE *stream, struct error *error)
+static struct table read_table(struct report_events *events, struct span_source *source)
 {
     struct table table = {
         .figures = array_of(sizeof(struct function_figures)),
         .tracks = array_of(sizeof(struct track_state)),
     };
-    struct report_events events;
-    report_events_init(&events, source);
+    report_events_init(events, source);
     struct span_event event;
-    while (report_events_next(&events, &event))
-        read_event(&table, &event, report_events_is_hit(&events, &event));
-    table.hit_track_count = events.hit_track_count;
-    (options->json ? print_json : print_table)(&table, source, options, stream);
+    while (report_events_next(events, &event))
+        read_event(&table, &event, report_events_is_hit(events, &event));
+    table.hit_track_count = events->hit_track_count;
+    return table;
+}
+
+bool report_table(struct span_source *source, const struct report_table_options *options,
+                  FILE *stream, struct error *error)
+{
+    struct report_events events;
+    struct table table = read_table(&events, source);
+    print_table(&table, source, options, stream);
+    free_table(&table);
+    return report_events_finish(&events, stream, error);
+}
+
+bool report_table_json(struct span_source *source, const struct report_table_options *options,
+                       size_t max_bytes, FILE *stream, struct error *error)
+{
+    struct report_events events;
+    struct table table = read_table(&events, source);
+    print_json(&table, source, options, max_bytes, stream);
     free_table(&table);
     return report_events_finish(&events, stream, error);
 }

@@ -34,14 +34,16 @@ enum report_sort {
 
 struct report_table_options {
     enum report_sort sort;
-    size_t top;       /* rows; 0: all */
-    bool json;        /* as an object (json_report.h), times in ns */
-    size_t max_bytes; /* of JSON; 0: any size */
+    size_t top; /* rows; 0: all */
 };
 
 /* Reads `source` to its end. When the source fails half way, the table of what came before is still
  * printed and the source's error returned. */
 bool report_table(struct span_source *source, const struct report_table_options *options,
                   FILE *stream, struct error *error);
+
+/* The same as JSON (json_report.h), at most `max_bytes` long, or of any size when that is 0. */
+bool report_table_json(struct span_source *source, const struct report_table_options *options,
+                       size_t max_bytes, FILE *stream, struct error *error);
 
 #endif

@@ -419,23 +419,46 @@ static void free_tree(struct tree *tree)
     array_free(&tree->tracks);
 }
 
+static bool read_tree(struct tree *tree, struct report_events *events, struct span_source *source,
+                      const struct report_tree_options *options, struct error *error)
+{
+    *tree = (struct tree){.source = source, .tracks = array_of(sizeof(struct tree_track))};
+    if (!trace_window_init(&tree->window, options, error))
+        return false;
+    report_events_init(events, source);
+    struct span_event event;
+    while (report_events_next(events, &event))
+        read_event(tree, &event);
+    return true;
+}
+
+static bool finish(struct tree *tree, struct report_events *events, FILE *stream,
+                   struct error *error)
+{
+    struct nanoseconds last = {tree->last};
+    free_tree(tree);
+    return report_events_finish(events, stream, error) &&
+           trace_window_check(&tree->window, last, error);
+}
+
 bool report_tree(struct span_source *source, const struct report_tree_options *options,
                  FILE *stream, struct error *error)
 {
-    struct tree tree = {.source = source, .tracks = array_of(sizeof(struct tree_track))};
-    if (!trace_window_init(&tree.window, options, error))
-        return false;
+    struct tree tree;
     struct report_events events;
-    report_events_init(&events, source);
-    struct span_event event;
-    while (report_events_next(&events, &event))
-        read_event(&tree, &event);
-    struct nanoseconds last = {tree.last};
-    if (options->json)
-        print_json(&tree, source, options->max_bytes, stream);
-    else
-        print_tree(&tree, source, options->fold, stream);
-    free_tree(&tree);
-    return report_events_finish(&events, stream, error) &&
-           trace_window_check(&tree.window, last, error);
+    if (!read_tree(&tree, &events, source, options, error))
+        return false;
+    print_tree(&tree, source, options->fold, stream);
+    return finish(&tree, &events, stream, error);
+}
+
+bool report_tree_json(struct span_source *source, const struct report_tree_options *options,
+                      size_t max_bytes, FILE *stream, struct error *error)
+{
+    struct tree tree;
+    struct report_events events;
+    if (!read_tree(&tree, &events, source, options, error))
+        return false;
+    print_json(&tree, source, max_bytes, stream);
+    return finish(&tree, &events, stream, error);
 }

@@ -22,9 +22,6 @@ struct report_tree_options {
     const char *around; /* a function: that call from beginning to end; a time: 10 us to either
                            side. Not together with from or to */
     bool fold;          /* neighbours that look the same, callees included, as one line "x12" */
-    bool json;          /* as an object (json_report.h) with a flat list in place of lines; not
-                           together with fold */
-    size_t max_bytes;   /* of JSON; 0: any size */
 };
 
 /* An end of the window. */
