@@ -40,6 +40,7 @@ extern const struct command view_command;
 extern const struct command report_command;
 extern const struct command explain_command;
 extern const struct command compare_command;
+extern const struct command check_command;
 extern const struct command export_command;
 extern const struct command query_command;
 extern const struct command dump_command;

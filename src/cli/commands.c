@@ -13,10 +13,23 @@
 const struct command *const *command_all(void)
 {
     static const struct command *const commands[] = {
-        &run_command,        &attach_command,  &decode_command,  &view_command,
-        &report_command,     &explain_command, &compare_command, &export_command,
-        &query_command,      &dump_command,    &doctor_command,  &install_command,
-        &completion_command, &version_command, &help_command,    NULL,
+        &run_command,
+        &attach_command,
+        &decode_command,
+        &view_command,
+        &report_command,
+        &explain_command,
+        &compare_command,
+        &check_command,
+        &export_command,
+        &query_command,
+        &dump_command,
+        &doctor_command,
+        &install_command,
+        &completion_command,
+        &version_command,
+        &help_command,
+        NULL,
     };
     return commands;
 }
