@@ -194,7 +194,7 @@ static bool refresh(struct releasing *releasing)
 /* Has a thread undo the rest: it is stopped again after it. */
 static bool clear_up(struct releasing *releasing, struct stopped_thread *carrier)
 {
-    enum { ROUNDS = 40000 };
+    enum { ROUNDS = 200000 };
     const struct timespec pause = {.tv_nsec = 50 * 1000};
     struct tr_attachment *attachment = &releasing->attachment;
     struct user_regs_struct registers = carrier->next;

@@ -235,22 +235,25 @@ void thread_detach(struct stopped_thread *thread)
     thread->tid = 0;
 }
 
-/* One that has not stopped yet does it soon, or never: the kernel lets it go when the recorder ends. */
 static void let_go(struct stopped_thread *thread)
 {
-    enum { ROUNDS = 50 };
-    for (int round = 0; thread->tid && !thread->stopped && round < ROUNDS; round++)
-        thread_stop_again(thread);
     if (!thread->stopped)
         return;
     restart_system_call(thread->tid, false);
     thread_detach(thread);
 }
 
+/* Only stopped threads can be let go. Those that have not stopped yet, because they wait for a child made by vfork, do when
+ * that has ended; the kernel lets go at last what is left when this process ends. */
 void threads_go_on(struct stopped_threads *stopped)
 {
     for (size_t i = 0; i < stopped->threads.count; i++)
         let_go(array_at(&stopped->threads, i));
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        if (thread->tid && thread_stop_again(thread))
+            let_go(thread);
+    }
     if (stopped->memory >= 0)
         close(stopped->memory);
     array_free(&stopped->threads);
@@ -258,10 +261,11 @@ void threads_go_on(struct stopped_threads *stopped)
 
 bool thread_stop_again(struct stopped_thread *thread)
 {
-    enum { ROUNDS = 100 };
-    const struct timespec pause = {.tv_nsec = 100 * 1000};
+    enum { LONG_PATIENCE_MS = 20000 };
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    uint64_t deadline = now_ms() + LONG_PATIENCE_MS;
     ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
-    for (int round = 0; round < ROUNDS; round++) {
+    do {
         int status;
         pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
         if (got < 0 || (got > 0 && !WIFSTOPPED(status))) {
@@ -276,7 +280,7 @@ bool thread_stop_again(struct stopped_thread *thread)
             ptrace(PTRACE_CONT, thread->tid, NULL,
                    (void *)(long)(status >> 16 ? 0 : WSTOPSIG(status)));
         nanosleep(&pause, NULL);
-    }
+    } while (now_ms() < deadline);
     return false;
 }
 

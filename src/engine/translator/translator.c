@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -46,9 +47,11 @@ enum { STAMP_INTERVAL = 640 }; /* ns between time stamps */
 /* A container's seccomp rules, or yama's strictest setting, may forbid ptrace. */
 static bool may_trace_children(struct error *error)
 {
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        pause();
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() == parent)
+            pause();
         _exit(0);
     }
     bool ok = child > 0 && ptrace(PTRACE_SEIZE, child, NULL, NULL) == 0;
