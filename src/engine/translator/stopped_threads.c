@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -99,15 +100,32 @@ static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *erro
     return true;
 }
 
+/* Whether it is in a call that returns EINTR when the kernel wakes it for a signal that is ignored. */
+static bool is_waiting(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+    char *text = file_read(path, NULL, NULL);
+    long call = text ? strtol(text, NULL, 10) : -1; /* 0, too, for "running" */
+    free(text);
+    return call == SYS_epoll_wait || call == SYS_epoll_pwait || call == SYS_epoll_pwait2;
+}
+
+/* Those that wait are the first, so that they are stopped when they are woken because another one is traced. */
 static bool seize_all(struct stopped_threads *stopped, struct error *error)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)stopped->pid);
     DIR *entries = opendir(path);
     bool ok = entries || refuse(stopped->pid, errno == ENOENT ? ESRCH : errno, error);
-    for (struct dirent *entry; ok && (entry = readdir(entries));)
-        if (entry->d_name[0] != '.')
-            ok = seize(stopped, (pid_t)atoi(entry->d_name), error);
+    for (int round = 0; ok && round < 2; round++) {
+        rewinddir(entries);
+        for (struct dirent *entry; ok && (entry = readdir(entries));) {
+            pid_t tid = (pid_t)atoi(entry->d_name);
+            if (tid > 0 && (round == 1 || is_waiting(stopped->pid, tid)))
+                ok = seize(stopped, tid, error);
+        }
+    }
     if (entries)
         closedir(entries);
     return ok;
@@ -128,6 +146,7 @@ static bool read_state(struct stopped_thread *thread, struct error *error)
         return error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
     thread->next = thread->registers;
     thread->calls = restart_in_registers(&thread->next, true);
+    thread->waits = thread->calls && -(long)thread->registers.rax == EINTR;
     thread->stopped = true;
     return true;
 }
@@ -243,10 +262,18 @@ static void let_go(struct stopped_thread *thread)
     thread_detach(thread);
 }
 
-/* Only stopped threads can be let go. Those that have not stopped yet, because they wait for a child made by vfork, do when
+/* Those that wait are the last: the kernel keeps an ignored signal, as SIGCHLD, when it finds a traced thread, and wakes one that is
+ * not traced for it.
+ *
+ * Only stopped threads can be let go. Those that have not stopped yet, because they wait for a child made by vfork, do when
  * that has ended; the kernel lets go at last what is left when this process ends. */
 void threads_go_on(struct stopped_threads *stopped)
 {
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        if (!thread->waits)
+            let_go(thread);
+    }
     for (size_t i = 0; i < stopped->threads.count; i++)
         let_go(array_at(&stopped->threads, i));
     for (size_t i = 0; i < stopped->threads.count; i++) {
