@@ -150,6 +150,8 @@ class Answers(ViewerTestCase):
             self.assertEqual(info["name"], "trace.fxt")
             self.assertEqual(info["spans"], len(spans))
             self.assertIsNone(info["damage"])
+            self.assertRegex(info["recorded"], "^Recorded .*; clock: default$")
+            self.assertFalse(info["sampled"])
             self.assertTrue(info["canPerfetto"])
             self.assertGreater(len(info["tracks"]), 1)
             self.assertEqual(sum(track["spans"] for track in info["tracks"]), len(spans))
