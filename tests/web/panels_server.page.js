@@ -177,3 +177,26 @@ test('a server that has gone is reported in words', { skip }, async () => {
   // That the browser complains of a server that has gone is as it should be.
   opened.complaints.length = 0;
 });
+
+test('SQL: a query, its rows, the way to a call, a mistake, a link', { skip }, async () => {
+  await panel('sql');
+  const box = page.getByRole('textbox', { name: 'SQL' });
+  await box.fill("SELECT thread_id, depth, function, start, duration FROM calls WHERE function = 'leaf' ORDER BY start LIMIT 3");
+  await box.press('Control+Enter');
+  await page.getByText(/^3\s+rows$/).waitFor();
+  await opened.picture('sql');
+  assert.equal(await page.locator('.panel-sql tbody tr').count(), 3);
+  await page.locator('.panel-sql tbody tr').nth(1).getByRole('button').click();
+  await opened.until('window.magicTrace.state.span !== null');
+  const span = await state('state.span');
+  const name = await page.evaluate(`(async ({ source }) => (await source.span(${span.track}, ${span.depth}, ${span.start})).span.name)(window.magicTrace)`);
+  assert.equal(name, 'leaf');
+  await opened.until("decodeURIComponent(window.location.hash).includes('ORDER+BY')");
+  await box.fill('SELECT nothing_such FROM calls');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText(/no such column: nothing_such/).waitFor();
+  await page.getByLabel('Examples').selectOption({ label: 'Where the time goes' });
+  await page.keyboard.press('Control+Enter');
+  await page.getByText(/^\d+\s+rows?$/).waitFor();
+  assert.match(await text('.panel-sql table'), /leaf/);
+});

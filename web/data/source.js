@@ -27,6 +27,7 @@
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span
  * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
+ * @typedef {{columns: string[], rows: (number | string | null)[][], more: boolean}} SqlAnswer
  */
 
 /**
@@ -62,6 +63,7 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
  * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine
+ * @property {(sql: string, limit: number, signal?: AbortSignal) => Promise<SqlAnswer>} [sql] where there is a server
  * @property {((signal?: AbortSignal) => Promise<ArrayBuffer>)} [raw] the trace file itself, when info.canPerfetto
  * @property {(track: number, range: Range, limit: number, signal?: AbortSignal) => Promise<string>} text the calls as an indented tree
  */
