@@ -8,7 +8,7 @@
 #define MAGIC_TRACE_STACK_RECORDED_WORDS_H
 
 #include "base/arena.h"
-#include "recording/session.h"
+#include "decode/flow.h"
 
 /* In the arena. NULL for a session that does not say which engine it was. */
 const char *recorded_words(struct arena *arena, const struct session *session);
