@@ -3,7 +3,7 @@
  * Flow events omit what call stacks do not need; steps omit nothing: each executed instruction,
  * each branch with its destination, each error with the packet at which it was noticed. A decoder
  * with an observer takes the slow path only and runs on one core, so it is many times slower.
- * Reported by flow_steps (flow.h) to `dump` and `decode -stats`.
+ * Reported by flow_steps (flow.h) to `dump`, `decode -stats` and src/counts/.
  */
 #ifndef MAGIC_TRACE_DECODE_FLOW_STEP_H
 #define MAGIC_TRACE_DECODE_FLOW_STEP_H

@@ -81,19 +81,24 @@ static bool ends_sequence(Dwarf_Line *row)
     return dwarf_lineendsequence(row, &end) != 0 || end;
 }
 
-/* The first row at `address`, else the last before it; NULL when the address is outside of the
- * table. */
-static Dwarf_Line *row_at(Dwarf_Lines *rows, size_t count, Dwarf_Addr address)
+/* Of the rows at `address`, the first, where a function begins, or the last, of the code itself:
+ * those before it end where they begin. Else the last before it; NULL when the address is outside
+ * of the table. */
+static Dwarf_Line *row_at(Dwarf_Lines *rows, size_t count, Dwarf_Addr address,
+                          enum source_row which)
 {
     size_t first = first_row_from(rows, count, address);
+    Dwarf_Line *found = NULL;
     for (size_t i = first; i < count; i++) {
         Dwarf_Line *row = dwarf_onesrcline(rows, i);
         Dwarf_Addr at;
         if (dwarf_lineaddr(row, &at) != 0 || at != address)
             break;
-        if (!ends_sequence(row))
-            return row;
+        if (!ends_sequence(row) && (!found || which == SOURCE_ROW_LAST))
+            found = row;
     }
+    if (found)
+        return found;
     Dwarf_Line *before = first > 0 && first < count ? dwarf_onesrcline(rows, first - 1) : NULL;
     return before && !ends_sequence(before) ? before : NULL;
 }
@@ -156,21 +161,21 @@ struct source_line source_lines_place(Dwarf_Die *unit, const char *file, uint32_
 }
 
 static struct source_line find_by_unit(const struct source_lines *lines, Dwarf_Addr address,
-                                       struct arena *memory)
+                                       enum source_row which, struct arena *memory)
 {
     struct unit_range *range = unit_at(lines, address);
     Dwarf_Lines *rows;
     size_t count;
     if (!range || dwarf_getsrclines(&range->die, &rows, &count) != 0)
         return (struct source_line){0};
-    Dwarf_Line *row = row_at(rows, count, address);
+    Dwarf_Line *row = row_at(rows, count, address, which);
     return row ? make_line(row, compilation_directory(&range->die), memory)
                : (struct source_line){0};
 }
 
 /* Without units to ask, all line tables are searched. */
 static struct source_line find_in_all_tables(const struct source_lines *lines, Dwarf_Addr address,
-                                             struct arena *memory)
+                                             enum source_row which, struct arena *memory)
 {
     Dwarf_Off offset = 0, next = 0;
     Dwarf_CU *unit = NULL;
@@ -181,7 +186,7 @@ static struct source_line find_in_all_tables(const struct source_lines *lines, D
                             &row_count) == 0 &&
            next > offset) {
         offset = next;
-        Dwarf_Line *row = row_at(rows, row_count, address);
+        Dwarf_Line *row = row_at(rows, row_count, address, which);
         const char *const *directories;
         size_t directory_count;
         if (!row)
@@ -194,11 +199,11 @@ static struct source_line find_in_all_tables(const struct source_lines *lines, D
 }
 
 struct source_line source_lines_find(const struct source_lines *lines, uint64_t address,
-                                     struct arena *memory)
+                                     enum source_row which, struct arena *memory)
 {
     if (!lines->debug)
         return (struct source_line){0};
     if (lines->units.count > 0)
-        return find_by_unit(lines, address + lines->bias, memory);
-    return find_in_all_tables(lines, address + lines->bias, memory);
+        return find_by_unit(lines, address + lines->bias, which, memory);
+    return find_in_all_tables(lines, address + lines->bias, which, memory);
 }

@@ -39,9 +39,12 @@ bool source_lines_unit(const struct source_lines *lines, uint64_t address, Dwarf
 struct source_line source_lines_place(Dwarf_Die *unit, const char *file, uint32_t line,
                                       struct arena *memory);
 
+/* Which row counts where several are at one address. */
+enum source_row { SOURCE_ROW_FIRST /* of a function */, SOURCE_ROW_LAST /* of an instruction */ };
+
 /* `address` is the object's own. The file's name is made in `memory`; absolute where the table says
  * how. */
 struct source_line source_lines_find(const struct source_lines *lines, uint64_t address,
-                                     struct arena *memory);
+                                     enum source_row which, struct arena *memory);
 
 #endif
