@@ -34,10 +34,18 @@ def read_stat(path):
     return start.partition("(")[2], fields.split()
 
 
+def files_of_tasks(pid, name):
+    """Of all threads; none when the process has ended meanwhile."""
+    try:
+        return list(pathlib.Path(f"/proc/{pid}/task").glob(f"*/{name}"))
+    except FileNotFoundError:
+        return []
+
+
 def children_of(pid):
     """Pids of the children of a process that were not waited for yet."""
     found = []
-    for children in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+    for children in files_of_tasks(pid, "children"):
         try:
             found += [int(word) for word in children.read_text().split()]
         except OSError:
@@ -104,7 +112,7 @@ class Watchdog:
 
     def states(self, pid):
         """Of all its threads but the one that looks."""
-        for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        for task in files_of_tasks(pid, "stat"):
             stat = read_stat(task)
             if stat and task.parent.name != str(self.thread.native_id):
                 yield stat[1][0]

@@ -395,3 +395,20 @@ struct function_bounds code_counts_function(const struct code_counts *counts,
     struct mapping mapping = code_counts_mapping(place->file);
     return symbols_find(counts->symbols, &mapping, place->offset);
 }
+
+struct array code_counts_by_target(const struct code_counts *counts)
+{
+    struct array exchanged = array_of(sizeof(struct branch_count));
+    for (size_t i = 0; i < counts->branches.count; i++) {
+        struct branch_count branch = *(struct branch_count *)array_at(&counts->branches, i);
+        struct code_place_key from = branch.from;
+        if (branch.kind == STEP_NOT_TAKEN)
+            continue;
+        branch.from = branch.to;
+        branch.to = from;
+        *(struct branch_count *)array_add(&exchanged) = branch;
+    }
+    if (exchanged.count > 1)
+        qsort(exchanged.elements, exchanged.count, exchanged.element_size, compare_branches);
+    return exchanged;
+}

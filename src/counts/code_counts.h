@@ -68,6 +68,10 @@ struct mapping code_counts_mapping(const struct image_file *file);
 /* Index of the first of counts->blocks, branches or instructions that begins there or later. */
 size_t code_counts_first(const struct array *entries, const struct code_place_key *place);
 
+/* The branches that were taken, with `from` and `to` exchanged, in the order of these targets. The
+ * caller frees it. */
+struct array code_counts_by_target(const struct code_counts *counts);
+
 /* How often the instruction there ran. */
 uint64_t code_counts_at(const struct code_counts *counts, const struct code_place_key *place);
 

@@ -14,7 +14,7 @@ struct finder {
     const struct code_counts *counts;
     struct line_counts *lines;
     struct array found;     /* struct found_line, by index in counts->instructions */
-    struct array by_target; /* struct branch_count, by `to` */
+    struct array by_target; /* code_counts_by_target */
 };
 
 static uint32_t file_index(struct line_counts *lines, const char *path)
@@ -48,26 +48,6 @@ static void add(struct line_counts *lines, const struct found_line *line, uint64
             (struct line_count){line->file, line->line, count, cost};
 }
 
-static int compare_targets(const void *left, const void *right)
-{
-    const struct branch_count *a = left, *b = right;
-    return code_place_compare(&a->to, &b->to);
-}
-
-static size_t first_to(const struct array *by_target, const struct code_place_key *place)
-{
-    size_t low = 0, high = by_target->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct branch_count *branch = array_at(by_target, middle);
-        if (code_place_compare(&branch->to, place) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static const struct found_line *line_of(const struct finder *finder,
                                         const struct code_place_key *place)
 {
@@ -87,14 +67,15 @@ static uint64_t count_arrivals(const struct finder *finder, size_t index)
         index > 0 ? array_at(&finder->counts->instructions, index - 1) : NULL;
     const struct found_line *line = array_at(&finder->found, index);
     uint64_t arrivals = 0, by_branches = 0;
-    for (size_t i = first_to(&finder->by_target, &at->at); i < finder->by_target.count; i++) {
+    for (size_t i = code_counts_first(&finder->by_target, &at->at); i < finder->by_target.count;
+         i++) {
         const struct branch_count *branch = array_at(&finder->by_target, i);
-        if (code_place_compare(&branch->to, &at->at) != 0)
+        if (code_place_compare(&branch->from, &at->at) != 0)
             break;
         if (branch->kind != STEP_TAKEN && branch->kind != STEP_JUMP && branch->kind != STEP_CALL)
             continue;
         by_branches += branch->count;
-        if (branch->kind == STEP_CALL || !is_same(line_of(finder, &branch->from), line))
+        if (branch->kind == STEP_CALL || !is_same(line_of(finder, &branch->to), line))
             arrivals += branch->count;
     }
     bool adjacent = before && before->at.file == at->at.file &&
@@ -122,15 +103,41 @@ static void add_unexecuted(const struct finder *finder, const struct image_file 
     }
 }
 
+/* Adds those of each function in [at, end) of the file. */
+static void add_functions(const struct finder *finder, const struct image_file *file, uint64_t at,
+                          uint64_t end)
+{
+    while (at < end) {
+        struct code_place_key place = {file, at};
+        struct function_bounds bounds = code_counts_function(finder->counts, &place);
+        if (symbols_function(finder->counts->symbols, bounds.function)->symbol)
+            add_unexecuted(finder, file, &bounds);
+        at = bounds.end > at ? bounds.end : at + 1;
+    }
+}
+
+/* Of the program and its own libraries all functions; of others those that ran, whose neighbours
+ * nobody asks for. */
 static void add_unexecuted_of_all(const struct finder *finder)
 {
     const struct array *all = &finder->counts->instructions;
+    const struct image_file *whole = NULL;
     for (size_t i = 0; i < all->count;) {
         const struct instruction_count *at = array_at(all, i);
+        const struct image_file *file = at->at.file;
         struct function_bounds bounds = code_counts_function(finder->counts, &at->at);
-        if (symbols_function(finder->counts->symbols, bounds.function)->symbol)
-            add_unexecuted(finder, at->at.file, &bounds);
-        struct code_place_key end = {at->at.file, bounds.end};
+        const struct function *function =
+            symbols_function(finder->counts->symbols, bounds.function);
+        bool own = function->owner == CODE_OF_PROGRAM && file->segment_count > 0;
+        for (uint32_t j = 0; own && file != whole && j < file->segment_count; j++)
+            if (file->segments[j].executable)
+                add_functions(finder, file, file->segments[j].file_offset,
+                              file->segments[j].file_offset + file->segments[j].file_size);
+        if (own)
+            whole = file;
+        else if (function->symbol)
+            add_unexecuted(finder, file, &bounds);
+        struct code_place_key end = {file, own ? UINT64_MAX : bounds.end};
         size_t next = code_counts_first(all, &end);
         i = next > i ? next : i + 1;
     }
@@ -173,12 +180,8 @@ void line_counts_find(struct line_counts *lines, const struct code_counts *count
         .counts = counts,
         .lines = lines,
         .found = array_of(sizeof(struct found_line)),
-        .by_target = array_of(sizeof(struct branch_count)),
+        .by_target = code_counts_by_target(counts),
     };
-    array_add_all(&finder.by_target, counts->branches.elements, counts->branches.count);
-    if (finder.by_target.count > 1)
-        qsort(finder.by_target.elements, finder.by_target.count, sizeof(struct branch_count),
-              compare_targets);
     for (size_t i = 0; i < counts->instructions.count; i++) {
         const struct instruction_count *at = array_at(&counts->instructions, i);
         *(struct found_line *)array_add(&finder.found) = find_line(&finder, &at->at);

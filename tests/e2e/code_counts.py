@@ -28,6 +28,36 @@ def lines(text):
     return found
 
 
+Profile = collections.namedtuple("Profile", "own calls")
+
+
+def read_callgrind(path):
+    """Instructions of each function alone, and (calls, instructions) of each pair of caller and callee."""
+    names, own, calls = {}, collections.Counter(), {}
+    function = callee = number = None
+
+    def name(text):
+        short, whole = re.match(r"(?:\((\d+)\))? ?(.*)$", text).groups()
+        return names.setdefault(short, whole) if short else whole
+
+    for line in path.read_text().splitlines():
+        if line.startswith("fn="):
+            function = name(line[3:])
+        elif line.startswith("cfn="):
+            callee = name(line[4:])
+        elif line.startswith("calls="):
+            number = int(line[6:].split()[0])
+        elif re.match(r"[0-9+*-]", line):
+            cost = int(line.split()[-1])
+            if number is None:
+                own[function] += cost
+            else:
+                before = calls.get((function, callee), (0, 0))
+                calls[function, callee] = (before[0] + number, before[1] + cost)
+            number = None
+    return Profile(own, calls)
+
+
 class CodeCounts(harness.TestCase):
     def record(self, name, *flags, arguments=()):
         program = self.folder / name
@@ -125,6 +155,69 @@ class CodeCounts(harness.TestCase):
         missing = self.report("-source", "digits", "-source-root", f"{harness.PROGRAMS}=/nowhere", directory)
         self.assertIn("its text is not here", missing)
         self.assertEqual({number: line for number, line in lines(shown).items()}, lines(missing))
+
+    def export(self, form, directory, *options):
+        path = self.folder / f"export.{form}"
+        path.unlink(missing_ok=True)
+        finished = self.magic_trace("export", "-format", form, "-o", path, *options, directory)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        return path
+
+    def test_callgrind(self):
+        """callgrind_annotate reads the profile; instructions and calls of each function are those that valgrind counts"""
+        if not shutil.which("valgrind"):
+            self.skipTest("valgrind is not installed")
+        directory = self.record("inlined", "-O2", arguments=("300",))
+        profile = self.export("callgrind", directory)
+        annotated = subprocess.run(["callgrind_annotate", "--auto=no", profile], stdout=subprocess.PIPE, check=True)
+        self.assertRegex(annotated.stdout.decode(), r"inlined\.c:squares")
+        judged = self.folder / "valgrind.out"
+        subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={judged}", self.folder / "inlined", "300"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        ours, theirs = read_callgrind(profile), read_callgrind(judged)
+        for function in ("walk", "squares", "look_up"):
+            self.assertEqual(ours.own[function], theirs.own[function], function)
+        for call in (("main", "walk"), ("main", "squares"), ("squares", "look_up")):
+            self.assertEqual(ours.calls[call], theirs.calls[call], call)
+        self.assertEqual(sum(ours.own.values()), int(re.search(r"(?m)^summary: (\d+)$", profile.read_text()).group(1)))
+
+    def test_lcov(self):
+        """coverage of lines is gcov's, that of branches is as often as they ran; other libraries' code is left out"""
+        directory = self.record("inlined", "-O0", arguments=("70",))
+        text = self.export("lcov", directory).read_text()
+        records = re.findall(r"(?ms)^SF:(.*?)\n(.*?)^end_of_record$", text)
+        self.assertEqual([path for path, _ in records], [str(harness.PROGRAMS / "inlined.c")])
+        body = records[0][1]
+        counts = {int(line): int(count) for line, count in re.findall(r"(?m)^DA:(\d+),(\d+)$", body)}
+        self.assertEqual(counts, {number: line.count for number, line in
+                                  lines(self.report("-source", "inlined.c", directory)).items()})
+        self.assertEqual(int(re.search(r"LF:(\d+)", body).group(1)), len(counts))
+        self.assertEqual(int(re.search(r"LH:(\d+)", body).group(1)), sum(count > 0 for count in counts.values()))
+        self.assertIn("FNDA:140,look_up\n", body)
+        ways = [int(count) for count in re.findall(r"(?m)^BRDA:\d+,\d+,[01],(\d+)$", body)]
+        self.assertEqual(len(ways), int(re.search(r"BRF:(\d+)", body).group(1)))
+        self.assertEqual(sum(count > 0 for count in ways), int(re.search(r"BRH:(\d+)", body).group(1)))
+
+    def test_bolt(self):
+        """rows by the grammar of perf2bolt -pa; calls and returns of the program balance"""
+        directory = self.record("inlined", "-O2", arguments=("300",))
+        rows = self.export("bolt", directory).read_text().splitlines()
+        place = r"(?:(?:[0-9a-f]{8,40}|X):)?[0-9a-f]+"
+        for row in rows:
+            self.assertRegex(row, rf"^(B {place} {place} \d+ 0|F {place} {place} \d+)$")
+        listed = subprocess.run(["objdump", "-d", "--no-show-raw-insn", self.folder / "inlined"], check=True,
+                                stdout=subprocess.PIPE).stdout.decode()
+        look_up = re.search(r"([0-9a-f]+) <look_up>:", listed).group(1).lstrip("0")
+        branches = [row.split() for row in rows if row[0] == "B"]
+        self.assertEqual(sum(int(row[3]) for row in branches if row[2] == look_up), 600)
+
+    def test_refused(self):
+        """a trace has no counts; formats of counts know no calls"""
+        program = harness.compile_program("recursion")
+        traced = self.trace([program], "-engine", "translator")
+        for arguments in (("lcov", traced.trace), ("lcov", "-filter", "(main fib)", traced.directory)):
+            finished = self.magic_trace("export", "-format", *arguments)
+            self.assertEqual(finished.status, 2, finished.stderr)
 
     def test_nothing_to_count(self):
         """traces, unknown names and options that do not go together are refused"""

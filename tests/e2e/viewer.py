@@ -303,6 +303,22 @@ class Answers(ViewerTestCase):
                 served.error("/app/" + path, 404)
 
 
+class Inlined(ViewerTestCase):
+    def test_no_inlined(self):
+        """-no-inlined: the page has calls alone; without it, functions whose colour is "inlined" """
+        program = self.folder / "program"
+        subprocess.run(["gcc", "-O2", "-g", "-o", program, harness.PROGRAMS / "inlined.c"], check=True)
+        traced = self.trace([program], "-engine", "translator", "-full-execution")
+        for options, expected in (((), {"step", "mix", "square_of", "digits"}), (("-no-inlined",), set())):
+            with self.view(*options, traced.trace) as served:
+                functions = served.get("/api/functions")["functions"]
+                inlined = {name for name, _, colour, *_ in functions if colour == "inlined"}
+                self.assertEqual(inlined & {"step", "mix", "square_of", "digits"}, expected)
+                self.assertIn("look_up", {name for name, *_ in functions})
+                if options:
+                    self.assertEqual(inlined, set())
+
+
 class Truth(ViewerTestCase):
     def assert_true_answers(self, command, *options):
         """1,000 answers on the trace of `command`, whatever is asked, are those that a simple program finds."""

@@ -28,8 +28,8 @@ enum {
 };
 
 static const char *const kind_names[] = {
-    "call", "return",    "jump",     "syscall", "interrupt", "resume", "kernel-return",
-    "stop", "trap-push", "trap-pop", "stack",   "caller",    "gap",    "abort"};
+    "call",      "return",   "jump",  "syscall", "interrupt", "resume", "kernel-return", "stop",
+    "trap-push", "trap-pop", "stack", "caller",  "gap",       "abort",  "inlined"};
 
 struct judge {
     struct flow *flow;

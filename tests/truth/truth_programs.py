@@ -5,6 +5,7 @@ What a program's first lines say (in a comment):
   truth: OPTIONS; OPTIONS     variants. Words that are no options of the compiler: `strip` strips the result,
                               `compiler=clang` chooses a compiler
   truth-link: -ldl            follows the sources
+  truth-needs: HEADER         skipped where the compiler does not find it
   truth-goal: 99.9 REASON     what is not to be reached in all variants
 NAME.d/ holds more sources of a program NAME: libX.c or libX.cpp becomes libX.so beside it, others are linked into it.
 """
@@ -30,7 +31,7 @@ HEAD_LINES = 12
 RESULT = re.compile(r"^.*: (?P<events>\d+) events, (?P<right>\d+) right \([\d.]+ %\), (?P<deepest>\d+) deepest; "
                     r"(?P<unwound>\d+) unwound, (?P<repaired>\d+) repaired(?P<trouble>.*)$")
 
-Variant = collections.namedtuple("Variant", "source words link goal")
+Variant = collections.namedtuple("Variant", "source words link goal needs")
 
 
 class Failed(Exception):
@@ -51,7 +52,8 @@ def variants_of(source):
     head = "\n".join(source.read_text(errors="replace").splitlines()[:HEAD_LINES])
     goal = field(head, "truth-goal").split()
     for options in field(head, "truth").split(";"):
-        yield Variant(source, options.split(), field(head, "truth-link").split(), float(goal[0]) if goal else 100.0)
+        yield Variant(source, options.split(), field(head, "truth-link").split(), float(goal[0]) if goal else 100.0,
+                      field(head, "truth-needs"))
 
 
 def variant_name(variant):
@@ -84,6 +86,9 @@ def build_libraries(sources, folder, strip):
 
 def build(variant, folder):
     """The program, in `folder`. Sources are copied there: some compilers write beside them."""
+    if variant.needs and execute([*COMPILERS[variant.source.suffix], "-include", variant.needs, "-fsyntax-only", "-x",
+                                  "c++" if variant.source.suffix == ".cpp" else "c", "/dev/null"])[0]:
+        raise Skipped(f"{variant.needs} is not installed")
     more = variant.source.with_suffix(".d")
     for source in [variant.source, *(sorted(more.iterdir()) if more.is_dir() else [])]:
         if source.is_file():
@@ -100,6 +105,8 @@ def build(variant, folder):
     build_libraries(libraries, folder, "strip" in variant.words)
     program = folder / variant.source.stem
     find_libraries = [f"-L{folder}", "-Wl,-rpath,$ORIGIN"] if libraries else []
+    if variant.source.suffix in (".c", ".cpp"):
+        options.append(f"-I{HERE}")
     compile_with([*compiler, *options, "-o", program, variant.source.name, *[path.name for path in others],
                   *find_libraries, *variant.link], folder)
     if "strip" in variant.words:
@@ -113,7 +120,7 @@ def record(settings, command, folder):
     truth.mkdir()
     callers = ",callers=on" if any(folder.glob("*.go")) else ""
     environment = dict(os.environ, QEMU_PLUGIN=f"{settings.plugin},dir={truth}{callers}", LC_ALL="C")
-    status, output = execute([settings.binary, "run", "-full-execution", "-multi-thread", "-follow", "-no-decode",
+    status, output = execute([settings.binary, "run", "-engine", "qemu", "-full-execution", "-multi-thread", "-follow", "-no-decode",
                               "-working-directory", folder / "recording", "--", *command],
                              env=environment, cwd=folder)
     if status:
