@@ -32,8 +32,11 @@ bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id lea
 static void add_running(struct thread_stack *stack)
 {
     struct stack_switch *state = state_of(stack);
+    uint64_t pointer = stack_pointer_move(stack).from;
+    if (state->top != 0 && pointer > state->top) /* it did not begin where it was first seen */
+        state->top = pointer;
     *(struct suspended_stack *)array_add(&state->suspended) =
-        (struct suspended_stack){stack->leaf, stack_pointer_move(stack).from, state->top};
+        (struct suspended_stack){stack->leaf, pointer, state->top};
     ++*suspended_addresses_slot(&state->addresses, thread_stack_leaf(stack)->return_address);
 }
 
@@ -97,13 +100,30 @@ static size_t find_suspended(const struct thread_stack *stack, size_t first, uin
     return index;
 }
 
+/* A recording that begins with a function may begin in the middle of the thread all the same: then that has a caller. */
+bool stack_switch_misses_stacks(const struct thread_stack *stack)
+{
+    const struct segment *first = stack->segments.elements;
+    return state_of(stack)->misses_stacks ||
+           (stack->segments.count > 0 && !thread_stack_is_root(stack, first->leaf));
+}
+
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
     struct array *candidates = &state_of(stack)->candidates;
+    if (stack_switch_misses_stacks(stack)) {
+        stack_switch_begin(stack, event);
+        return;
+    }
     for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < state_of(stack)->suspended.count;
          i++)
         *(frame_id *)array_add(candidates) = suspended_at(stack, i);
     stack_moves_begin_in_one_of(stack, event);
+}
+
+bool stack_switch_may_be_further_out(const struct thread_stack *stack, function_id function)
+{
+    return stack_switch_none_is_suspended(stack) && thread_stack_was_open_before(stack, function);
 }
 
 bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t address)
@@ -147,7 +167,8 @@ bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_even
     size_t index = find_suspended(stack, 0, event->to);
     if (index == state_of(stack)->suspended.count)
         return false;
-    if (find_suspended(stack, index + 1, event->to) < state_of(stack)->suspended.count)
+    if (stack_switch_misses_stacks(stack) ||
+        find_suspended(stack, index + 1, event->to) < state_of(stack)->suspended.count)
         begin_one_of_several(stack, event);
     else
         stack_switch_resume(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
@@ -282,6 +303,14 @@ static void decide(struct thread_stack *stack, struct segment *segment)
     candidates->count = 0;
 }
 
+/* A recording that begins with the thread begins with a function. */
+static void note_beginning(struct thread_stack *stack, const struct flow_event *event)
+{
+    bool loses_time = event->kind == FLOW_GAP && event->flags & FLOW_TIME_LOST;
+    if (loses_time || (!stack->started && !thread_stack_is_start(stack, event->to)))
+        state_of(stack)->misses_stacks = true;
+}
+
 static void begin(struct thread_stack *stack)
 {
     state_of(stack)->suspended = array_of(sizeof(struct suspended_stack));
@@ -298,6 +327,7 @@ const struct stack_rule stack_switch_rule = {
     .state_size = sizeof(struct stack_switch),
     .begin = begin,
     .end = end,
+    .before_event = note_beginning,
     .segment_ended = decide,
     .follow = {[FLOW_RETURN] = follow_return, [FLOW_JUMP] = stack_switch_to_suspended},
 };
