@@ -2,7 +2,7 @@
 # Everything that has to be decided is decided in meson.build and tools/.
 BUILD ?= build
 
-.PHONY: build everything demo test test-kernel truth bench install clean
+.PHONY: build everything demo test test-kernel truth bench install dist clean
 # The program and what is installed with it. Tests and benchmarks are of `everything`.
 build: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) program
@@ -45,5 +45,10 @@ install: $(BUILD)/build.ninja
 	@$(MAKE) --no-print-directory build
 	@meson install --no-rebuild -C $(BUILD)
 
+# One static file, and packages of it: packaging/dist says which.
+dist:
+	@tools/install-dependencies dist
+	@packaging/dist
+
 clean:
-	rm -rf build build-clang build-asan
+	rm -rf build build-clang build-asan build-dist

@@ -2,11 +2,11 @@
 // Times are written with all their digits, so that a shared link shows the same picture.
 //
 //   #view=FROM-TO&span=TRACK.DEPTH.START.END&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
-//    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3
+//    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&sql=TEXT
 
 /** @typedef {import('./view_state.js').ViewState} ViewState */
 
-const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks'];
+const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'sql'];
 const WRITE_AFTER = 250; // ms: browsers refuse to have the address replaced more than about 100 times in 10 s
 
 /**
@@ -64,6 +64,7 @@ export function writeFragment(state) {
   if (state.panel !== null) fragment.set('panel', state.panel);
   if (state.theme !== 'system') fragment.set('theme', state.theme);
   if (state.folded.size > 0) fragment.set('folded', [...state.folded].sort((a, b) => a - b).join('.'));
+  if (state.sql) fragment.set('sql', state.sql);
   return fragment.toString();
 }
 
@@ -107,6 +108,7 @@ export function readFragment(state, text) {
     group: readNumber(fragment.get('group') ?? undefined),
   });
   state.setFlags(readFlags(fragment.get('flags')));
+  if (state.sql !== (fragment.get('sql') ?? '')) state.setSql(fragment.get('sql') ?? '');
   state.setPanel(fragment.get('panel'));
   const theme = fragment.get('theme');
   state.setTheme(theme === 'light' || theme === 'dark' ? theme : 'system');

@@ -5,6 +5,7 @@
 //   'span'      another span was chosen            'search'     the search text, or its current match, changed
 //   'flags'     flags on the time line changed     'panel'      another panel is shown at the bottom
 //   'tracks'    a track was folded or unfolded     'theme'      'light', 'dark' or 'system'
+//   'sql'       another query was asked
 //   'cursor'    the pointer moved on the time line
 
 /** @typedef {import('./data/source.js').Range} Range */
@@ -34,6 +35,8 @@ export class ViewState extends EventTarget {
     this.folded = new Set();
     /** @type {'light' | 'dark' | 'system'} */
     this.theme = 'system';
+    /** The query that was asked last, in SQL; '': none. */
+    this.sql = '';
     /** @type {number | null} the moment under the pointer, ns; null: the pointer is not on the time line. No part of the URL. */
     this.cursor = null;
   }
@@ -101,6 +104,12 @@ export class ViewState extends EventTarget {
   setPanel(panel) {
     this.panel = panel;
     this.#notify('panel');
+  }
+
+  /** @param {string} sql */
+  setSql(sql) {
+    this.sql = sql;
+    this.#notify('sql');
   }
 
   /** @param {number} track @param {boolean} folded */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Shares of the whole difference, or of a node's. */
+/* Shares of all differences, or of a node's. */
 static const double NAMED = 0.02;  /* of the whole: smaller parts are not followed */
 static const double COVERED = 0.7; /* of a node's: the parts that are followed must have */
 static const double CARRIED = 0.5; /* of a node's: a part with that much carries it */
@@ -15,6 +15,7 @@ struct search {
     const struct context_tree *tree;
     double scale; /* slow calls per usual one */
     double whole; /* the difference of the root */
+    double size;  /* of which a part must have NAMED to be named */
     double rest;
     uint32_t *first_child, *next_sibling; /* by node; 0: none; owned */
     struct array *causes;
@@ -39,17 +40,6 @@ static double extra_self_of(const struct search *search, uint32_t number)
     return (double)sides[CONTEXT_SLOW].self - search->scale * (double)sides[CONTEXT_USUAL].self;
 }
 
-/* What the difference would be if only the number of calls were another. */
-static double extra_of_calls(const struct search *search, uint32_t number)
-{
-    const struct context_sums *sides = node_at(search, number)->sides;
-    const struct context_sums *usual = &sides[CONTEXT_USUAL];
-    if (usual->calls == 0)
-        return 0;
-    double more = (double)sides[CONTEXT_SLOW].calls - search->scale * (double)usual->calls;
-    return more * (double)usual->total / (double)usual->calls;
-}
-
 static bool is_outside(const struct search *search, uint32_t number)
 {
     return search->request->is_outside[node_at(search, number)->group];
@@ -62,7 +52,7 @@ static bool is_own(const struct search *search, uint32_t number)
 
 static bool is_worth_naming(const struct search *search, double extra)
 {
-    return fabs(extra) >= NAMED * fabs(search->whole);
+    return extra != 0 && fabs(extra) >= NAMED * search->size;
 }
 
 /* ---- causes ---- */
@@ -158,18 +148,31 @@ static bool can_be_followed(const struct search *search, uint32_t number)
     return is_own(search, number) || greatest >= CARRIED * fabs(extra);
 }
 
-/* Whether the difference is one of how often the node is called. Many more calls count even if each
- * takes longer, too: where there are more, caches and branch predictors serve each of them less. */
+/* Whether a single activation has most of the greater side's time. */
+static bool is_one_call(const struct search *search, uint32_t number)
+{
+    const struct context_node *node = node_at(search, number);
+    const struct context_sums *greater =
+        &node->sides[extra_of(search, number) > 0 ? CONTEXT_SLOW : CONTEXT_USUAL];
+    uint64_t looked_at =
+        search->tree->calls[extra_of(search, number) > 0 ? CONTEXT_SLOW : CONTEXT_USUAL];
+    return !node->is_recursive && greater->calls > 2 * looked_at &&
+           (double)greater->longest >= CARRIED * (double)greater->total;
+}
+
+/* Whether the difference is one of how often the node is called, rather than of how long each call
+ * takes: of the two factors the greater. */
 static bool is_by_calls(const struct search *search, uint32_t number)
 {
     const struct context_sums *sides = node_at(search, number)->sides;
-    double extra = extra_of(search, number), of_calls = extra_of_calls(search, number);
-    double slow = (double)sides[CONTEXT_SLOW].calls;
-    double usual = search->scale * (double)sides[CONTEXT_USUAL].calls;
-    if ((of_calls > 0) != (extra > 0) || of_calls == 0)
+    const struct context_sums *slow = &sides[CONTEXT_SLOW], *usual = &sides[CONTEXT_USUAL];
+    if (slow->calls == 0 || usual->calls == 0 || is_one_call(search, number))
         return false;
-    bool is_doubled = slow >= 2 * usual || usual >= 2 * slow;
-    return fabs(of_calls) >= (is_doubled ? CARRIED / 2 : CARRIED) * fabs(extra);
+    double calls = (double)slow->calls / (search->scale * (double)usual->calls);
+    double slow_time = (double)slow->total / (double)slow->calls;
+    double usual_time = (double)usual->total / (double)usual->calls;
+    return extra_of(search, number) > 0 ? calls > 1 && calls * usual_time >= slow_time
+                                        : calls < 1 && calls * usual_time <= slow_time;
 }
 
 /* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
@@ -238,11 +241,14 @@ static void link_children(struct search *search)
     }
 }
 
-static int compare_causes(const void *left, const void *right)
+static int compare_causes(const void *left, const void *right, void *context)
 {
     const struct cause *a = left, *b = right;
-    if (a->extra != b->extra)
-        return a->extra > b->extra ? -1 : 1;
+    const struct attribution_request *request = context;
+    double one = request->is_symmetric ? fabs(a->extra) : a->extra;
+    double other = request->is_symmetric ? fabs(b->extra) : b->extra;
+    if (one != other)
+        return one > other ? -1 : 1;
     return (a->node > b->node) - (a->node < b->node);
 }
 
@@ -265,12 +271,21 @@ static void put_in_order(struct search *search)
     struct array *causes = search->causes;
     cut(search);
     if (causes->count > 1)
-        qsort(causes->elements, causes->count, causes->element_size, compare_causes);
+        qsort_r(causes->elements, causes->count, causes->element_size, compare_causes,
+                (void *)search->request);
     if (search->rest == 0)
         return;
     struct cause *rest = array_add(causes);
     rest->kind = CAUSE_REST;
     rest->extra = search->rest;
+}
+
+static double size_of_all(const struct search *search)
+{
+    double size = 0;
+    for (uint32_t i = 0; i < search->tree->nodes.count; i++)
+        size += fabs(extra_self_of(search, i));
+    return size;
 }
 
 double attribute(const struct attribution_request *request, struct array *causes)
@@ -283,6 +298,9 @@ double attribute(const struct attribution_request *request, struct array *causes
         .causes = causes,
     };
     search.whole = extra_of(&search, STACK_ROOT);
+    search.size = fabs(search.whole);
+    if (request->is_symmetric)
+        search.size = size_of_all(&search);
     link_children(&search);
     search_from_root(&search);
     put_in_order(&search);

@@ -4,7 +4,7 @@
  * From the root on, the difference of a node is followed into what it calls, down to the node that
  * carries it. The parts do not overlap and add up to the whole difference.
  *
- * Called by explanation.c.
+ * Called by explanation.c and comparison.c.
  */
 #ifndef MAGIC_TRACE_ANALYSIS_ATTRIBUTION_H
 #define MAGIC_TRACE_ANALYSIS_ATTRIBUTION_H
@@ -44,6 +44,9 @@ struct attribution_request {
     /* By group: it is the program's own code, whose parts are named one by one. */
     const bool *is_own;
     size_t causes_max; /* more become CAUSE_REST; 1 or more */
+    /* Both sides are of interest, and their differences may cancel out: what is worth naming is
+     * measured by the sum of all sizes, and the largest come first, whatever their sign. */
+    bool is_symmetric;
 };
 
 /* Appends struct cause, the greatest first, CAUSE_REST last if there is one. Returns the extra time

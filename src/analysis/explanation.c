@@ -33,9 +33,9 @@ static bool is_outside(const struct explanation *explanation, uint32_t number)
 static bool add_calls(struct explanation *explanation, const struct array *calls,
                       enum context_side side, struct error *error)
 {
+    const struct context_source source = {.index = explanation->index};
     for (size_t i = 0; i < calls->count; i++)
-        if (!context_tree_add(&explanation->tree, explanation->index, array_at(calls, i), side,
-                              error))
+        if (!context_tree_add(&explanation->tree, source, array_at(calls, i), side, error))
             return false;
     return true;
 }
@@ -47,9 +47,14 @@ static void attribute_all(struct explanation *explanation, size_t causes_max, st
     for (uint32_t i = 0; i < count; i++) {
         enum index_colour colour = trace_index_function(explanation->index, i).colour;
         outside[i] = colour == INDEX_SPECIAL;
-        own[i] = colour == INDEX_OWN;
+        own[i] = colour == INDEX_OWN || colour == INDEX_INLINED;
     }
-    const struct attribution_request request = {&explanation->tree, outside, own, causes_max};
+    const struct attribution_request request = {
+        .tree = &explanation->tree,
+        .is_outside = outside,
+        .is_own = own,
+        .causes_max = causes_max,
+    };
     explanation->extra = attribute(&request, causes);
     free(outside);
     free(own);

@@ -39,10 +39,14 @@ extern const struct command decode_command;
 extern const struct command view_command;
 extern const struct command report_command;
 extern const struct command explain_command;
+extern const struct command compare_command;
+extern const struct command check_command;
 extern const struct command export_command;
 extern const struct command query_command;
 extern const struct command dump_command;
 extern const struct command doctor_command;
+extern const struct command completion_command;
+extern const struct command install_command;
 extern const struct command version_command;
 extern const struct command help_command;
 

@@ -1,7 +1,8 @@
 #include "cli/explanation_text.h"
 
 #include "base/memory.h"
-#include "cli/options/shell_word.h"
+#include "cli/call_command.h"
+#include "cli/name_path.h"
 #include "output/duration.h"
 #include "output/short_name.h"
 #include "server/http/json_text.h"
@@ -9,11 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    PATH_SHOWN = 9,  /* functions; of a longer path the middle is left out */
-    NAME_SHOWN = 80, /* bytes of a name in a command: a call with a longer one is shown by time */
-};
 
 static const char *name_of(const struct explanation *explanation, uint32_t group)
 {
@@ -42,26 +38,12 @@ static void print_name(FILE *stream, const struct explanation *explanation, uint
 static char *command_of(const struct explanation *explanation,
                         const struct explained_cause *explained, const char *trace)
 {
-    uint32_t group = explained->ordinal ? explained->group
-                                        : context_tree_node(&explanation->tree, STACK_ROOT)->group;
-    uint64_t ordinal = explained->ordinal ? explained->ordinal : explanation->longest_ordinal;
-    const struct index_span *span =
-        explained->ordinal ? &explained->place.span
-                           : &((struct call_place *)explanation->calls.slow.elements)->span;
-    const char *name = name_of(explanation, group);
-    char from[DURATION_TEXT_SIZE], to[DURATION_TEXT_SIZE];
-    char *call = memory_format("%s#%" PRIu64, name, ordinal);
-    char *call_word = shell_word(call), *trace_word = shell_word(trace);
-    char *command =
-        strlen(name) <= NAME_SHOWN
-            ? memory_format("magic-trace report -tree -fold -around %s %s", call_word, trace_word)
-            : memory_format("magic-trace report -tree -fold -from '%s' -to '%s' %s",
-                            duration_format_exact(from, span->start),
-                            duration_format_exact(to, span->end), trace_word);
-    free(call);
-    free(call_word);
-    free(trace_word);
-    return command;
+    if (explained->ordinal > 0)
+        return call_command(name_of(explanation, explained->group), explained->ordinal,
+                            &explained->place.span, trace);
+    const struct call_place *longest = array_at(&explanation->calls.slow, 0);
+    return call_command(subject_of(explanation), explanation->longest_ordinal, &longest->span,
+                        trace);
 }
 
 /* ---- text ---- */
@@ -164,14 +146,11 @@ static void print_details(FILE *stream, const struct explanation *explanation,
 static void print_path(FILE *stream, const struct explanation *explanation,
                        const struct array *path)
 {
-    for (size_t i = 0; i < path->count; i++) {
-        if (i == PATH_SHOWN / 2 && path->count > PATH_SHOWN) {
-            fputs(" > ...", stream);
-            i = path->count - PATH_SHOWN / 2;
-        }
-        fputs(i ? " > " : "", stream);
-        print_name(stream, explanation, *(uint32_t *)array_at(path, i));
-    }
+    struct array names = array_of(sizeof(const char *));
+    for (size_t i = 0; i < path->count; i++)
+        *(const char **)array_add(&names) = name_of(explanation, *(uint32_t *)array_at(path, i));
+    name_path_print(stream, names.elements, names.count);
+    array_free(&names);
 }
 
 static void print_cause(FILE *stream, const struct explanation *explanation,
@@ -263,25 +242,13 @@ static const char *kind_word(enum cause_kind kind)
     return words[kind];
 }
 
-static void write_number(struct json_text *json, const char *key, uint64_t number)
-{
-    json_text_key(json, key);
-    json_text_number(json, number);
-}
-
-static void write_string(struct json_text *json, const char *key, const char *text)
-{
-    json_text_key(json, key);
-    json_text_string(json, text);
-}
-
 static void write_sums(struct json_text *json, const char *key, const struct cause_sums *sums)
 {
     json_text_key(json, key);
     json_text_open(json, '{');
-    write_number(json, "calls", sums->calls);
-    write_number(json, "ns", sums->time);
-    write_number(json, "present", sums->present);
+    json_text_member_number(json, "calls", sums->calls);
+    json_text_member_number(json, "ns", sums->time);
+    json_text_member_number(json, "present", sums->present);
     json_text_close(json, '}');
 }
 
@@ -290,17 +257,17 @@ static void write_names(struct json_text *json, const struct explanation *explan
 {
     const struct cause *cause = &explained->cause;
     uint32_t carrier = context_tree_node(&explanation->tree, cause->carrier)->group;
-    write_string(json, "function", name_of(explanation, explained->group));
-    write_string(json, "carrier", name_of(explanation, carrier));
+    json_text_member_string(json, "function", name_of(explanation, explained->group));
+    json_text_member_string(json, "carrier", name_of(explanation, carrier));
     json_text_key(json, "waits");
     json_text_bool(json, explained->waits);
-    write_string(json, "work", explained->work);
+    json_text_member_string(json, "work", explained->work);
     json_text_key(json, "path");
     json_text_open(json, '[');
     for (size_t i = 0; i < explained->path.count; i++)
         json_text_string(json, name_of(explanation, *(uint32_t *)array_at(&explained->path, i)));
     json_text_close(json, ']');
-    write_number(json, "places", cause->nodes);
+    json_text_member_number(json, "places", cause->nodes);
     write_sums(json, "slow", &cause->sides[CONTEXT_SLOW]);
     write_sums(json, "usual", &cause->sides[CONTEXT_USUAL]);
 }
@@ -309,7 +276,7 @@ static void write_cause(struct json_text *json, const struct explanation *explan
                         const struct explained_cause *explained, const char *trace)
 {
     json_text_open(json, '{');
-    write_string(json, "kind", kind_word(explained->cause.kind));
+    json_text_member_string(json, "kind", kind_word(explained->cause.kind));
     json_text_key(json, "share");
     json_text_real(json, explained->share / 10.0);
     json_text_key(json, "extra_ns");
@@ -317,7 +284,7 @@ static void write_cause(struct json_text *json, const struct explanation *explan
     if (explained->cause.kind != CAUSE_REST) {
         write_names(json, explanation, explained);
         char *command = command_of(explanation, explained, trace);
-        write_string(json, "command", command);
+        json_text_member_string(json, "command", command);
         free(command);
     }
     json_text_close(json, '}');
@@ -326,16 +293,16 @@ static void write_cause(struct json_text *json, const struct explanation *explan
 static void write_calls(struct json_text *json, const struct explanation *explanation)
 {
     const struct slow_calls *calls = &explanation->calls;
-    write_number(json, "calls", calls->calls);
-    write_number(json, "recursion_level", calls->level);
-    write_number(json, "median_ns", calls->median);
-    write_number(json, "limit_ns", calls->limit);
-    write_number(json, "slow_calls", calls->slow_calls);
-    write_number(json, "slow_ns", calls->slow_time);
-    write_number(json, "compared_slow", calls->slow.count);
-    write_number(json, "compared_usual", calls->usual.count);
-    write_number(json, "longest", explanation->longest_ordinal);
-    write_number(json, "longest_ns", length_of_longest(explanation));
+    json_text_member_number(json, "calls", calls->calls);
+    json_text_member_number(json, "recursion_level", calls->level);
+    json_text_member_number(json, "median_ns", calls->median);
+    json_text_member_number(json, "limit_ns", calls->limit);
+    json_text_member_number(json, "slow_calls", calls->slow_calls);
+    json_text_member_number(json, "slow_ns", calls->slow_time);
+    json_text_member_number(json, "compared_slow", calls->slow.count);
+    json_text_member_number(json, "compared_usual", calls->usual.count);
+    json_text_member_number(json, "longest", explanation->longest_ordinal);
+    json_text_member_number(json, "longest_ns", length_of_longest(explanation));
     json_text_key(json, "extra_ns");
     json_text_real(json, explanation->extra);
 }
@@ -344,7 +311,7 @@ void explanation_print_json(FILE *stream, const struct explanation *explanation,
 {
     struct json_text json = {.stream = stream};
     json_text_open(&json, '{');
-    write_string(&json, "function", subject_of(explanation));
+    json_text_member_string(&json, "function", subject_of(explanation));
     write_calls(&json, explanation);
     json_text_key(&json, "causes");
     json_text_open(&json, '[');

@@ -16,6 +16,7 @@ const char *flow_step_name(enum flow_step_kind kind)
         [STEP_START] = "start",
         [STEP_END] = "end",
         [STEP_INSTRUCTION] = "instruction",
+        [STEP_BLOCK] = "block",
         [STEP_OVERFLOW] = "overflow",
         [STEP_LOST] = "lost",
         [STEP_ERROR] = "error",

@@ -3,7 +3,7 @@
  * Flow events omit what call stacks do not need; steps omit nothing: each executed instruction,
  * each branch with its destination, each error with the packet at which it was noticed. A decoder
  * with an observer takes the slow path only and runs on one core, so it is many times slower.
- * Reported by flow_steps (flow.h) to `dump` and `decode -stats`.
+ * Reported by flow_steps (flow.h) to `dump`, `decode -stats` and src/counts/.
  */
 #ifndef MAGIC_TRACE_DECODE_FLOW_STEP_H
 #define MAGIC_TRACE_DECODE_FLOW_STEP_H
@@ -28,6 +28,7 @@ enum flow_step_kind {
     STEP_END,   /* tracing ended after or before `from`; `to` is unknown (0) */
     /* Others. */
     STEP_INSTRUCTION, /* the one at `from` was executed */
+    STEP_BLOCK,       /* the instructions from `from` up to, not including, `to` were executed */
     STEP_OVERFLOW,    /* the processor dropped packets */
     STEP_LOST,        /* packets were lost after the processor wrote them */
     STEP_ERROR,       /* noticed at `from`, 0: unknown */
@@ -38,7 +39,9 @@ struct flow_step {
     const struct thread *thread; /* NULL: the thread is unknown */
     struct code_space *space;    /* at this moment; NULL: unknown */
     uint64_t from, to;
+    struct ticks time;       /* of the newest packet before that has one */
     uint64_t offset;         /* of STEP_ERROR: of the packet in its ring */
+    uint32_t instructions;   /* of STEP_BLOCK */
     enum decode_error error; /* of STEP_ERROR */
     uint8_t kind;            /* enum flow_step_kind */
 };
@@ -46,6 +49,7 @@ struct flow_step {
 struct flow_observer {
     void *context;
     bool instructions; /* report these, too: most of the steps, and most of the time */
+    bool blocks;       /* report the code that ran as STEP_BLOCK, before the branch at its end */
     /* From the decoding thread, in the order of execution. */
     void (*step)(void *context, const struct flow_step *step);
 };

@@ -34,7 +34,10 @@ struct call_reading {
     uint32_t group;
     size_t state_size;
     /* What is done with each call that overlaps the range; `state` is a thread's, at first 0. */
-    void (*take)(const struct call_reading *reading, void *state, const struct call_place *call);
+    void (*take)(const struct call_reading *reading, void *state, const struct call_place *call,
+                 bool is_recursive);
+    /* Time of the range in which calls are open, whoever counts them; or NULL. */
+    void (*take_time)(void *state, uint64_t time);
     /* Adds a thread's state to `context`. */
     void (*add)(const struct call_reading *reading, void *state);
     void *context;
@@ -54,18 +57,48 @@ static void *begin_part(void *context)
     return part;
 }
 
+/* The last call of the group that is inside no other. */
+struct outermost_call {
+    bool known;
+    uint64_t start;
+    uint32_t depth;
+};
+
+/* Spans come from callers to callees, in the order of their ends, backwards: what begins inside the
+ * last outermost call, and deeper, is inside of it. */
+static bool is_inside(const struct outermost_call *outermost, const struct index_span *span)
+{
+    return outermost->known && span->depth > outermost->depth && span->start >= outermost->start;
+}
+
+static void take_call(struct reading_part *part, const struct scan_part *scanned,
+                      const struct index_span *span, struct outermost_call *outermost)
+{
+    const struct call_reading *reading = part->reading;
+    bool is_recursive = is_inside(outermost, span);
+    if (!is_recursive)
+        *outermost = (struct outermost_call){true, span->start, span->depth};
+    if (!range_overlaps(scanned->range, span))
+        return;
+    if (!is_recursive && reading->take_time)
+        reading->take_time(part->state, range_clip(scanned->range, span));
+    if (part_counts(scanned, span))
+        reading->take(reading, part->state, &(struct call_place){scanned->track, *span},
+                      is_recursive);
+}
+
 static bool scan_part(void *state, const struct scan_part *scanned, struct error *error)
 {
     struct reading_part *part = state;
     const struct call_reading *reading = part->reading;
     const struct index_span *spans;
+    struct outermost_call outermost = {0};
     struct span_scan scan = span_scan_begin(reading->index, scanned->track, scanned->range);
     scan.only_group = reading->group;
     for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = count; i-- > 0;)
-            if (index_group_of(reading->index, spans[i].function) == reading->group &&
-                range_overlaps(scanned->range, &spans[i]) && part_counts(scanned, &spans[i]))
-                reading->take(reading, part->state, &(struct call_place){scanned->track, spans[i]});
+            if (index_group_of(reading->index, spans[i].function) == reading->group)
+                take_call(part, scanned, &spans[i], &outermost);
     return span_scan_end(&scan);
 }
 
@@ -131,14 +164,21 @@ static void offer_slowest(struct found_figures *found, const struct call_place *
     found->too_short = shortest->span.end - shortest->span.start;
 }
 
+static void take_open_time(void *state, uint64_t time)
+{
+    struct found_figures *found = state;
+    found->statistics.total += time;
+}
+
 static void take_figures(const struct call_reading *reading, void *state,
-                         const struct call_place *call)
+                         const struct call_place *call, bool is_recursive)
 {
     const struct figures *figures = reading->context;
     struct found_figures *found = state;
     struct call_statistics *statistics = &found->statistics;
     uint64_t length = call->span.end - call->span.start;
     statistics->calls++;
+    statistics->recursive += is_recursive;
     offer_slowest(found, call, figures->slowest);
     if (!is_whole_call(&call->span, reading->range))
         return;
@@ -157,6 +197,8 @@ static void add_figures(const struct call_reading *reading, void *state)
     struct call_statistics *all = figures->statistics;
     struct call_statistics *found = &((struct found_figures *)state)->statistics;
     all->calls += found->calls;
+    all->recursive += found->recursive;
+    all->total += found->total;
     if (found->whole > 0 && (all->whole == 0 || found->min < all->min))
         all->min = found->min;
     if (found->max > all->max)
@@ -189,8 +231,9 @@ struct digit_search {
 };
 
 static void take_digit(const struct call_reading *reading, void *state,
-                       const struct call_place *call)
+                       const struct call_place *call, bool is_recursive)
 {
+    (void)is_recursive;
     const struct digit_search *search = reading->context;
     struct digit_counts *counts = state;
     if (!is_whole_call(&call->span, reading->range))
@@ -230,6 +273,7 @@ static bool find_quantiles(struct call_reading *reading, struct index_tracks tra
     search.counts = memory_allocate(sizeof *search.counts);
     reading->state_size = sizeof *search.counts;
     reading->take = take_digit;
+    reading->take_time = NULL;
     reading->add = add_digits;
     reading->context = &search;
     bool ok = true;
@@ -259,6 +303,7 @@ bool index_calls(const struct trace_index *index, struct index_tracks tracks,
         .group = group,
         .state_size = sizeof(struct found_figures),
         .take = take_figures,
+        .take_time = take_open_time,
         .add = add_figures,
         .context = &figures,
     };

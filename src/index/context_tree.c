@@ -58,7 +58,10 @@ static uint32_t child_of(struct context_tree *tree, uint32_t parent, uint32_t gr
         };
         array_add_all(&tree->nodes, &node, 1);
     }
-    return context_tree_node(tree, number)->target;
+    uint32_t target = context_tree_node(tree, number)->target;
+    if (target != number)
+        context_tree_node(tree, target)->is_recursive = true;
+    return target;
 }
 
 void context_tree_enter(struct context_tree *tree, uint32_t depth, uint32_t group,
@@ -85,8 +88,10 @@ void context_tree_enter(struct context_tree *tree, uint32_t depth, uint32_t grou
     }
     if (depth > 0)
         context_tree_node(tree, parent)->sides[side].self -= length;
-    uint64_t longest = node->longest.span.end - node->longest.span.start;
-    if (side == CONTEXT_SLOW && (sums->calls == 1 || length > longest))
+    bool is_longest = sums->calls == 1 || length > sums->longest;
+    if (is_longest)
+        sums->longest = length;
+    if (is_longest && side == CONTEXT_SLOW)
         node->longest = *place;
 }
 
@@ -96,12 +101,18 @@ static bool is_call(const struct index_span *span, const struct call_place *call
            span->depth == call->span.depth;
 }
 
-bool context_tree_add(struct context_tree *tree, const struct trace_index *index,
+static uint32_t id_of(struct context_source source, const struct index_span *span)
+{
+    uint32_t group = index_group_of(source.index, span->function);
+    return source.ids ? source.ids[group] : group;
+}
+
+bool context_tree_add(struct context_tree *tree, struct context_source source,
                       const struct call_place *call, enum context_side side, struct error *error)
 {
     const struct index_range range = {call->span.start, call->span.end + 1};
     const struct index_span *spans;
-    struct span_scan scan = span_scan_begin(index, call->track, range);
+    struct span_scan scan = span_scan_begin(source.index, call->track, range);
     bool began = false, ended = false;
     context_tree_begin_call(tree, side);
     for (size_t count; !ended && (count = span_scan_next(&scan, &spans, error)) > 0;)
@@ -112,10 +123,44 @@ bool context_tree_add(struct context_tree *tree, const struct trace_index *index
                 ended = spans[i].depth <= call->span.depth;
             if (began && !ended)
                 context_tree_enter(tree, spans[i].depth - call->span.depth,
-                                   index_group_of(index, spans[i].function),
+                                   id_of(source, &spans[i]),
                                    &(struct call_place){call->track, spans[i]}, side);
         }
     return span_scan_end(&scan);
+}
+
+static bool add_track(struct context_tree *tree, struct context_source source, uint32_t track,
+                      struct index_range range, enum context_side side, struct error *error)
+{
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(source.index, track, range);
+    /* What is below the root has all its time. */
+    tree->active.count = 0;
+    *(uint32_t *)array_add(&tree->active) = CONTEXT_ROOT;
+    for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = count; i-- > 0;) {
+            if (!range_overlaps(range, &spans[i]))
+                continue;
+            struct call_place place = {track, spans[i]};
+            place.span.end = place.span.start + range_clip(range, &spans[i]);
+            context_tree_enter(tree, spans[i].depth + 1, id_of(source, &spans[i]), &place, side);
+        }
+    context_tree_node(tree, CONTEXT_ROOT)->sides[side].self = 0;
+    return span_scan_end(&scan);
+}
+
+bool context_tree_add_range(struct context_tree *tree, struct context_source source,
+                            struct index_range range, enum context_side side, struct error *error)
+{
+    struct context_sums *root = &context_tree_node(tree, CONTEXT_ROOT)->sides[side];
+    context_tree_begin_call(tree, side);
+    root->calls++;
+    root->present++;
+    for (uint32_t track = 0; track < trace_index_facts(source.index)->tracks; track++)
+        if (!trace_index_track(source.index, track).is_hits &&
+            !add_track(tree, source, track, range, side, error))
+            return false;
+    return true;
 }
 
 void context_tree_finish(struct context_tree *tree)

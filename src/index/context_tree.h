@@ -5,7 +5,7 @@
  * path has each function once (Ammons, Ball and Larus, "Exploiting hardware performance counters
  * with flow and context sensitive profiling", 1997).
  *
- * Called by analysis/explanation.c. Memory: 200 bytes a node.
+ * Called by analysis/. Memory: 200 bytes a node.
  */
 #ifndef MAGIC_TRACE_INDEX_CONTEXT_TREE_H
 #define MAGIC_TRACE_INDEX_CONTEXT_TREE_H
@@ -13,13 +13,21 @@
 #include "index/span_search.h"
 #include "index/stack_tree.h"
 
-enum context_side { CONTEXT_USUAL, CONTEXT_SLOW, CONTEXT_SIDES };
+/* What is compared: usual calls with slow ones, or a part A of a trace with a part B. */
+enum context_side {
+    CONTEXT_USUAL,
+    CONTEXT_SLOW,
+    CONTEXT_SIDES,
+    CONTEXT_A = CONTEXT_USUAL,
+    CONTEXT_B = CONTEXT_SLOW,
+};
 
 struct context_sums {
     uint64_t calls;
     uint64_t self;    /* ns */
     uint64_t total;   /* ns: self of the node and of all below it; after context_tree_finish() */
     uint64_t present; /* calls that are looked at with this node */
+    uint64_t longest; /* ns, of an activation with all that it calls */
 };
 
 struct context_node {
@@ -28,6 +36,7 @@ struct context_node {
     uint32_t target;    /* itself; or the node around it that stands for this recursive call too,
                            and then the sums are 0 and the node has no children */
     uint32_t last_seen; /* number of the call that met it last, from 1 */
+    bool is_recursive;  /* it stands for recursive calls, too */
     struct context_sums sides[CONTEXT_SIDES];
     struct call_place longest; /* of its activations on the slow side */
 };
@@ -40,13 +49,24 @@ struct context_tree {
     uint64_t calls[CONTEXT_SIDES];
 };
 
-/* The root is a call of `group`. */
+/* What is read. */
+struct context_source {
+    const struct trace_index *index;
+    const uint32_t *ids; /* by group: the number that stands for it in the tree, so that two traces
+                            can be in one tree; NULL: its own */
+};
+
+/* The root is a call of `group`, or what calls all threads' outermost functions. */
 struct context_tree context_tree_new(uint32_t group);
 void context_tree_free(struct context_tree *tree);
 
-/* Adds a call of the root's group, with all that it calls. */
-bool context_tree_add(struct context_tree *tree, const struct trace_index *index,
+/* Adds a call, which is the root, with all that it calls. */
+bool context_tree_add(struct context_tree *tree, struct context_source source,
                       const struct call_place *call, enum context_side side, struct error *error);
+
+/* Adds what all threads do in the range, below the root. */
+bool context_tree_add_range(struct context_tree *tree, struct context_source source,
+                            struct index_range range, enum context_side side, struct error *error);
 
 /* Adds one activation: for context_tree_add(), and for tests that make trees by hand. `depth`
  * counts from the root's 0; callers come before what they call. */

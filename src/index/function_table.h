@@ -24,7 +24,10 @@ uint64_t call_bin_first(unsigned bin);
 unsigned call_bin_of(uint64_t length);
 
 struct call_statistics {
-    uint64_t calls, whole, sum, min, max;
+    uint64_t calls;     /* that overlap the range */
+    uint64_t recursive; /* of them, those inside another call of the group */
+    uint64_t total;     /* ns of the range in which a call is open: of the outermost ones alone */
+    uint64_t whole, sum, min, max;
     uint64_t median, p99; /* of whole calls; exact */
     uint64_t bins[CALL_BINS];
     struct array slowest; /* of struct call_place, longest first, whole or not;

@@ -6,12 +6,7 @@
 #define MAGIC_TRACE_INDEX_MARKS_H
 
 #include "index/trace_index.h"
-
-enum mark_kind {
-    MARK_GAP,
-    MARK_ERROR,
-    MARK_NOTE,
-};
+#include "output/mark_kind.h"
 
 struct index_mark {
     uint64_t time;

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "index/index_reader.h"
+#include "index/span_search.h"
 #include "stack/spans/span.h"
 
 struct span_scan {
@@ -54,9 +55,7 @@ static inline uint64_t range_clip(struct index_range range, const struct index_s
 /* Whether the call, which overlaps the range, lies in it with beginning and end seen. */
 static inline bool is_whole_call(const struct index_span *span, struct index_range range)
 {
-    return span->start >= range.from && span->end <= range.to &&
-           (span->flags & (SPAN_START_INFERRED | SPAN_END_INFERRED)) == 0 &&
-           span->ending != SPAN_END_GAP && span->ending != SPAN_END_OF_TRACE;
+    return span->start >= range.from && span->end <= range.to && !index_is_cut(span);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #define MAGIC_TRACE_INDEX_SPAN_SEARCH_H
 
 #include "index/trace_index.h"
+#include "stack/spans/span.h"
 
 /* Appends the spans that hold `time`, start <= time < end (struct index_span), outermost first.
  * Where spans of length zero lie at that moment, deeper than those, it is the stack of the one that
@@ -23,6 +24,13 @@ bool index_span_at(const struct trace_index *index, uint32_t track, uint32_t dep
  * has given; ERROR_NOT_FOUND: it is not in the track. */
 bool index_span_self(const struct trace_index *index, uint32_t track, const struct index_span *span,
                      uint64_t *self, uint64_t *children, struct error *error);
+
+/* Whether its beginning or its end was not seen: it lasted at least as long as it is shown. */
+static inline bool index_is_cut(const struct index_span *span)
+{
+    return (span->flags & (SPAN_START_INFERRED | SPAN_END_INFERRED)) != 0 ||
+           span->ending == SPAN_END_GAP || span->ending == SPAN_END_OF_TRACE;
+}
 
 struct call_place {
     uint32_t track;

@@ -30,6 +30,7 @@ static const struct route {
     {"counter", answer_counter, .constant = true},
     {"source", answer_source, .constant = false},
     {"text", answer_text, .constant = true},
+    {"sql", answer_sql, .constant = false, .takes_long = true},
     {"raw", answer_raw, .constant = false},
 };
 

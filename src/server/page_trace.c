@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/base64.h"
 #include "base/memory.h"
-#include "index/build/mark_recorder.h"
 #include "index/marks.h"
 #include "output/fxt/fxt_counter_text.h"
 #include "output/json_quoted.h"

@@ -38,8 +38,9 @@ enum history_kind {
     HISTORY_RESUME,         /* another stack continues, in `frame`, which was suspended earlier */
     HISTORY_GAP,            /* between segments: gap number `frame` begins */
     HISTORY_GAP_END,        /* gap number `frame` ends */
-    HISTORY_INLINED,        /* inlined function number `frame` (inlined_id) runs in the leaf */
+    HISTORY_INLINED,        /* inlined function number `frame` (inlined_id) begins in the leaf */
     HISTORY_INLINED_BEFORE, /* likewise, and has begun before */
+    HISTORY_INLINED_END,    /* those inside of number `frame` end */
     HISTORY_DEATH,          /* a signal ends the process in this thread: thread_stack.death */
     HISTORY_KIND_COUNT
 };

@@ -134,6 +134,7 @@ void stack_moves_resume(struct thread_stack *stack, frame_id leaf, function_id f
     stack->root_return_address = thread_stack_frame(stack, root)->return_address;
     stack->next = (struct segment){.start = SEGMENT_FIRST};
     *(frame_id *)array_add(&stack->resumed) = leaf;
+    inlined_frames_begin(stack, leaf); /* replay enters it again */
     stack_moves_record(stack, HISTORY_RESUME, leaf);
 }
 
@@ -182,6 +183,7 @@ void stack_moves_enter_again(struct thread_stack *stack, frame_id frame)
     close_frames_above(stack, caller);
     count_active(stack, thread_stack_frame(stack, frame)->function);
     stack->leaf = frame;
+    inlined_frames_begin(stack, frame);
     stack->statistics.spans++;
     stack_moves_record(stack, HISTORY_ENTER_MOVABLE, frame);
 }
@@ -254,8 +256,12 @@ static void discover(struct thread_stack *stack, frame_id placeholder, function_
 void stack_moves_discover(struct thread_stack *stack, function_id function, uint64_t address)
 {
     frame_id placeholder = thread_stack_placeholder(stack);
+    frame_id root = frame_tree_root(&stack->tree, stack->leaf);
+    enum frame_kind kind = thread_stack_frame(stack, root)->kind;
     stack_moves_return(stack, placeholder);
     discover(stack, placeholder, function, address, function_start(stack, address));
+    inlined_frames_learn(stack, placeholder, address,
+                         kind == FRAME_SIGNAL || kind == FRAME_INTERRUPT);
 }
 
 frame_id stack_moves_learn_caller(struct thread_stack *stack, frame_id frame, function_id function,
@@ -268,6 +274,7 @@ frame_id stack_moves_learn_caller(struct thread_stack *stack, frame_id frame, fu
     frame_id caller = thread_stack_parent(stack, frame);
     discover(stack, caller, function, address,
              function_start(stack, interrupted ? address : address - 1));
+    inlined_frames_learn(stack, caller, address, interrupted);
     return caller;
 }
 

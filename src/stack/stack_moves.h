@@ -10,6 +10,7 @@
 #ifndef MAGIC_TRACE_STACK_STACK_MOVES_H
 #define MAGIC_TRACE_STACK_STACK_MOVES_H
 
+#include "stack/inlined_frames.h"
 #include "stack/thread_stack.h"
 
 /* Time passes. A time before that of an earlier event is ignored. */
@@ -127,6 +128,7 @@ stack_moves_place_leaf(struct thread_stack *stack, frame_id parent,
     bool added;
     frame_id leaf = frame_tree_child(&stack->tree, parent, activation, &added);
     stack->leaf = leaf;
+    inlined_frames_begin(stack, leaf);
     if (added) {
         stack_moves_set_start(stack, leaf, address);
         stack_moves_know(stack, frame_known_function(activation->function));

@@ -5,6 +5,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
     *stack = (struct thread_stack){
         .gaps = array_of(sizeof(struct gap)),
         .segments = array_of(sizeof(struct segment)),
+        .inlined_open = array_of(sizeof(inlined_id)),
         .resumed = array_of(sizeof(frame_id)),
         .code = *code,
     };
@@ -22,6 +23,7 @@ void thread_stack_free(struct thread_stack *stack)
     active_functions_free(&stack->open);
     array_free(&stack->gaps);
     array_free(&stack->segments);
+    array_free(&stack->inlined_open);
     array_free(&stack->resumed);
 }
 

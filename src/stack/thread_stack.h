@@ -101,11 +101,12 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;        /* struct gap, in time order */
-    struct array segments;    /* struct segment, in time order */
-    struct array resumed;     /* frame_id: where each suspended stack continued */
-    struct segment next;      /* what is known of the next segment */
-    struct stack_rules rules; /* the state of each is for its rule alone */
+    struct array gaps;         /* struct gap, in time order */
+    struct array segments;     /* struct segment, in time order */
+    struct array inlined_open; /* inlined_id, by frame_id: what runs in it; none beyond the end */
+    struct array resumed;      /* frame_id: where each suspended stack continued */
+    struct segment next;       /* what is known of the next segment */
+    struct stack_rules rules;  /* the state of each is for its rule alone */
     struct code_view code;
     struct inlined_view inlined; /* set by the owner at the beginning */
     struct thread_stack_statistics statistics;
@@ -114,8 +115,6 @@ struct thread_stack {
     frame_id leaf;                /* FRAME_NONE between segments */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0: unknown */
     struct active_functions open; /* of the current stack */
-    uint64_t inlined_at;          /* steps in the history up to the newest about ... */
-    inlined_id inlined_last;      /* ... this inlined function; 0 steps: there was none */
     struct ticks now;             /* of the newest event */
     uint8_t previous;             /* enum flow_kind: of the event before, if `started` */
     bool started;                 /* an event was seen */

@@ -122,11 +122,12 @@ static bool open_lines(struct object *object)
     return true;
 }
 
-struct source_line object_line(struct object *object, uint64_t address, struct arena *memory)
+struct source_line object_line(struct object *object, uint64_t address, enum source_row which,
+                               struct arena *memory)
 {
     if (!open_lines(object))
         return (struct source_line){0};
-    return source_lines_find(&object->lines, address, memory);
+    return source_lines_find(&object->lines, address, which, memory);
 }
 
 struct inlined_code object_inlined_code(struct object *object, uint64_t start, uint64_t end)

@@ -53,8 +53,9 @@ struct inlined_code object_inlined_code(struct object *object, uint64_t start, u
 struct source_line object_inlined_line(struct object *object, uint64_t origin,
                                        struct arena *memory);
 
-/* Where the function that starts at the object's own `address` begins in the source; the name is
- * made in `memory`. */
-struct source_line object_line(struct object *object, uint64_t address, struct arena *memory);
+/* Where the function that starts at the object's own `address`, or the instruction there, is in the
+ * source; the name is made in `memory`. */
+struct source_line object_line(struct object *object, uint64_t address, enum source_row which,
+                               struct arena *memory);
 
 #endif

@@ -81,19 +81,24 @@ static bool ends_sequence(Dwarf_Line *row)
     return dwarf_lineendsequence(row, &end) != 0 || end;
 }
 
-/* The first row at `address`, else the last before it; NULL when the address is outside of the
- * table. */
-static Dwarf_Line *row_at(Dwarf_Lines *rows, size_t count, Dwarf_Addr address)
+/* Of the rows at `address`, the first, where a function begins, or the last, of the code itself:
+ * those before it end where they begin. Else the last before it; NULL when the address is outside
+ * of the table. */
+static Dwarf_Line *row_at(Dwarf_Lines *rows, size_t count, Dwarf_Addr address,
+                          enum source_row which)
 {
     size_t first = first_row_from(rows, count, address);
+    Dwarf_Line *found = NULL;
     for (size_t i = first; i < count; i++) {
         Dwarf_Line *row = dwarf_onesrcline(rows, i);
         Dwarf_Addr at;
         if (dwarf_lineaddr(row, &at) != 0 || at != address)
             break;
-        if (!ends_sequence(row))
-            return row;
+        if (!ends_sequence(row) && (!found || which == SOURCE_ROW_LAST))
+            found = row;
     }
+    if (found)
+        return found;
     Dwarf_Line *before = first > 0 && first < count ? dwarf_onesrcline(rows, first - 1) : NULL;
     return before && !ends_sequence(before) ? before : NULL;
 }
@@ -111,12 +116,21 @@ static struct source_line place_in(const char *directory, const char *file, uint
     return (struct source_line){path, line};
 }
 
-static struct source_line make_line(Dwarf_Line *row, const char *directory, struct arena *memory)
+/* Neighbours are mostly of one file: its path is made once. */
+static struct source_line make_line(struct source_lines *lines, Dwarf_Line *row,
+                                    const char *directory, struct arena *memory)
 {
+    const char *file = dwarf_linesrc(row, NULL, NULL);
     int line;
     if (dwarf_lineno(row, &line) != 0 || line <= 0)
         return (struct source_line){0};
-    return place_in(directory, dwarf_linesrc(row, NULL, NULL), (uint32_t)line, memory);
+    if (lines->newest_path && file == lines->newest_file && directory == lines->newest_directory)
+        return (struct source_line){lines->newest_path, (uint32_t)line};
+    struct source_line made = place_in(directory, file, (uint32_t)line, memory);
+    lines->newest_file = file;
+    lines->newest_directory = directory;
+    lines->newest_path = made.file;
+    return made;
 }
 
 static const char *compilation_directory(Dwarf_Die *unit)
@@ -155,22 +169,22 @@ struct source_line source_lines_place(Dwarf_Die *unit, const char *file, uint32_
     return place_in(compilation_directory(unit), file, line, memory);
 }
 
-static struct source_line find_by_unit(const struct source_lines *lines, Dwarf_Addr address,
-                                       struct arena *memory)
+static struct source_line find_by_unit(struct source_lines *lines, Dwarf_Addr address,
+                                       enum source_row which, struct arena *memory)
 {
     struct unit_range *range = unit_at(lines, address);
     Dwarf_Lines *rows;
     size_t count;
     if (!range || dwarf_getsrclines(&range->die, &rows, &count) != 0)
         return (struct source_line){0};
-    Dwarf_Line *row = row_at(rows, count, address);
-    return row ? make_line(row, compilation_directory(&range->die), memory)
+    Dwarf_Line *row = row_at(rows, count, address, which);
+    return row ? make_line(lines, row, compilation_directory(&range->die), memory)
                : (struct source_line){0};
 }
 
 /* Without units to ask, all line tables are searched. */
-static struct source_line find_in_all_tables(const struct source_lines *lines, Dwarf_Addr address,
-                                             struct arena *memory)
+static struct source_line find_in_all_tables(struct source_lines *lines, Dwarf_Addr address,
+                                             enum source_row which, struct arena *memory)
 {
     Dwarf_Off offset = 0, next = 0;
     Dwarf_CU *unit = NULL;
@@ -181,24 +195,24 @@ static struct source_line find_in_all_tables(const struct source_lines *lines, D
                             &row_count) == 0 &&
            next > offset) {
         offset = next;
-        Dwarf_Line *row = row_at(rows, row_count, address);
+        Dwarf_Line *row = row_at(rows, row_count, address, which);
         const char *const *directories;
         size_t directory_count;
         if (!row)
             continue;
         bool has_directory =
             dwarf_getsrcdirs(files, &directories, &directory_count) == 0 && directory_count > 0;
-        return make_line(row, has_directory ? directories[0] : NULL, memory);
+        return make_line(lines, row, has_directory ? directories[0] : NULL, memory);
     }
     return (struct source_line){0};
 }
 
-struct source_line source_lines_find(const struct source_lines *lines, uint64_t address,
-                                     struct arena *memory)
+struct source_line source_lines_find(struct source_lines *lines, uint64_t address,
+                                     enum source_row which, struct arena *memory)
 {
     if (!lines->debug)
         return (struct source_line){0};
     if (lines->units.count > 0)
-        return find_by_unit(lines, address + lines->bias, memory);
-    return find_in_all_tables(lines, address + lines->bias, memory);
+        return find_by_unit(lines, address + lines->bias, which, memory);
+    return find_in_all_tables(lines, address + lines->bias, which, memory);
 }

@@ -24,6 +24,8 @@ struct source_lines {
     Dwarf *debug;   /* of the sections, or borrowed from the module; NULL: no debug information */
     GElf_Addr bias; /* address in DWARF minus the object's own */
     struct array units; /* of struct unit_range, by start; empty when only line tables are left */
+    /* The newest path that was made, of the same file and directory as libdw has them. */
+    const char *newest_file, *newest_directory, *newest_path;
 };
 
 /* `object_bias`: module address minus the object's own. Slow: looks for debug files and lists their
@@ -39,9 +41,12 @@ bool source_lines_unit(const struct source_lines *lines, uint64_t address, Dwarf
 struct source_line source_lines_place(Dwarf_Die *unit, const char *file, uint32_t line,
                                       struct arena *memory);
 
-/* `address` is the object's own. The file's name is made in `memory`; absolute where the table says
- * how. */
-struct source_line source_lines_find(const struct source_lines *lines, uint64_t address,
-                                     struct arena *memory);
+/* Which row counts where several are at one address. */
+enum source_row { SOURCE_ROW_FIRST /* of a function */, SOURCE_ROW_LAST /* of an instruction */ };
+
+/* `address` is the object's own. The file's name is made in `memory`, always the same one; absolute
+ * where the table says how. */
+struct source_line source_lines_find(struct source_lines *lines, uint64_t address,
+                                     enum source_row which, struct arena *memory);
 
 #endif

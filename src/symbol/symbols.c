@@ -494,7 +494,8 @@ struct source_line symbols_line(struct symbols *symbols, function_id function)
     if (!record->line_known && record->object)
         record->line = record->function.inlined
                            ? object_inlined_line(record->object, record->origin, &symbols->names)
-                           : object_line(record->object, record->function.start, &symbols->names);
+                           : object_line(record->object, record->function.start, SOURCE_ROW_FIRST,
+                                         &symbols->names);
     record->line_known = true;
     struct source_line line = record->line;
     pthread_mutex_unlock(&symbols->lock);
@@ -547,7 +548,7 @@ struct source_line symbols_line_at(struct symbols *symbols, const struct mapping
     if (!object)
         return (struct source_line){0};
     pthread_mutex_lock(&symbols->lock);
-    struct source_line line = object_line(object, object_address, &symbols->names);
+    struct source_line line = object_line(object, object_address, SOURCE_ROW_LAST, &symbols->names);
     pthread_mutex_unlock(&symbols->lock);
     return line;
 }

@@ -35,3 +35,39 @@ class Packaging(harness.TestCase):
         binary = next(folder.rglob("bin/magic-trace"))
         version = subprocess.run([binary, "version"], stdout=subprocess.PIPE, check=True).stdout
         self.assertEqual(version, self.magic_trace("version").stdout)
+
+    def test_unpacked(self):
+        """magic-trace install unpacks man pages, completion and the client library, and the copy unpacks the same"""
+        first, second = self.folder / "a b", self.folder / "second"
+        self.assertEqual(self.magic_trace("install", "-prefix", first).status, 0)
+        self.assertEqual(harness.run([first / "bin/magic-trace", "install", "-prefix", second]).status, 0)
+        self.assertEqual(harness.run(["diff", "-r", first, second]), (0, b"", b""))
+        for page in (self.build / "docs/man").glob("*.1"):
+            self.assertEqual((first / "share/man/man1" / page.name).read_bytes(), page.read_bytes())
+        for shell, path in (("bash", "bash-completion/completions/magic-trace"), ("zsh", "zsh/site-functions/_magic-trace"),
+                            ("fish", "fish/vendor_completions.d/magic-trace.fish")):
+            self.assertEqual(self.magic_trace("completion", shell).stdout, (first / "share" / path).read_bytes())
+
+    def test_unpacked_library(self):
+        """a program builds with the unpacked client library by its pkg-config file"""
+        prefix, source = self.folder / "prefix", self.folder / "program.c"
+        self.assertEqual(self.magic_trace("install", "-prefix", prefix).status, 0)
+        source.write_text("#include <magic_trace.h>\nint main(void) { magic_trace_take_snapshot(); return 0; }\n")
+        flags = harness.run(["pkg-config", "--cflags", "--libs", "magic-trace"],
+                            env=dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig")))
+        self.assertEqual(flags.status, 0, flags.stderr)
+        words = flags.stdout.decode().split()
+        built = harness.run(["gcc", source, "-o", self.folder / "program", *words])
+        self.assertEqual(built.status, 0, built.stderr)
+        ran = harness.run([self.folder / "program"], env=dict(os.environ, LD_LIBRARY_PATH=str(prefix / "lib")))
+        self.assertEqual(ran.status, 0, ran.stderr)
+
+    def test_install_refused(self):
+        """without a home, and where nothing can be written, install says so"""
+        environment = {key: value for key, value in harness.Settings.environment.items() if key != "HOME"}
+        if os.geteuid() != 0:
+            self.assertIn(b"-prefix", self.magic_trace("install", env=environment).stderr)
+        (self.folder / "file").touch()
+        finished = self.magic_trace("install", "-prefix", self.folder / "file")
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"cannot make the folder", finished.stderr)

@@ -129,6 +129,6 @@ class Ptt(harness.TestCase):
             "Enabled: no\nTypes: deb\nURIs: http://mirror/off\n")
         made = self.folder / "made"
         self.assertTrue(ptt_source.write_sources(pathlib.Path(etc), made))
-        self.assertEqual((made / "ptt.list").read_text(), "deb-src [arch=amd64] http://mirror/debian stable main\n")
-        self.assertEqual((made / "ptt.sources").read_text(), "Types: deb-src\nURIs: http://mirror/more\nSuites: stable\n"
+        self.assertEqual((made / "debian.list").read_text(), "deb-src [arch=amd64] http://mirror/debian stable main\n")
+        self.assertEqual((made / "debian.sources").read_text(), "Types: deb-src\nURIs: http://mirror/more\nSuites: stable\n"
                                                              "Components: main\nSigned-By: /key\n")

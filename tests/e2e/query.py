@@ -9,10 +9,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import urllib.parse
 
 import harness
 from harness import Settings
 from made_trace import MadeTrace
+from viewer import Served
 
 sys.path.insert(0, str(harness.TESTS / "judge"))
 import query_judge  # noqa: E402  (found through the path just set)
@@ -295,3 +297,34 @@ class Exported(Asking):
         database.close()
         self.assertGreater(calls, 50)
         self.assertIn("made1.fxt", damage)
+
+
+class OnThePage(Asking):
+    """/api/sql of the server that `magic-trace view` starts."""
+
+    def test_answers_and_bounds(self):
+        trace = self.made(spans=500)
+        served = Served(self, ["view", "-no-browser", trace])
+        try:
+            for sql in ("SELECT * FROM functions ORDER BY id", "SELECT * FROM calls ORDER BY id LIMIT 50",
+                        "SELECT 1.5 AS a, NULL AS a, 'x' AS b"):
+                answer = served.get("/api/sql", sql=sql)
+                self.assertEqual([list(row) for row in answer["rows"]], self.rows(trace, sql))
+                self.assertFalse(answer["more"])
+            self.assertEqual(served.get("/api/sql", sql="SELECT 1 AS one;")["columns"], ["one"])
+            answer = served.get("/api/sql", sql="SELECT id FROM calls", limit=7)
+            self.assertEqual((len(answer["rows"]), answer["more"]), (7, True))
+            numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
+            for sql, words in (("", "no SQL"), ("SELECT 1; SELECT 2", "one by one"), ("SELEC", "does not understand"),
+                               ("DROP TABLE calls", "may only read"), (f"ATTACH '{self.folder}/x.db' AS x", "may only read"),
+                               (f"{numbers} count(*) FROM n", "processor time"), (f"{numbers} median(i) FROM n", "memory|processor time")):
+                status, _, body = served.request("/api/sql?" + urllib.parse.urlencode({"sql": sql}))
+                self.assertEqual(status, 200, sql)
+                self.assertRegex(json.loads(body)["error"], words)
+            self.assertEqual(served.request("/api/sql")[0], 400)
+            base, served.base = served.base, "/" + "0" * 32
+            self.assertIn(served.request("/api/sql?sql=SELECT+1")[0], (401, 403, 404))
+            served.base = base
+        finally:
+            served.end()
+        self.assertFalse((self.folder / "x.db").exists())

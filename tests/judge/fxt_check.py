@@ -3,8 +3,8 @@
 
 Perfetto loads a faulty trace without a word and draws it wrong: an event that names an undefined thread lands on thread
 0, an end without a begin is ignored, a span deeper than 512 is dropped while its end closes another span. Spans without
-length, or that begin in the same nanosecond as their caller, are drawn in no visible order; inlined functions, which
-are no calls and shorter than a nanosecond, alone may be so. This program reads the bytes by the specification (https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format), follows what Perfetto makes
+length, or that begin in the same nanosecond as their caller, are drawn in no visible order. This program reads the
+bytes by the specification (https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format), follows what Perfetto makes
 of them, and reports all that would be lost. It shares no code with magic-trace.
 
     fxt_check.py TRACE            a JSON object: spans, errors by kind, threads, greatest depth, ...
@@ -26,7 +26,6 @@ DEPTH_LIMIT = 512
 MAX_STRING = 4094 * 8
 TIME_LIMIT = 1 << 63
 KEPT_EXAMPLES = 5
-INLINED = "inlined"  # the category
 HITS_PROCESS = "Snapshot symbol hits"  # moments, not calls: they need no length
 
 METADATA, INITIALIZATION, STRING, THREAD, EVENT, BLOB, USERSPACE, KERNEL, SCHEDULING, LOG = range(10)
@@ -358,12 +357,12 @@ class Checker:
         if self.first_time is None or time < self.first_time:
             self.first_time = time
         if kind == BEGIN:
-            self.begin(thread, ids, name, time, None, seen, category == INLINED, record)
+            self.begin(thread, ids, name, time, None, seen, record)
         elif kind == COMPLETE:
             end = self.nanoseconds(record.word())
             if end < time:
                 raise Fault("ends before it begins", f"{record.place()}: {name!r}")
-            self.begin(thread, ids, name, time, end, seen, category == INLINED, record)
+            self.begin(thread, ids, name, time, end, seen, record)
             self.last_end = max(self.last_end, end)
         elif kind == END:
             self.end(thread, ids, time, record)
@@ -382,20 +381,19 @@ class Checker:
     def expire(self, thread, time):
         stack = thread.open
         while stack and stack[-1][2] is not None and stack[-1][2] <= time:
-            _, start, end, _, _ = stack.pop()
+            _, start, end, _ = stack.pop()
             self.note_length(end - start)
 
-    def begin(self, thread, ids, name, time, end, seen, inlined, record):
+    def begin(self, thread, ids, name, time, end, seen, record):
         self.expire(thread, time)
         if len(thread.open) >= DEPTH_LIMIT:
             self.faults.add("too deep", f"{record.place()}: {name!r} on {ids}")
         limit = thread.open[-1][2] if thread.open else None
         if end is not None and limit is not None and end > limit:
             self.faults.add("does not nest", f"{record.place()}: {name!r} outlives its caller on {ids}")
-        caller = thread.open[-1] if thread.open else None
-        if caller and caller[1] == time and caller[3] and not inlined and not caller[4]:
+        if thread.open and thread.open[-1][1] == time and thread.open[-1][3]:
             self.faults.add("begins with its caller", f"{record.place()}: {name!r} at {time} ns on {ids}")
-        thread.open.append((name, time, end, seen, inlined))
+        thread.open.append((name, time, end, seen))
         if len(thread.open) > thread.depth:
             thread.depth = len(thread.open)
         thread.spans[name] += 1
@@ -405,10 +403,10 @@ class Checker:
         if not thread.open:
             self.faults.add("end without begin", f"{record.place()} on {ids}")
             return
-        name, start, end, _, inlined = thread.open.pop()
+        name, start, end, _ = thread.open.pop()
         if end is not None:
             self.faults.add("does not nest", f"{record.place()}: an end event closes complete {name!r} on {ids}")
-        if time == start and not inlined and self.process_names.get(ids[0]) != HITS_PROCESS:
+        if time == start and self.process_names.get(ids[0]) != HITS_PROCESS:
             self.faults.add("no length", f"{record.place()}: {name!r} at {time} ns on {ids}")
         self.note_length(time - start)
 

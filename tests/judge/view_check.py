@@ -193,6 +193,18 @@ def statistics(tracks, begin, end):
     return rows
 
 
+def outermost_calls(tracks, name, begin, end):
+    """Calls of the range inside no other of that name."""
+    count = 0
+    for spans in tracks:
+        stack = []
+        for span in spans:
+            del stack[span.depth:]
+            count += span.name == name and name not in stack and span.overlaps(begin, end)
+            stack.append(span.name)
+    return count
+
+
 def flame(tracks, begin, end):
     """stack of names -> [calls, total, self]"""
     nodes = {}
@@ -385,12 +397,20 @@ class Check:
         self.same(what, [answer[key] for key in ("calls", "whole", "sum", "min", "max", "median", "p99")],
                   [len(met), len(lengths), sum(lengths), min(lengths, default=0), max(lengths, default=0),
                    quantile(lengths, 50), quantile(lengths, 99)])
+        row = statistics(self.spans_of(ids), begin, end).get(name, [0, 0])
+        self.same(f"{what}: time of the outermost", answer["total"], row[1])
+        self.same(f"{what}: recursive ones", answer["recursive"], len(met) - outermost_calls(self.spans_of(ids), name, begin, end))
         self.same(f"{what}: in the histogram", sum(bar["count"] for bar in answer["histogram"]), len(lengths))
         for bar in answer["histogram"]:
             self.same(f"{what}: bar {bar['from']} to {bar['to']}", bar["count"],
                       bisect.bisect_left(lengths, bar["to"]) - bisect.bisect_left(lengths, bar["from"]))
         self.same(f"{what}: the slowest", [place["end"] - place["start"] for place in answer["slowest"]],
                   sorted((s.length for s in met), reverse=True)[:10])
+        cut = {(self.track_of[number], s.depth, s.start, s.end) for number in ids for s in self.spans_of([number])[0]
+               if s.name == name and not s.whole}
+        for place in answer["slowest"]:
+            self.same(f"{what}: cut or not", place["cut"],
+                      (self.track_of[place["track"]], place["depth"], place["start"], place["end"]) in cut)
 
     def check_next(self):
         text, ids = self.some_tracks()

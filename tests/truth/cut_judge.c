@@ -439,7 +439,7 @@ static bool count_spans(struct cut_judge *judge, const char *cut, struct error *
 static bool decode(struct flow **flow, const char *path, const struct flow_sink *sink,
                    struct error *error)
 {
-    struct flow_options options = {.cores = 1};
+    struct flow_options options = {.no_inlined = true, .cores = 1};
     *flow = flow_open(path, &options, error);
     return *flow && flow_decode(*flow, sink, error);
 }

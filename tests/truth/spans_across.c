@@ -103,7 +103,7 @@ static bool walk_spans(struct crossing *crossing, struct error *error)
 
 bool spans_across(const char *path, struct array *losses, struct error *error)
 {
-    struct flow_options options = {.cores = 1};
+    struct flow_options options = {.no_inlined = true, .cores = 1};
     struct crossing crossing = {.losses = losses};
     crossing.timeline = timeline_decode(path, &options, error);
     if (!crossing.timeline)

@@ -319,7 +319,7 @@ int main(int argc, char **argv)
         return usage();
     judge.directory = argv[at + 1];
     /* One core: what is printed comes in a fixed order. */
-    struct flow_options options = {.cores = 1};
+    struct flow_options options = {.no_inlined = true, .cores = 1};
     struct error error;
     judge.flow = flow_open(argv[at], &options, &error);
     struct flow_sink sink = {

@@ -146,6 +146,9 @@ test('all calls of a function: figures, histogram, the slowest with a jump to ea
   await page.locator('.histogram').waitFor();
   assert.match(await text('.panel-calls .figures'), /Calls\s+782\s.*Median.*99th percentile.*Longest/s);
   await opened.picture('calls');
+  // Of the slowest calls those that were not seen whole say so, and the list says how many are in no length.
+  assert.match(await text('.panel-calls .figures'), /Of them recursive\s+\d+, not counted again in Together\s+Cut, in no length below\s+\d+/);
+  assert.ok((await page.locator('.slowest .cut').count()) > 0);
   const bar = page.locator('.histogram .bar').first();
   assert.match((await bar.getAttribute('aria-label')).replaceAll('\u00a0', ' '), /^0 ns to 1 ns: \d+ calls$/);
   await bar.focus();

@@ -65,6 +65,16 @@ test('search walks through all calls', { skip }, async () => {
   await page.getByText(`1 of ${LEAVES}, around`).waitFor();
 });
 
+test('where one stands follows the chosen call', { skip }, async () => {
+  await search('leaf');
+  await panel('calls');
+  await page.locator('.slowest button').first().click();
+  await page.getByText(new RegExp(`^(29[1-9]|300) of ${LEAVES}$`)).waitFor();
+  // A span of another function has no number among them.
+  await page.evaluate('(({ state }) => state.setSpan({ track: 0, depth: 0, start: 0, end: state.duration }))(window.magicTrace)');
+  await page.getByRole('button', { name: `${LEAVES} calls` }).waitFor();
+});
+
 test('details, stack and source text of a call', { skip }, async () => {
   await search('leaf');
   await opened.until("document.querySelector('.panel-details h2')?.textContent === 'leaf'");
@@ -166,4 +176,27 @@ test('a server that has gone is reported in words', { skip }, async () => {
   await page.unroute('**/api/table*');
   // That the browser complains of a server that has gone is as it should be.
   opened.complaints.length = 0;
+});
+
+test('SQL: a query, its rows, the way to a call, a mistake, a link', { skip }, async () => {
+  await panel('sql');
+  const box = page.getByRole('textbox', { name: 'SQL' });
+  await box.fill("SELECT thread_id, depth, function, start, duration FROM calls WHERE function = 'leaf' ORDER BY start LIMIT 3");
+  await box.press('Control+Enter');
+  await page.getByText(/^3\s+rows$/).waitFor();
+  await opened.picture('sql');
+  assert.equal(await page.locator('.panel-sql tbody tr').count(), 3);
+  await page.locator('.panel-sql tbody tr').nth(1).getByRole('button').click();
+  await opened.until('window.magicTrace.state.span !== null');
+  const span = await state('state.span');
+  const name = await page.evaluate(`(async ({ source }) => (await source.span(${span.track}, ${span.depth}, ${span.start})).span.name)(window.magicTrace)`);
+  assert.equal(name, 'leaf');
+  await opened.until("decodeURIComponent(window.location.hash).includes('ORDER+BY')");
+  await box.fill('SELECT nothing_such FROM calls');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText(/no such column: nothing_such/).waitFor();
+  await page.getByLabel('Examples').selectOption({ label: 'Where the time goes' });
+  await page.keyboard.press('Control+Enter');
+  await page.getByText(/^\d+\s+rows?$/).waitFor();
+  assert.match(await text('.panel-sql table'), /leaf/);
 });

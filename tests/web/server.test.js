@@ -130,11 +130,14 @@ test('calls of a function, from call to call', { skip }, async () => {
   for (const range of ranges(20)) {
     const theirs = await server.calls(groups[0], range, null, 5);
     const ours = await own.calls(groups[1], range, null, 5);
-    const facts = (/** @type {typeof theirs} */ { calls, whole, sum, min, max, median, p99, histogram }) => ({
-      calls, whole, sum, min, max, median, p99, histogram: histogram.filter(({ count }) => count > 0).sort((a, b) => a.from - b.from),
+    const facts = (/** @type {typeof theirs} */ { calls, recursive, total, whole, sum, min, max, median, p99, histogram }) => ({
+      calls, recursive, total, whole, sum, min, max, median, p99, histogram: histogram.filter(({ count }) => count > 0).sort((a, b) => a.from - b.from),
     });
     assert.deepEqual(facts(theirs), facts(ours), JSON.stringify(range));
-    assert.deepEqual(theirs.slowest.map(({ start, end }) => end - start), ours.slowest.map(({ start, end }) => end - start));
+    const lengths = (/** @type {typeof theirs} */ { slowest }) => slowest.map(({ start, end }) => end - start);
+    assert.deepEqual(lengths(theirs), lengths(ours));
+    const cut = (/** @type {typeof theirs} */ { slowest }) => slowest.map((call) => `${call.start} ${call.depth} ${call.cut}`).sort();
+    assert.deepEqual(cut(theirs), cut(ours));
   }
   let place = { track: 0, depth: 0, start: 0, end: 0 };
   for (let i = 0; i < 50; i++) {

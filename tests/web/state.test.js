@@ -18,13 +18,14 @@ function chosenState() {
   state.setFlags([{ time: 99, text: 'here, ~and there' }, { time: 5, text: '' }]);
   state.setPanel('calls');
   state.setTheme('dark');
+  state.setSql("SELECT 'a&b' || '#', 1 + 1\nFROM calls");
   state.setFolded(4, true);
   state.setFolded(2, true);
   return state;
 }
 
 /** @param {ViewState} state */
-const plain = ({ view, span, selection, search, flags, panel, theme, folded }) => ({ view, span, selection, search, flags, panel, theme, folded: [...folded].sort() });
+const plain = ({ view, span, selection, search, flags, panel, theme, sql, folded }) => ({ view, span, selection, search, flags, panel, theme, sql, folded: [...folded].sort() });
 
 test('a link brings back all that was chosen', () => {
   const state = chosenState();

@@ -15,16 +15,22 @@ const ENDED_BY_GAP = 3; // of enum span_end
 const ENDED_BY_TRACE = 4;
 
 /**
+ * Whether the beginning or the end of a call was not seen.
+ * @param {Spans} spans @param {number} i
+ */
+function isCut(spans, i) {
+  const flags = spans.flags[i];
+  const ending = flags >> 8;
+  return (flags & (FLAG_START_INFERRED | FLAG_END_INFERRED)) !== 0 || ending === ENDED_BY_GAP || ending === ENDED_BY_TRACE;
+}
+
+/**
  * Whether a call lies in the range with its beginning and end seen.
  * @param {Spans} spans @param {number} i @param {Range} range
  */
 function isWhole(spans, i, range) {
-  const flags = spans.flags[i];
-  const ending = flags >> 8;
   return (
-    (flags & (FLAG_START_INFERRED | FLAG_END_INFERRED)) === 0 &&
-    ending !== ENDED_BY_GAP &&
-    ending !== ENDED_BY_TRACE &&
+    !isCut(spans, i) &&
     spans.start[i] >= range.from &&
     (spans.end[i] < range.to || (spans.end[i] === range.to && spans.start[i] < range.to))
   );
@@ -158,17 +164,27 @@ function quantile(lengths, share) {
  */
 export function callsOf(tracks, range, group, slowest, functions) {
   let calls = 0;
-  /** @type {import('./source.js').Place[]} */
+  let recursive = 0;
+  let total = 0;
+  /** @type {import('./source.js').SlowCall[]} */
   const places = [];
   /** @type {number[]} */
   const lengths = [];
-  for (const { id, spans } of tracks)
+  for (const { id, spans } of tracks) {
+    /** Depth of the outermost open call; none is open where a span is as deep or less so. */
+    let outermost = Infinity;
     eachOverlapping(spans, range, (i) => {
+      const depth = spans.depth[i];
+      if (depth <= outermost) outermost = Infinity;
       if (functions[spans.function[i]].group !== group) return;
       calls++;
-      places.push({ track: id, depth: spans.depth[i], start: spans.start[i], end: spans.end[i] });
+      if (outermost < Infinity) recursive++;
+      else total += clipped(spans, i, range);
+      if (outermost === Infinity) outermost = depth;
+      places.push({ track: id, depth, start: spans.start[i], end: spans.end[i], cut: isCut(spans, i) });
       if (isWhole(spans, i, range)) lengths.push(spans.end[i] - spans.start[i]);
     });
+  }
   lengths.sort((a, b) => a - b);
   places.sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start);
   /** @type {Map<number, number>} */
@@ -176,6 +192,8 @@ export function callsOf(tracks, range, group, slowest, functions) {
   for (const length of lengths) bins.set(binOf(length), (bins.get(binOf(length)) ?? 0) + 1);
   return {
     calls,
+    recursive,
+    total,
     whole: lengths.length,
     sum: lengths.reduce((sum, length) => sum + length, 0),
     min: lengths[0] ?? 0,

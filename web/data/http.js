@@ -176,6 +176,13 @@ export class HttpSource {
     return (await this.#json('source', { function: fn }, signal)).source;
   }
 
+  /** @type {NonNullable<DataSource['sql']>} */
+  async sql(sql, limit, signal) {
+    const answer = await this.#json('sql', { sql, limit }, signal);
+    if (answer.error !== undefined) throw new Error(answer.error);
+    return answer;
+  }
+
   /** @type {NonNullable<DataSource['raw']>} */
   async raw(signal) {
     return (await this.#get('raw', {}, signal)).arrayBuffer();

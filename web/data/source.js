@@ -19,12 +19,14 @@
  *   mean: number}} TableRow
  * @typedef {{group: number, name: string, calls: number, total: number, self: number, omitted: number,
  *   children: FlameNode[]}} FlameNode
- * @typedef {{calls: number, whole: number, sum: number, min: number, max: number, median: number, p99: number,
- *   histogram: {from: number, to: number, count: number}[], slowest: Place[]}} CallStatistics
+ * @typedef {Place & {cut: boolean}} SlowCall cut: its beginning or end was not seen
+ * @typedef {{calls: number, recursive: number, total: number, whole: number, sum: number, min: number, max: number, median: number,
+ *   p99: number, histogram: {from: number, to: number, count: number}[], slowest: SlowCall[]}} CallStatistics
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span
  * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
+ * @typedef {{columns: string[], rows: (number | string | null)[][], more: boolean}} SqlAnswer
  */
 
 /**
@@ -60,6 +62,7 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
  * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine
+ * @property {(sql: string, limit: number, signal?: AbortSignal) => Promise<SqlAnswer>} [sql] where there is a server
  * @property {((signal?: AbortSignal) => Promise<ArrayBuffer>)} [raw] the trace file itself, when info.canPerfetto
  * @property {(track: number, range: Range, limit: number, signal?: AbortSignal) => Promise<string>} text the calls as an indented tree
  */

@@ -3,25 +3,61 @@ import { formatCount } from '../format.js';
 import { Question } from './question.js';
 import { reveal, stepToCall } from './walk.js';
 
+/** @param {import('../data/source.js').Place} one @param {import('../data/source.js').Place | null} other */
+function samePlace(one, other) {
+  return other !== null && one.track === other.track && one.depth === other.depth && one.start === other.start;
+}
+
 /** Dispatches 'step' when `words` have changed. */
 export class CallWalk extends EventTarget {
   /** Where one stands, in words; empty before the first step. */
   words = '';
   question = new Question('Looking for the call');
+  #numbering = new Question('Counting the calls');
   /**
    * The group that `words` speak of.
    * @type {number | null}
    */
   #group = null;
+  /**
+   * The call that the last step led to.
+   * @type {import('../data/source.js').Place | null}
+   */
+  #place = null;
 
-  /** @param {import('../data/source.js').DataSource} source @param {import('../view_state.js').ViewState} state */
-  constructor(source, state) {
+  /**
+   * @param {import('../data/source.js').DataSource} source @param {import('../view_state.js').ViewState} state
+   * @param {import('./chosen_span.js').ChosenSpan} chosen @param {import('../data/source.js').FunctionInfo[]} functions
+   */
+  constructor(source, state, chosen, functions) {
     super();
     this.source = source;
     this.state = state;
     state.addEventListener('search', () => {
       if (state.search.group !== this.#group) this.#report(state.search.group, '');
     });
+    chosen.addEventListener('details', () => this.#follow(chosen.details, functions));
+  }
+
+  /**
+   * Another span was chosen: of the searched function it has a number of its own, and others have none.
+   * @param {import('../data/source.js').SpanDetails | null} span @param {import('../data/source.js').FunctionInfo[]} functions
+   */
+  #follow(span, functions) {
+    const { source, state } = this;
+    const { group } = state.search;
+    // A step says itself where it leads.
+    if (group === null || this.question.isRunning || (span !== null && samePlace(span, this.#place))) return;
+    this.#place = null;
+    if (span === null || functions[span.function].group !== group) {
+      this.#numbering.cancel();
+      this.#report(group, '');
+      return;
+    }
+    this.#numbering.run(
+      (signal) => source.next(group, null, span, 'previous', signal),
+      ({ ordinal, of }) => this.#report(group, `${formatCount(ordinal + 1)} of ${formatCount(of)}`),
+    );
   }
 
   /** @param {'next' | 'previous'} direction */
@@ -29,6 +65,7 @@ export class CallWalk extends EventTarget {
     const { source, state } = this;
     const { group } = state.search;
     if (group === null) return;
+    this.#numbering.cancel();
     const { from } = state.view;
     // Without a chosen span one walks on from what is in view; at the very beginning that is from the first call.
     const place = state.span ?? (from > 0 ? { track: 0, depth: 0, start: from, end: from } : null);
@@ -36,6 +73,7 @@ export class CallWalk extends EventTarget {
       (signal) => stepToCall(source, group, place, direction, state.duration, signal),
       ({ call, ordinal, of, wrapped }) => {
         if (call === null) return this.#report(group, 'no calls');
+        this.#place = call;
         reveal(state, call);
         this.#report(group, `${formatCount(ordinal)} of ${formatCount(of)}${wrapped ? ', around' : ''}`);
       },

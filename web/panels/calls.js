@@ -10,9 +10,10 @@ import { reveal } from './walk.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('../data/source.js').CallStatistics} CallStatistics */
-/** @typedef {import('../data/source.js').Place} Place */
+/** @typedef {import('../data/source.js').SlowCall} SlowCall */
 
 const SLOWEST = 50;
+const CUT = 'Its beginning or its end was not seen: it took at least so long.';
 
 /** @param {Context} context */
 export function makeCallsPanel(context) {
@@ -71,15 +72,17 @@ function describe(context, statistics) {
 }
 
 /** @param {CallStatistics} statistics */
-function figures({ calls, whole, sum, min, max, median, p99 }) {
+function figures({ calls, recursive, total, whole, sum, min, max, median, p99 }) {
   /** @type {[string, string][]} */
   const lines = [
     ['Calls', formatCount(calls)],
     ['Seen from begin to end', `${formatCount(whole)} (${formatShare(whole, calls)})`],
+    ['Together', formatDuration(total)],
   ];
+  if (recursive > 0) lines.splice(1, 0, ['Of them recursive', `${formatCount(recursive)}, not counted again in Together`]);
+  if (whole < calls) lines.splice(2, 0, ['Cut, in no length below', formatCount(calls - whole)]);
   if (whole > 0) {
     lines.push(
-      ['Together', formatDuration(sum)],
       ['Shortest', formatDuration(min)],
       ['Median', formatDuration(median)],
       ['Mean', formatDuration(sum / whole)],
@@ -90,14 +93,16 @@ function figures({ calls, whole, sum, min, max, median, p99 }) {
   return element('dl', { class: 'figures' }, ...lines.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
 }
 
-/** @param {Context} context @param {Place[]} places */
+/** @param {Context} context @param {SlowCall[]} places */
 function slowest({ state, info }, places) {
   const threads = new Map(info.tracks.map((track) => [track.id, track.thread]));
   const severalThreads = info.tracks.filter((track) => track.kind === 'thread').length > 1;
   const entries = places.map((place) => {
     const where = `at ${formatTime(place.start)}${severalThreads ? ` in ${threads.get(place.track) ?? 'a thread'}` : ''}`;
     const go = button('', () => reveal(state, place));
-    go.append(element('strong', {}, formatDuration(place.end - place.start)), ' ', element('span', { class: 'quiet' }, where));
+    const length = element('strong', {}, formatDuration(place.end - place.start));
+    const cut = place.cut && element('span', { class: 'cut', title: CUT }, 'cut');
+    go.append(length, ...(cut ? [' ', cut] : []), ' ', element('span', { class: 'quiet' }, where));
     return element('li', {}, go);
   });
   const list = element('ol', { class: 'slowest', 'aria-label': 'The slowest calls' }, ...entries);

@@ -106,9 +106,11 @@ class FunctionTable {
 }
 
 /** @param {number} matching rows that the filter lets through @param {Table} answer */
-function tableWords(matching, { omittedRows, omittedSelf }) {
+function tableWords(matching, { rows, omittedRows, omittedSelf }) {
   const words = [formatCounted(matching, 'function')];
   if (matching > MOST_SHOWN) words.push(`the first ${MOST_SHOWN} are shown`);
+  const cut = rows.reduce((sum, row) => sum + row.calls - row.whole, 0);
+  if (cut > 0) words.push(`${formatCounted(cut, 'call')} cut at the range's ends or not seen whole: in no Shortest, Mean and Longest`);
   if (omittedRows > 0) words.push(`${formatCount(omittedRows)} smaller ones with ${formatDuration(omittedSelf)} self are left out`);
   return words.join('; ');
 }

@@ -29,6 +29,7 @@ const KEYS = [
     ['/ Ctrl + F', 'search'],
     ['N, Shift + N', 'next and previous call of the function'],
     ['Enter, Shift + Enter', 'the same, in the search box'],
+    ['Ctrl + Enter', 'run the SQL'],
   ]],
   ['Page', [
     ['Escape', 'give up the span, the measured range, the panel'],

@@ -17,6 +17,7 @@ import { RangeChoice } from './range_choice.js';
 import { SearchBox } from './search.js';
 import { makeSelectionBar } from './selection_bar.js';
 import { makeSourcePanel } from './source_text.js';
+import { makeSqlPanel } from './sql.js';
 import { makeTabs } from './tabs.js';
 import { makeThemeSwitch } from './theme.js';
 
@@ -28,15 +29,17 @@ import { makeThemeSwitch } from './theme.js';
  * @param {Pick<Context, 'source' | 'state' | 'info' | 'functions'>} page
  */
 export function makePanels({ panel, toolbar }, { source, state, info, functions }) {
+  const chosen = new ChosenSpan(source, state);
   /** @type {Context} */
   const context = {
     source, state, info, functions,
     ranges: new RangeChoice(state),
-    chosen: new ChosenSpan(source, state),
-    walk: new CallWalk(source, state),
+    chosen,
+    walk: new CallWalk(source, state, chosen, functions),
   };
   const panels = [makeDetailsPanel, makeCallsPanel, makeFunctionsPanel, makeFlamePanel, makeSourcePanel, makeMarksPanel, makeFlagsPanel];
   if (info.counters.length > 0) panels.push(makeCountersPanel);
+  if (source.sql) panels.push(makeSqlPanel);
   const tabs = makeTabs(state, panels.map((make) => make(context)));
   panel.append(makeSelectionBar(context), tabs.element);
 

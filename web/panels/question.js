@@ -48,6 +48,10 @@ export class Question {
     }
   }
 
+  get isRunning() {
+    return this.#running !== null;
+  }
+
   /** Ends what runs and says nothing: the question has become pointless. */
   cancel() {
     this.#end();

@@ -11,6 +11,10 @@
 /* The longest value, in bytes: no query of a trace needs more, and printf('%*d') could ask for it. */
 enum { VALUE_MAX = 16 << 20, STATEMENT_MAX = 1 << 20 };
 
+/* SQLite's memory for all connections of the process, in bytes. The index is mapped and no part of
+ * it. */
+enum { HEAP_MAX = 128 << 20 };
+
 /* Steps of SQLite's machine between two looks at the clock. */
 enum { STEPS_PER_LOOK = 10000 };
 
@@ -112,6 +116,7 @@ void read_only_database_limit_time(struct read_only_database *database, uint64_t
 static int restrict_connection(struct read_only_database *database)
 {
     sqlite3 *connection = database->connection;
+    sqlite3_hard_heap_limit64(HEAP_MAX);
     sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, VALUE_MAX);
     sqlite3_limit(connection, SQLITE_LIMIT_SQL_LENGTH, STATEMENT_MAX);

@@ -3,6 +3,7 @@
  * Called by `magic-trace query` and by the server. Statements that write, that name files (ATTACH,
  * VACUUM INTO), load code or change settings are refused before they run; SQLite itself creates no file but
  * its own unnamed temporary ones, for sorting. Used by one thread at a time.
+ * All connections of a process together get 128 MB of memory.
  */
 #ifndef MAGIC_TRACE_ANALYSIS_QUERY_READ_ONLY_DATABASE_H
 #define MAGIC_TRACE_ANALYSIS_QUERY_READ_ONLY_DATABASE_H

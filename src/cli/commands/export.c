@@ -3,6 +3,7 @@
 #include "analysis/query/export_sqlite.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/counts_formats.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/span_input.h"
@@ -17,8 +18,9 @@
 
 /* All there are, in the order of help page and man page. */
 static const struct export_format *const formats[] = {
-    &export_chrome, &export_perfetto, &export_folded, &export_speedscope,
-    &export_pprof,  &export_csv,      &export_sqlite, &export_html,
+    &export_chrome,    &export_perfetto, &export_folded, &export_speedscope,
+    &export_pprof,     &export_csv,      &export_sqlite, &export_html,
+    &export_callgrind, &export_lcov,     &export_bolt,
 };
 
 struct export_request {
@@ -83,11 +85,14 @@ static bool apply_window(struct span_input *input, const struct report_tree_opti
     return window;
 }
 
-static bool export_trace(const struct export_request *request, struct error *error)
+static bool is_of_counts(const struct export_format *format)
 {
-    char *name = name_of_trace(request->path);
-    char *default_output = memory_format("%s%s", name, request->format->suffix);
-    const char *output = request->output ? request->output : default_output;
+    return !format->write && !format->write_file;
+}
+
+static bool export_spans(const struct export_request *request, const char *name, const char *output,
+                         struct error *error)
+{
     struct span_input input;
     struct export_trace trace = {.name = name};
     struct export_summary summary = {0};
@@ -105,6 +110,23 @@ static bool export_trace(const struct export_request *request, struct error *err
         ok = false;
     }
     span_input_close(&input);
+    return ok;
+}
+
+static bool export_trace(const struct export_request *request, struct error *error)
+{
+    char *name = name_of_trace(request->path);
+    char *default_output = memory_format("%s%s", name, request->format->suffix);
+    const char *output = request->output ? request->output : default_output;
+    bool ok;
+    if (is_of_counts(request->format)) {
+        struct export_summary summary = {0};
+        ok = counts_format_write(request->format, request->path, &request->moments, output, error);
+        if (ok)
+            say_result(output, &summary);
+    } else {
+        ok = export_spans(request, name, output, error);
+    }
     free(default_output);
     free(name);
     return ok;
@@ -193,6 +215,9 @@ static int take_operand(const struct command *self, void *request, const char *o
 static int check_request(const struct command *self, const struct export_request *request)
 {
     int status = need_trace(self, request->path);
+    if (status == 0 && request->format && is_of_counts(request->format) && request->filter.from)
+        return command_usage_error(self, "-filter goes with formats of calls, not with %s.",
+                                   request->format->name);
     if (status || request->format)
         return status;
     char *names = option_value_names(format_at);

@@ -98,7 +98,7 @@ static void print_overview(void)
     puts("magic-trace records every branch a program takes and shows its calls on a time line.\n\n"
          "Usage: magic-trace COMMAND ...\n\nCommands:");
     for (const struct command *const *command = command_all(); *command; command++)
-        printf("  %-9s %s\n", (*command)->name, (*command)->summary);
+        printf("  %-10s %s\n", (*command)->name, (*command)->summary);
     puts("\n`magic-trace help COMMAND` says more about one. To begin:\n\n"
          "  magic-trace run ./program\n"
          "  magic-trace view trace.fxt.gz");

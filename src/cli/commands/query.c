@@ -18,9 +18,6 @@ struct query_request {
     bool csv, json;
 };
 
-/* SQLite's memory, in bytes; the index is mapped and not part of it. */
-enum { HEAP_MAX = 128 << 20 };
-
 static enum query_form form_of(const struct query_request *request)
 {
     return request->csv ? QUERY_CSV : request->json ? QUERY_JSON : QUERY_TABLE;
@@ -79,7 +76,6 @@ static int query(const struct query_request *request)
     struct viewed_trace trace;
     if (!viewed_trace_open(&trace, request->path, &error))
         return command_fail(&error);
-    sqlite3_hard_heap_limit64(HEAP_MAX);
     struct read_only_database *database = read_only_database_open(trace.index, &error);
     bool ok = database && ask(request, database, &error);
     const char *damage = trace_index_facts(trace.index)->damage;

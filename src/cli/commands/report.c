@@ -1,4 +1,6 @@
 /* magic-trace report: a trace or a recording as text. */
+#include "base/memory.h"
+#include "cli/code_report.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/span_input.h"
@@ -26,6 +28,7 @@ struct report_request {
     bool as_tree, as_folded, sorted; /* -tree, -folded, -sort were given */
     struct span_filter_names filter;
     bool no_inlined;
+    struct code_report_options code;
 };
 
 static bool print_report(const struct report_request *request, struct span_source *source,
@@ -44,6 +47,10 @@ static bool print_report(const struct report_request *request, struct span_sourc
 static int report(const struct report_request *request)
 {
     struct error error = {0};
+    if (request->code.annotate || request->code.source)
+        return code_report_print(request->path, &request->code, &request->tree, &error)
+                   ? 0
+                   : command_fail(&error);
     struct span_input input;
     bool ok = span_input_open(&input, request->path, request->no_inlined, &error) &&
               span_input_filter(&input, &request->filter, &error) &&
@@ -80,6 +87,19 @@ static int take_count(const struct option_spec *option, const struct command *se
         return 0;
     return command_usage_error(self, "-%s is a number of functions, 1 or more, not `%s`.",
                                option->name, value);
+}
+
+static int take_source_root(const struct option_spec *option, const struct command *self,
+                            void *target, const char *value)
+{
+    struct report_request *request = target;
+    const char *equals = strchr(value, '=');
+    if (!equals || equals == value)
+        return command_usage_error(self, "-%s is OLD=NEW, two beginnings of paths, not `%s`.",
+                                   option->name, value);
+    free(request->code.root);
+    request->code.root = memory_copy_string(value);
+    return 0;
 }
 
 static bool sort_key_at(size_t index, struct option_value *value)
@@ -158,6 +178,30 @@ static const struct option_spec report_options[] = {
      .manual = NO_INLINED_MANUAL,
      .apply = option_set_flag,
      .field = offsetof(struct report_request, no_inlined)},
+    {.name = "annotate",
+     .argument = "FUNCTION",
+     .help = "of a recording: the function's instructions, how often\neach ran, and which way "
+             "branches went",
+     .manual = "Of a recording: show the instructions of the function with how often each ran, how "
+               "often each conditional jump was taken and not taken, and where indirect jumps and "
+               "calls went. With -from and -to (times), or -around a call or a time, counts that "
+               "part alone.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, code.annotate)},
+    {.name = "source",
+     .argument = "PLACE",
+     .help = "of a recording: the source of a file or function, and\nhow often each line ran",
+     .manual = "Of a recording: show a source file (its path or the end of it), or a function in "
+               "it, with how often each line ran, and how many instructions of it. With -from and "
+               "-to (times), or -around a call or a time, counts that part alone.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, code.source)},
+    {.name = "source-root",
+     .argument = "OLD=NEW",
+     .help = "with -source: read files at OLD... from NEW...",
+     .manual = "With -source: files that debug information says are at paths beginning with OLD "
+               "are read at NEW.",
+     .apply = take_source_root},
     {.name = "folded",
      .help = "stacks with the time spent in each, for flame graphs",
      .manual = "Print stacks with the nanoseconds spent in each, one per line, for flame graphs.",
@@ -179,6 +223,15 @@ static int check_request(const struct command *self, struct report_request *requ
     if (status)
         return status;
     const struct report_tree_options *tree = &request->tree;
+    if (request->code.annotate || request->code.source) {
+        if (request->as_tree || tree->fold || request->table.top || request->sorted ||
+            request->as_folded || request->filter.from)
+            return command_usage_error(self, "-annotate and -source go with -from, -to, -around "
+                                             "and -source-root alone.");
+        return 0;
+    }
+    if (request->code.root)
+        return command_usage_error(self, "-source-root goes with -source.");
     bool of_table = request->table.top || request->sorted;
     bool of_tree = request->as_tree || tree->around || tree->from || tree->to || tree->fold;
     if (request->as_folded && (of_tree || of_table))
@@ -200,6 +253,7 @@ static int run_report(const struct command *self, int argc, char **argv)
     if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0)
         status = report(&request);
     span_filter_names_free(&request.filter);
+    free(request.code.root);
     return status;
 }
 
@@ -214,7 +268,8 @@ const struct command report_command = {
         "\n"
         "Without -tree or -folded, prints one line per function: how often it was called,\n"
         "the time in it with and without its callees, and the shortest, median, 99th\n"
-        "percentile and longest call. A MOMENT is a time since the beginning of the trace\n"
+        "percentile and longest call seen whole; `~` marks a quantile that is within 0.4%,\n"
+        "others are exact. A MOMENT is a time since the beginning of the trace\n"
         "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n",
     .options = report_groups,
     .run = run_report,

@@ -25,9 +25,6 @@ void mark_recorder_init(struct mark_recorder *recorder, struct string_pool *stri
                         const char *beside);
 void mark_recorder_free(struct mark_recorder *recorder);
 
-/* What kind of mark one with this text is. */
-enum mark_kind mark_kind_of(const char *text);
-
 /* `time` is that of the index. */
 void mark_recorder_mark(struct mark_recorder *recorder, const struct span_event *event,
                         uint64_t time);

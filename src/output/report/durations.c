@@ -113,6 +113,11 @@ uint64_t durations_quantile(struct durations *durations, double share)
     return durations->max;
 }
 
+bool durations_is_approximate(const struct durations *durations, uint64_t quantile)
+{
+    return durations->octaves && quantile >= FINE_CLASSES && durations->min < durations->max;
+}
+
 void durations_free(struct durations *durations)
 {
     free(durations->exact);

@@ -8,6 +8,7 @@
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_DURATIONS_H
 #define MAGIC_TRACE_OUTPUT_REPORT_DURATIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -28,6 +29,9 @@ void durations_add(struct durations *durations, uint64_t nanoseconds);
 /* The duration that `share` (0..1) of all are not above: the ceil(share * count)-th in ascending
  * order. 0 when there is none. Sorts in place. */
 uint64_t durations_quantile(struct durations *durations, double share);
+
+/* Whether that quantile may be off by the width of a class: what prints it should say so. */
+bool durations_is_approximate(const struct durations *durations, uint64_t quantile);
 
 void durations_free(struct durations *durations);
 

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "output/duration.h"
+#include "output/mark_kind.h"
 #include "output/report/durations.h"
 #include "output/report/report_counters.h"
 #include "output/report/report_events.h"
@@ -37,7 +38,8 @@ struct track_state {
 struct table {
     struct array figures; /* of struct function_figures, by function */
     struct array tracks;  /* of struct track_state */
-    uint64_t calls, instants;
+    uint64_t calls;
+    uint64_t gaps, notes;                              /* of the marks */
     uint64_t start_inferred, end_inferred, still_open; /* calls that were not seen whole */
     uint64_t hits;                                     /* of the trigger */
     size_t hit_track_count;
@@ -130,6 +132,14 @@ static void count_hit(struct table *table, const struct span_event *event)
         table->longest_hit = event->hit;
 }
 
+static void count_mark(struct table *table, const char *text)
+{
+    if (text && mark_kind_of(text) == MARK_NOTE)
+        table->notes++;
+    else
+        table->gaps++;
+}
+
 static void read_call(struct table *table, const struct span_event *event)
 {
     switch (event->kind) {
@@ -140,7 +150,7 @@ static void read_call(struct table *table, const struct span_event *event)
         leave(table, event);
         break;
     case SPAN_INSTANT:
-        table->instants++;
+        count_mark(table, event->text);
         break;
     case SPAN_COUNTER:
         report_counters_add(&table->counters, event);
@@ -272,11 +282,14 @@ static void print_notes(const struct table *table, bool sampled, FILE *stream)
               "and times are as exact as samples are dense.\n",
               stream);
     print_hits(table, stream);
-    if (table->instants)
+    if (table->gaps)
         fprintf(stream,
                 "Note: the trace has %" PRIu64
                 " gap%s, where it is not known what happened; -tree shows where.\n",
-                table->instants, table->instants == 1 ? "" : "s");
+                table->gaps, table->gaps == 1 ? "" : "s");
+    if (table->notes)
+        fprintf(stream, "Note: the trace has %" PRIu64 " mark%s of events; -tree shows where.\n",
+                table->notes, table->notes == 1 ? "" : "s");
     if (table->start_inferred)
         fprintf(stream, "Note: the beginning of %" PRIu64 " call%s was not seen%s.\n",
                 table->start_inferred, table->start_inferred == 1 ? "" : "s", NOT_WHOLE);
@@ -289,6 +302,15 @@ static void print_notes(const struct table *table, bool sampled, FILE *stream)
     report_counters_print(&table->counters, stream);
 }
 
+static void print_quantile(struct durations *whole, double share, FILE *stream)
+{
+    char text[DURATION_TEXT_SIZE], cell[DURATION_TEXT_SIZE + 1];
+    uint64_t value = durations_quantile(whole, share);
+    snprintf(cell, sizeof cell, "%s%s", durations_is_approximate(whole, value) ? "~" : "",
+             duration_format(text, value));
+    fprintf(stream, "%10s ", cell);
+}
+
 /* `known`: the spans are calls, and so have lengths of their own. */
 static void print_quantiles(struct durations *whole, bool known, FILE *stream)
 {
@@ -296,16 +318,11 @@ static void print_quantiles(struct durations *whole, bool known, FILE *stream)
         fprintf(stream, "%10s %10s %10s %10s  ", "-", "-", "-", "-");
         return;
     }
-    const uint64_t values[] = {
-        whole->min,
-        durations_quantile(whole, 0.5),
-        durations_quantile(whole, 0.99),
-        whole->max,
-    };
     char text[DURATION_TEXT_SIZE];
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        fprintf(stream, "%10s ", duration_format(text, values[i]));
-    fputc(' ', stream);
+    fprintf(stream, "%10s ", duration_format(text, whole->min));
+    print_quantile(whole, 0.5, stream);
+    print_quantile(whole, 0.99, stream);
+    fprintf(stream, "%10s  ", duration_format(text, whole->max));
 }
 
 static void print_row(struct function_figures *figures, uint64_t program_self, bool sampled,

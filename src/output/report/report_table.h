@@ -6,8 +6,9 @@
  *                call counts, so that no nanosecond counts twice in a thread. Threads add up.
  *   self         total without callees.
  *   min to max   of single calls whose beginning and end were seen, recursive ones included; "-"
- *                when no call was seen whole. median and p99 are exact up to 64 calls, then from a
- *                histogram and within 0.4 % (output/report/durations.h).
+ *                when no call was seen whole. median and p99 are exact up to 64 calls and below 256 ns;
+ *                others come from a histogram, are within 0.4 % (output/report/durations.h), and are
+ *                written "~1.23 ms".
  *
  * Of samples the first column is called spans, and there is no min to max: what samples one after the
  * other have in common is no call.

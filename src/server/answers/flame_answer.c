@@ -58,16 +58,16 @@ static void open_node(struct json_text *json, const struct query *query,
     const struct flame_node *node = &tree->nodes[id];
     json_text_open(json, '{');
     if (id == 0) {
-        query_write_number(json, "group", 0);
-        query_write_string(json, "name", "");
+        json_text_member_number(json, "group", 0);
+        json_text_member_string(json, "name", "");
     } else {
-        query_write_number(json, "group", node->group);
-        query_write_string(json, "name", trace_index_function(query->index, node->group).name);
+        json_text_member_number(json, "group", node->group);
+        json_text_member_string(json, "name", trace_index_function(query->index, node->group).name);
     }
-    query_write_number(json, "calls", node->calls);
-    query_write_number(json, "total", node->total);
-    query_write_number(json, "self", node->self);
-    query_write_number(json, "omitted", omitted_time(tree, id));
+    json_text_member_number(json, "calls", node->calls);
+    json_text_member_number(json, "total", node->total);
+    json_text_member_number(json, "self", node->self);
+    json_text_member_number(json, "omitted", omitted_time(tree, id));
     json_text_key(json, "children");
     json_text_open(json, '[');
 }

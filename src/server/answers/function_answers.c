@@ -54,14 +54,14 @@ static void write_row(struct json_text *json, const struct query *query,
                       const struct function_row *row)
 {
     json_text_open(json, '{');
-    query_write_number(json, "group", row->group);
-    query_write_string(json, "name", function_name(query, row->group));
-    query_write_number(json, "calls", row->calls);
-    query_write_number(json, "total", row->total);
-    query_write_number(json, "self", row->self);
-    query_write_number(json, "whole", row->whole);
-    query_write_number(json, "min", row->whole ? row->min : 0);
-    query_write_number(json, "max", row->max);
+    json_text_member_number(json, "group", row->group);
+    json_text_member_string(json, "name", function_name(query, row->group));
+    json_text_member_number(json, "calls", row->calls);
+    json_text_member_number(json, "total", row->total);
+    json_text_member_number(json, "self", row->self);
+    json_text_member_number(json, "whole", row->whole);
+    json_text_member_number(json, "min", row->whole ? row->min : 0);
+    json_text_member_number(json, "max", row->max);
     json_text_key(json, "mean");
     json_text_real(json, row->whole ? (double)row->sum / (double)row->whole : 0);
     json_text_close(json, '}');
@@ -87,9 +87,9 @@ static bool write_table(const struct query *query, const struct array *rows, siz
             omitted += row->self;
     }
     json_text_close(&json, ']');
-    query_write_number(&json, "omittedRows", rows->count - shown);
-    query_write_number(&json, "omittedSelf", omitted);
-    query_write_number(&json, "time", time);
+    json_text_member_number(&json, "omittedRows", rows->count - shown);
+    json_text_member_number(&json, "omittedSelf", omitted);
+    json_text_member_number(&json, "time", time);
     json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
@@ -128,12 +128,25 @@ static void write_histogram(struct json_text *json, const struct call_statistics
         if (statistics->bins[bin] == 0)
             continue;
         json_text_open(json, '{');
-        query_write_number(json, "from", call_bin_first(bin));
-        query_write_number(json, "to", bin + 1 < CALL_BINS ? call_bin_first(bin + 1) : UINT64_MAX);
-        query_write_number(json, "count", statistics->bins[bin]);
+        json_text_member_number(json, "from", call_bin_first(bin));
+        json_text_member_number(json, "to",
+                                bin + 1 < CALL_BINS ? call_bin_first(bin + 1) : UINT64_MAX);
+        json_text_member_number(json, "count", statistics->bins[bin]);
         json_text_close(json, '}');
     }
     json_text_close(json, ']');
+}
+
+static void write_slow_call(struct json_text *json, const struct call_place *call)
+{
+    json_text_open(json, '{');
+    json_text_member_number(json, "track", call->track);
+    json_text_member_number(json, "depth", call->span.depth);
+    json_text_member_number(json, "start", call->span.start);
+    json_text_member_number(json, "end", call->span.end);
+    json_text_key(json, "cut");
+    json_text_bool(json, index_is_cut(&call->span));
+    json_text_close(json, '}');
 }
 
 static bool write_calls(const struct call_statistics *statistics, struct http_answer *answer,
@@ -144,18 +157,20 @@ static bool write_calls(const struct call_statistics *statistics, struct http_an
         return false;
     bool any = statistics->whole > 0;
     json_text_open(&json, '{');
-    query_write_number(&json, "calls", statistics->calls);
-    query_write_number(&json, "whole", statistics->whole);
-    query_write_number(&json, "sum", statistics->sum);
-    query_write_number(&json, "min", any ? statistics->min : 0);
-    query_write_number(&json, "max", statistics->max);
-    query_write_number(&json, "median", any ? statistics->median : 0);
-    query_write_number(&json, "p99", any ? statistics->p99 : 0);
+    json_text_member_number(&json, "calls", statistics->calls);
+    json_text_member_number(&json, "recursive", statistics->recursive);
+    json_text_member_number(&json, "total", statistics->total);
+    json_text_member_number(&json, "whole", statistics->whole);
+    json_text_member_number(&json, "sum", statistics->sum);
+    json_text_member_number(&json, "min", any ? statistics->min : 0);
+    json_text_member_number(&json, "max", statistics->max);
+    json_text_member_number(&json, "median", any ? statistics->median : 0);
+    json_text_member_number(&json, "p99", any ? statistics->p99 : 0);
     write_histogram(&json, statistics);
     json_text_key(&json, "slowest");
     json_text_open(&json, '[');
     for (size_t i = 0; i < statistics->slowest.count; i++)
-        query_write_place(&json, array_at(&statistics->slowest, i));
+        write_slow_call(&json, array_at(&statistics->slowest, i));
     json_text_close(&json, ']');
     json_text_close(&json, '}');
     return query_json_close(&json, error);
@@ -225,13 +240,13 @@ static bool write_matches(const struct query *query, const struct array *matches
     for (size_t i = 0; i < matches->count && i < limit; i++) {
         const struct match *match = array_at(matches, i);
         json_text_open(&json, '{');
-        query_write_number(&json, "group", match->group);
-        query_write_string(&json, "name", function_name(query, match->group));
-        query_write_number(&json, "calls", match->calls);
+        json_text_member_number(&json, "group", match->group);
+        json_text_member_string(&json, "name", function_name(query, match->group));
+        json_text_member_number(&json, "calls", match->calls);
         json_text_close(&json, '}');
     }
     json_text_close(&json, ']');
-    query_write_number(&json, "total", matches->count);
+    json_text_member_number(&json, "total", matches->count);
     json_text_close(&json, '}');
     return query_json_close(&json, error);
 }

@@ -17,10 +17,10 @@ static void write_mark(struct json_text *json, const struct index_mark *mark)
     static const char *const kinds[] = {
         [MARK_GAP] = "gap", [MARK_ERROR] = "error", [MARK_NOTE] = "note"};
     json_text_open(json, '{');
-    query_write_number(json, "track", mark->track);
-    query_write_number(json, "time", mark->time);
-    query_write_string(json, "text", mark->text);
-    query_write_string(json, "kind", kinds[mark->kind]);
+    json_text_member_number(json, "track", mark->track);
+    json_text_member_number(json, "time", mark->time);
+    json_text_member_string(json, "text", mark->text);
+    json_text_member_string(json, "kind", kinds[mark->kind]);
     json_text_close(json, '}');
 }
 
@@ -29,11 +29,11 @@ static void write_hit(struct json_text *json, const struct index_hit *hit)
 {
     char *argument = hit->has_argument ? memory_format("%lld", (long long)hit->argument) : NULL;
     json_text_open(json, '{');
-    query_write_number(json, "track", hit->track);
-    query_write_number(json, "start", hit->start);
-    query_write_number(json, "end", hit->end);
-    query_write_string(json, "name", hit->name);
-    query_write_string(json, "argument", argument);
+    json_text_member_number(json, "track", hit->track);
+    json_text_member_number(json, "start", hit->start);
+    json_text_member_number(json, "end", hit->end);
+    json_text_member_string(json, "name", hit->name);
+    json_text_member_string(json, "argument", argument);
     json_text_key(json, "address");
     json_text_address(json, hit->address);
     json_text_close(json, '}');

@@ -76,37 +76,25 @@ bool query_json_close(struct json_text *json, struct error *error)
     return ok || error_set(error, ERROR_IO, "there is not enough memory for the answer.");
 }
 
-void query_write_number(struct json_text *json, const char *key, uint64_t number)
-{
-    json_text_key(json, key);
-    json_text_number(json, number);
-}
-
-void query_write_string(struct json_text *json, const char *key, const char *text)
-{
-    json_text_key(json, key);
-    json_text_string(json, text);
-}
-
 static void write_extent(struct json_text *json, const struct index_span *span)
 {
-    query_write_number(json, "depth", span->depth);
-    query_write_number(json, "start", span->start);
-    query_write_number(json, "end", span->end);
+    json_text_member_number(json, "depth", span->depth);
+    json_text_member_number(json, "start", span->start);
+    json_text_member_number(json, "end", span->end);
 }
 
 void query_write_stack_entry(struct json_text *json, const struct index_span *span)
 {
     json_text_open(json, '{');
     write_extent(json, span);
-    query_write_number(json, "function", span->function);
+    json_text_member_number(json, "function", span->function);
     json_text_close(json, '}');
 }
 
 void query_write_place(struct json_text *json, const struct call_place *place)
 {
     json_text_open(json, '{');
-    query_write_number(json, "track", place->track);
+    json_text_member_number(json, "track", place->track);
     write_extent(json, &place->span);
     json_text_close(json, '}');
 }

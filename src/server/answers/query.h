@@ -24,7 +24,7 @@ typedef bool answer_function(const struct query *query, struct http_answer *answ
 
 answer_function answer_trace, answer_functions, answer_tiles, answer_span, answer_stack,
     answer_table, answer_flame, answer_find, answer_calls, answer_next, answer_marks,
-    answer_counter, answer_source, answer_text, answer_raw;
+    answer_counter, answer_source, answer_text, answer_sql, answer_raw;
 
 /* ---- parameters that several answers have ---- */
 
@@ -49,9 +49,5 @@ bool query_json_close(struct json_text *json, struct error *error);
 /* {depth, start, end, function} and {track, depth, start, end} */
 void query_write_stack_entry(struct json_text *json, const struct index_span *span);
 void query_write_place(struct json_text *json, const struct call_place *place);
-
-/* A key with its number or string. */
-void query_write_number(struct json_text *json, const char *key, uint64_t number);
-void query_write_string(struct json_text *json, const char *key, const char *text);
 
 #endif

@@ -88,15 +88,15 @@ static void write_arguments(struct json_text *json, const struct span_details *d
     json_text_open(json, '{');
     if (details->has_hit) {
         const struct index_hit *hit = &details->hit;
-        query_write_number(json, "pid", hit->pid);
-        query_write_number(json, "tid", hit->tid);
+        json_text_member_number(json, "pid", hit->pid);
+        json_text_member_number(json, "tid", hit->tid);
         if (hit->address) {
             json_text_key(json, "address");
             json_text_address(json, hit->address);
         }
         if (hit->has_argument) {
             char *digits = memory_format("%lld", (long long)hit->argument);
-            query_write_string(json, "argument", digits);
+            json_text_member_string(json, "argument", digits);
             free(digits);
         }
     }
@@ -112,11 +112,11 @@ static void write_flag(struct json_text *json, const char *key, bool value)
 static void write_function(struct json_text *json, const struct query *query, uint32_t id)
 {
     struct index_function function = trace_index_function(query->index, id);
-    query_write_number(json, "function", id);
-    query_write_string(json, "name", function.name);
-    query_write_string(json, "symbol", function.symbol);
-    query_write_string(json, "file", function.file);
-    query_write_number(json, "line", function.line);
+    json_text_member_number(json, "function", id);
+    json_text_member_string(json, "name", function.name);
+    json_text_member_string(json, "symbol", function.symbol);
+    json_text_member_string(json, "file", function.file);
+    json_text_member_number(json, "line", function.line);
     json_text_key(json, "address");
     json_text_address(json, function.address);
 }
@@ -126,18 +126,18 @@ static void write_details(struct json_text *json, const struct query *query,
 {
     const struct index_span *span = &details->span;
     json_text_open(json, '{');
-    query_write_number(json, "track", details->track);
-    query_write_number(json, "depth", span->depth);
-    query_write_number(json, "start", span->start);
-    query_write_number(json, "end", span->end);
-    query_write_number(json, "self", details->self);
-    query_write_number(json, "children", details->children);
+    json_text_member_number(json, "track", details->track);
+    json_text_member_number(json, "depth", span->depth);
+    json_text_member_number(json, "start", span->start);
+    json_text_member_number(json, "end", span->end);
+    json_text_member_number(json, "self", details->self);
+    json_text_member_number(json, "children", details->children);
     write_function(json, query, span->function);
     write_flag(json, "beganInferred", span->flags & SPAN_START_INFERRED);
     write_flag(json, "endInferred", span->flags & SPAN_END_INFERRED);
     write_flag(json, "acrossGap", span->flags & SPAN_ACROSS_GAP);
-    query_write_string(json, "ended",
-                       span->ending <= SPAN_END_LAST ? endings[span->ending] : "unknown");
+    json_text_member_string(json, "ended",
+                            span->ending <= SPAN_END_LAST ? endings[span->ending] : "unknown");
     write_arguments(json, details);
     json_text_close(json, '}');
 }
@@ -218,8 +218,8 @@ static bool write_next(const struct next_call *call, struct http_answer *answer,
         query_write_place(&json, &call->place);
     else
         json_text_null(&json);
-    query_write_number(&json, "ordinal", call->found ? call->ordinal : 0);
-    query_write_number(&json, "of", call->of);
+    json_text_member_number(&json, "ordinal", call->found ? call->ordinal : 0);
+    json_text_member_number(&json, "of", call->of);
     json_text_close(&json, '}');
     return query_json_close(&json, error);
 }

@@ -37,9 +37,9 @@ static void write_source(struct json_text *json, const struct index_function *fu
                          const struct source_text *text)
 {
     json_text_open(json, '{');
-    query_write_string(json, "file", function->file);
-    query_write_number(json, "line", function->line);
-    query_write_number(json, "first", text->first);
+    json_text_member_string(json, "file", function->file);
+    json_text_member_number(json, "line", function->line);
+    json_text_member_number(json, "first", text->first);
     json_text_key(json, "lines");
     write_lines(json, text);
     json_text_close(json, '}');

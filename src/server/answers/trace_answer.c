@@ -28,16 +28,16 @@ static void write_track(struct json_text *json, const struct trace_index *index,
 {
     struct index_track track = trace_index_track(index, id);
     json_text_open(json, '{');
-    query_write_number(json, "id", id);
-    query_write_number(json, "pid", track.pid);
-    query_write_number(json, "tid", track.tid);
-    query_write_string(json, "process", track.process);
-    query_write_string(json, "thread", track.thread);
-    query_write_number(json, "spans", track.spans);
-    query_write_number(json, "depth", track.depth);
-    query_write_number(json, "first", track.first);
-    query_write_number(json, "last", track.last);
-    query_write_string(json, "kind", track.is_hits ? "hits" : "thread");
+    json_text_member_number(json, "id", id);
+    json_text_member_number(json, "pid", track.pid);
+    json_text_member_number(json, "tid", track.tid);
+    json_text_member_string(json, "process", track.process);
+    json_text_member_string(json, "thread", track.thread);
+    json_text_member_number(json, "spans", track.spans);
+    json_text_member_number(json, "depth", track.depth);
+    json_text_member_number(json, "first", track.first);
+    json_text_member_number(json, "last", track.last);
+    json_text_member_string(json, "kind", track.is_hits ? "hits" : "thread");
     json_text_close(json, '}');
 }
 
@@ -55,10 +55,10 @@ static void write_counter(struct json_text *json, const struct trace_index *inde
         length--;
     }
     json_text_open(json, '{');
-    query_write_number(json, "id", id);
+    json_text_member_number(json, "id", id);
     json_text_key(json, "name");
     json_text_string_part(json, counter.name, name);
-    query_write_number(json, "pid", counter.pid);
+    json_text_member_number(json, "pid", counter.pid);
     json_text_key(json, "unit");
     json_text_string_part(json, counter.name + unit, length - unit);
     json_text_close(json, '}');
@@ -67,7 +67,7 @@ static void write_counter(struct json_text *json, const struct trace_index *inde
 static void write_damage(struct json_text *json, const char *damage, bool changed)
 {
     char *words = damage && changed ? memory_format("%s\n%s", TRACE_CHANGED, damage) : NULL;
-    query_write_string(json, "damage", words ? words : changed ? TRACE_CHANGED : damage);
+    json_text_member_string(json, "damage", words ? words : changed ? TRACE_CHANGED : damage);
     free(words);
 }
 
@@ -92,11 +92,11 @@ bool answer_trace(const struct query *query, struct http_answer *answer, struct 
         return false;
     char *id = memory_format("%016llx", (unsigned long long)facts->id);
     json_text_open(&json, '{');
-    query_write_string(&json, "id", id);
-    query_write_string(&json, "name", query->api->name);
-    query_write_number(&json, "duration", facts->duration);
+    json_text_member_string(&json, "id", id);
+    json_text_member_string(&json, "name", query->api->name);
+    json_text_member_number(&json, "duration", facts->duration);
     write_wall_clock(&json, facts->wall_clock);
-    query_write_number(&json, "spans", facts->spans);
+    json_text_member_number(&json, "spans", facts->spans);
     write_damage(&json, facts->damage, is_file && !is_there);
     json_text_key(&json, "canPerfetto");
     json_text_bool(&json, is_there);
@@ -110,7 +110,7 @@ bool answer_trace(const struct query *query, struct http_answer *answer, struct 
     for (uint32_t counter = 0; counter < facts->counters; counter++)
         write_counter(&json, query->index, counter);
     json_text_close(&json, ']');
-    query_write_number(&json, "markCount", facts->marks);
+    json_text_member_number(&json, "markCount", facts->marks);
     json_text_close(&json, '}');
     free(id);
     return query_json_close(&json, error);

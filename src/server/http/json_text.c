@@ -96,3 +96,15 @@ void json_text_address(struct json_text *json, uint64_t address)
     begin_value(json);
     fprintf(json->stream, "\"0x%" PRIx64 "\"", address);
 }
+
+void json_text_member_string(struct json_text *json, const char *key, const char *text)
+{
+    json_text_key(json, key);
+    json_text_string(json, text);
+}
+
+void json_text_member_number(struct json_text *json, const char *key, uint64_t number)
+{
+    json_text_key(json, key);
+    json_text_number(json, number);
+}

@@ -31,6 +31,10 @@ void json_text_real(struct json_text *json, double number);
 void json_text_bool(struct json_text *json, bool value);
 void json_text_null(struct json_text *json);
 
+/* A key and its value. */
+void json_text_member_string(struct json_text *json, const char *key, const char *text);
+void json_text_member_number(struct json_text *json, const char *key, uint64_t number);
+
 /* "0x7f..." as a string; 0: null */
 void json_text_address(struct json_text *json, uint64_t address);
 

@@ -235,6 +235,7 @@ static bool take_step(struct replay *replay, const struct history_step *step,
         return false;
     case HISTORY_INLINED:
     case HISTORY_INLINED_BEFORE:
+    case HISTORY_INLINED_END:
         replay->inlined_to = replay->inlined != NULL ? step->frame : (inlined_id)INLINED_NONE;
         replay->inlined_before = step->kind == HISTORY_INLINED_BEFORE;
         return false;

@@ -13,7 +13,6 @@
  *     later place; the next idle time makes up for the slip. At any moment the slip is less than
  *     the number of calls in some period up to then, less the nanoseconds of that period, so it
  *     grows only while a thread makes more than one call per nanosecond.
- *   - An inlined function is no call: it may have no length.
  *   - Several spans may end in the same nanosecond, one inside the other, and the next one begin.
  *   - Places never decrease, and are never before the step's own time.
  *

@@ -1,8 +1,7 @@
 """Fetches the source of libipt from where the system gets its packages, and builds its pttc.
 
-By apt-get: the deb lines that are configured are repeated as deb-src lines in a folder of ours, with all state of apt
-there too. The system's own configuration is read and left alone. Mirrors drop old releases and keep the lists that name
-them; then it is a release of newer Debian, from the same folder of the pool.
+Mirrors drop old releases and keep the lists that name them; then it is a release of newer Debian, from the same folder
+of the pool.
 """
 import hashlib
 import os
@@ -10,9 +9,13 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import urllib.request
 
 import watchdog
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
+from debian_source import SECONDS, Unavailable, apt_options, last_words, write_sources  # noqa: E402
 
 LIBRARY = "libipt-dev"  # whose source it is
 TOOLS = {"apt-get": "apt", "dpkg-query": "dpkg", "dpkg-source": "dpkg-dev", "cmake": "cmake", "cc": "gcc",
@@ -20,63 +23,11 @@ TOOLS = {"apt-get": "apt", "dpkg-query": "dpkg", "dpkg-source": "dpkg-dev", "cma
 # Releases as Debian has them, the newest first: version, SHA-256 of the .orig.tar.gz (of its Sources.xz, and computed).
 RELEASES = [("2.1.2", "713d3e76b6c3073b122a9f5b6c025bc301a0436582f132caf782814363acf60f")]
 LONGEST_ARCHIVE = 16 << 20  # these have less than 1 MB
-SECONDS = 30  # without a byte
-
-
-class Unavailable(Exception):
-    pass
-
-
-def source_line(line):
-    """`deb [options] ...` as `deb-src ...`; None for any other line."""
-    match = re.match(r"^deb\s+(.*)$", line.strip())
-    return f"deb-src {match.group(1)}" if match else None
-
-
-def source_stanza(stanza):
-    """A paragraph of a .sources file as one of sources alone; None when it is disabled or has no packages."""
-    types = re.search(r"^Types:(.*)$", stanza, re.MULTILINE | re.IGNORECASE)
-    disabled = re.search(r"^Enabled:\s*(no|false|off|0)\s*$", stanza, re.MULTILINE | re.IGNORECASE)
-    if not types or disabled or "deb" not in types.group(1).split():
-        return None
-    return stanza[:types.start()] + "Types: deb-src" + stanza[types.end():]
-
-
-def write_sources(etc, folder):
-    """Writes source lists for what is configured in `etc` (/etc/apt) into `folder`; whether there are any."""
-    lists = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*.list"))]
-    lines = [source_line(line) for path in lists if path.is_file() for line in path.read_text().splitlines()]
-    stanzas = [source_stanza(stanza) for path in sorted((etc / "sources.list.d").glob("*.sources"))
-               for stanza in re.split(r"\n\s*\n", path.read_text())]
-    folder.mkdir(parents=True, exist_ok=True)
-    lines, stanzas = [line for line in lines if line], [stanza for stanza in stanzas if stanza]
-    (folder / "ptt.list").write_text("".join(f"{line}\n" for line in lines))
-    (folder / "ptt.sources").write_text("\n\n".join(stanza.strip("\n") for stanza in stanzas) + "\n")
-    return bool(lines or stanzas)
 
 
 def run(command, folder):
     return watchdog.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                         env=dict(os.environ, LC_ALL="C"))
-
-
-def last_words(finished):
-    """What a program has to complain of, without addresses."""
-    lines = finished.stdout.strip().splitlines()
-    complaints = [line for mark in ("E:", "W:") for line in lines if line.startswith(mark)]
-    words = (complaints or lines or ["it says nothing"])[0]
-    return re.sub(r"\s+\w+://\S+", "", words)
-
-
-def apt_options(apt):
-    """Options by which apt-get keeps all that it reads and writes below the folder `apt`, which is made."""
-    for part in ("lists/partial", "cache/archives/partial"):
-        (apt / part).mkdir(parents=True)
-    if not write_sources(pathlib.Path("/etc/apt"), apt / "sources.list.d"):
-        raise Unavailable("apt has no sources of packages")
-    return ["-o", "Dir::Etc::SourceList=/dev/null", "-o", f"Dir::Etc::SourceParts={apt}/sources.list.d",
-            "-o", f"Dir::State::Lists={apt}/lists", "-o", f"Dir::Cache={apt}/cache", "-o", "Acquire::Retries=0",
-            "-o", f"Acquire::http::Timeout={SECONDS}", "-o", f"Acquire::https::Timeout={SECONDS}", "-q"]
 
 
 def download(address, sha256):

@@ -47,7 +47,8 @@ static struct found find_causes(struct context_tree tree, size_t causes_max)
 {
     struct found found = {.tree = tree, .causes = array_of(sizeof(struct cause))};
     context_tree_finish(&found.tree);
-    const struct attribution_request request = {&found.tree, is_outside, is_own, causes_max};
+    const struct attribution_request request = {
+        .tree = &found.tree, .is_outside = is_outside, .is_own = is_own, .causes_max = causes_max};
     found.extra = attribute(&request, &found.causes);
     return found;
 }
@@ -180,7 +181,8 @@ static void spread_over_what_a_library_calls(void **state)
         {2, LOG, 20});
     struct found found = {.tree = tree, .causes = array_of(sizeof(struct cause))};
     context_tree_finish(&found.tree);
-    const struct attribution_request request = {&found.tree, is_outside, none_own, 5};
+    const struct attribution_request request = {
+        .tree = &found.tree, .is_outside = is_outside, .is_own = none_own, .causes_max = 5};
     found.extra = attribute(&request, &found.causes);
     assert_int_equal(found.causes.count, 1);
     assert_cause(&found, 0, CAUSE_SPREAD, PARSE, 60);

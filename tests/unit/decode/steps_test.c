@@ -32,7 +32,8 @@ static int begin(void **state)
     static struct steps steps;
     steps = (struct steps){.steps = array_of(sizeof(struct flow_step))};
     fixture_begin(&steps.fixture);
-    steps.observer = (struct flow_observer){&steps, true, keep_step};
+    steps.observer =
+        (struct flow_observer){.context = &steps, .instructions = true, .step = keep_step};
     steps.fixture.observer = &steps.observer;
     *state = &steps;
     return 0;

@@ -211,16 +211,44 @@ static void calls_not_seen_whole_are_kept_out_of_the_distribution(void **state)
     span_script_leave(script, track, 40);
     span_script_enter(script, track, 50, "f");
     span_script_leave(script, track, 57)->end = SPAN_END_GAP;
-    span_script_instant(script, track, 60, "gap: overflow");
+    span_script_instant(script, track, 60, "[overflow]");
+    span_script_instant(script, track, 61, "page-faults");
     span_script_leave(script, track, 100)->end = SPAN_END_OF_TRACE;
     struct error error;
     char *table = table_of(script, (struct report_table_options){0}, &error);
     assert_row(table, "f", "3", "42 ns", "42 ns", "30 ns", "30 ns", "30 ns");
     assert_row(table, "main", "1", "100 ns", "58 ns", "-", "-", "-");
     assert_contains(table, "Note: the trace has 1 gap,");
+    assert_contains(table, "Note: the trace has 1 mark of events;");
     assert_contains(table, "Note: the beginning of 2 calls was not seen;");
     assert_contains(table, "Note: the end of 1 call was not seen;");
     assert_contains(table, "Note: 1 call is still open when the trace ends;");
+    free(table);
+    span_script_free(script);
+}
+
+/* Of 65 calls the quantiles come from a histogram: exact where its classes are single values. */
+static void quantiles_that_are_approximate_are_marked(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    uint64_t time = 0;
+    for (unsigned i = 0; i < 65; i++) {
+        static const char *const names[] = {"short", "equal", "long"};
+        const uint64_t lengths[] = {100 + i, 5000, 5000 + 100 * i};
+        for (unsigned j = 0; j < 3; j++) {
+            span_script_enter(script, track, time, names[j]);
+            span_script_leave(script, track, time += lengths[j]);
+        }
+    }
+    struct error error;
+    char *table = table_of(script, (struct report_table_options){0}, &error);
+    assert_cell(row_of(table, "short").median, "132 ns");
+    assert_cell(row_of(table, "equal").median, "5.000 us");
+    assert_int_equal(row_of(table, "long").median[strspn(row_of(table, "long").median, " ")], '~');
+    assert_int_equal(row_of(table, "long").p99[strspn(row_of(table, "long").p99, " ")], '~');
+    assert_null(strchr(row_of(table, "long").max, '~'));
     free(table);
     span_script_free(script);
 }
@@ -684,6 +712,7 @@ int main(void)
         cmocka_unit_test(recursion_counts_in_total_once),
         cmocka_unit_test(table_is_sorted_and_cut),
         cmocka_unit_test(calls_not_seen_whole_are_kept_out_of_the_distribution),
+        cmocka_unit_test(quantiles_that_are_approximate_are_marked),
         cmocka_unit_test(counters_are_reported_beside_the_calls),
         cmocka_unit_test(time_outside_the_program_is_distinguished),
         cmocka_unit_test(functions_of_one_name_are_one_row),

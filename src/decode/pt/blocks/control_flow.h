@@ -54,7 +54,8 @@ struct control_flow {
 static inline struct reported_flow control_flow_reported(const struct control_flow *flow)
 {
     const struct thread_sink *output = flow->batch.output;
-    return (struct reported_flow){flow->observer, output ? output->thread : NULL, flow->space};
+    return (struct reported_flow){flow->observer, output ? output->thread : NULL, flow->space,
+                                  flow->batch.anchor_time};
 }
 
 void control_flow_init(struct control_flow *flow);

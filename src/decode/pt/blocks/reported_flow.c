@@ -4,6 +4,7 @@ static void report(const struct reported_flow *flow, struct flow_step step)
 {
     step.thread = flow->thread;
     step.space = flow->space;
+    step.time = flow->time;
     flow->observer->step(flow->observer->context, &step);
 }
 
@@ -46,6 +47,11 @@ void observe_block(const struct reported_flow *flow, const struct block *block)
 {
     if (flow->observer->instructions)
         report_instructions(flow, block);
+    if (flow->observer->blocks)
+        report(flow, (struct flow_step){.kind = STEP_BLOCK,
+                                        .from = block->ip,
+                                        .to = block->next,
+                                        .instructions = block->instructions});
     if (block->reads_own_address)
         report_kind(flow, STEP_CALL, block->last, block->next);
 }

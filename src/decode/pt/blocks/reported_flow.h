@@ -14,6 +14,7 @@ struct reported_flow {
     const struct flow_observer *observer;
     const struct thread *thread; /* NULL: unknown */
     struct code_space *space;    /* of the thread's process; NULL: unknown */
+    struct ticks time;           /* of the newest packet that has one */
 };
 
 /* A branch at `from`, of enum branch_kind, after which the code goes on at `next`, went to `ip`. */

@@ -1,0 +1,210 @@
+#include "analysis/comparison.h"
+
+#include "analysis/renamed_functions.h"
+#include "base/memory.h"
+#include "index/index_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the tree ---- */
+
+static bool add_part(struct comparison *comparison, enum context_side side, struct error *error)
+{
+    const struct trace_part *part = &comparison->parts[side];
+    const struct context_source source = {part->index, comparison->ids.by_group[side]};
+    return part->is_call
+               ? context_tree_add(&comparison->tree, source, &part->call, side, error)
+               : context_tree_add_range(&comparison->tree, source, part->range, side, error);
+}
+
+static uint32_t group_of_root(const struct comparison *comparison)
+{
+    const struct trace_part *part = &comparison->parts[CONTEXT_A];
+    if (!part->is_call)
+        return comparison->ids.count;
+    uint32_t group = index_group_of(part->index, part->call.span.function);
+    return comparison->ids.by_group[CONTEXT_A][group];
+}
+
+static bool make_tree(struct comparison *comparison, struct error *error)
+{
+    context_tree_free(&comparison->tree);
+    comparison->tree = context_tree_new(group_of_root(comparison));
+    bool ok = add_part(comparison, CONTEXT_A, error) && add_part(comparison, CONTEXT_B, error);
+    context_tree_finish(&comparison->tree);
+    return ok;
+}
+
+/* With the numbers of renamed functions joined, the tree has their calls in the same nodes. */
+static bool join_renamed(struct comparison *comparison, struct error *error)
+{
+    struct array pairs = array_of(sizeof(struct renamed_pair));
+    find_renamed(&comparison->tree, &comparison->ids, &pairs);
+    for (size_t i = 0; i < pairs.count; i++) {
+        const struct renamed_pair *pair = array_at(&pairs, i);
+        struct renamed_function *renamed = array_add(&comparison->renamed);
+        renamed->id = pair->of_a;
+        renamed->names[CONTEXT_A] = function_ids_function(&comparison->ids, pair->of_a).name;
+        renamed->names[CONTEXT_B] = function_ids_function(&comparison->ids, pair->of_b).name;
+        function_ids_join(&comparison->ids, pair->of_a, pair->of_b);
+    }
+    bool ok = pairs.count == 0 || make_tree(comparison, error);
+    array_free(&pairs);
+    return ok;
+}
+
+/* ---- functions ---- */
+
+static bool is_special(const struct comparison *comparison, uint32_t id)
+{
+    return id < comparison->ids.count &&
+           function_ids_function(&comparison->ids, id).colour == INDEX_SPECIAL;
+}
+
+/* Time outside of the program in the node and below it, by node and side. */
+static uint64_t (*sum_outside(const struct comparison *comparison))[CONTEXT_SIDES]
+{
+    const struct context_tree *tree = &comparison->tree;
+    uint64_t(*outside)[CONTEXT_SIDES] = memory_allocate_zeroed(tree->nodes.count * sizeof *outside);
+    for (uint32_t i = (uint32_t)tree->nodes.count; i-- > 0;) {
+        const struct context_node *node = context_tree_node(tree, i);
+        for (int side = 0; side < CONTEXT_SIDES; side++) {
+            if (is_special(comparison, node->group))
+                outside[i][side] += node->sides[side].self;
+            if (i > 0)
+                outside[node->parent][side] += outside[i][side];
+        }
+    }
+    return outside;
+}
+
+static uint64_t size_of(const struct function_difference *difference)
+{
+    uint64_t a = difference->self[CONTEXT_A], b = difference->self[CONTEXT_B];
+    return a > b ? a - b : b - a;
+}
+
+static int compare_differences(const void *left, const void *right)
+{
+    const struct function_difference *a = left, *b = right;
+    if (size_of(a) != size_of(b))
+        return size_of(a) > size_of(b) ? -1 : 1;
+    if (a->self[CONTEXT_B] != b->self[CONTEXT_B])
+        return a->self[CONTEXT_B] > b->self[CONTEXT_B] ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static void add_up_functions(struct comparison *comparison)
+{
+    const struct context_tree *tree = &comparison->tree;
+    uint32_t count = comparison->ids.count;
+    struct function_difference *rows = memory_allocate_zeroed((count + 1) * sizeof *rows);
+    uint64_t(*outside)[CONTEXT_SIDES] = sum_outside(comparison);
+    for (uint32_t i = 0; i < tree->nodes.count; i++) {
+        const struct context_node *node = context_tree_node(tree, i);
+        struct function_difference *row = &rows[node->group];
+        for (int side = 0; side < CONTEXT_SIDES; side++) {
+            /* A path has a function once, so totals of one function do not overlap. */
+            row->calls[side] += node->sides[side].calls;
+            row->self[side] += node->sides[side].self;
+            row->total[side] += node->sides[side].total;
+            row->outside[side] += outside[i][side];
+        }
+    }
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        comparison->wall[side] = context_tree_node(tree, STACK_ROOT)->sides[side].total;
+        comparison->outside[side] = outside[STACK_ROOT][side];
+    }
+    for (uint32_t id = 0; id < count; id++) {
+        rows[id].id = id;
+        if (rows[id].calls[CONTEXT_A] + rows[id].calls[CONTEXT_B] > 0)
+            array_add_all(&comparison->functions, &rows[id], 1);
+    }
+    if (comparison->functions.count > 1)
+        qsort(comparison->functions.elements, comparison->functions.count,
+              comparison->functions.element_size, compare_differences);
+    free(rows);
+    free(outside);
+}
+
+static const char *file_of(const struct comparison *comparison, uint32_t id, int side)
+{
+    uint32_t group = comparison->ids.groups[side][id];
+    if (group == NO_FUNCTION)
+        return NULL;
+    const char *file = trace_index_function(comparison->ids.indexes[side], group).file;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    return slash ? slash + 1 : file;
+}
+
+/* Folders differ where the same source was built elsewhere. */
+static void find_moved(struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->functions.count; i++) {
+        const struct function_difference *row = array_at(&comparison->functions, i);
+        const char *a = file_of(comparison, row->id, CONTEXT_A);
+        const char *b = file_of(comparison, row->id, CONTEXT_B);
+        if (a && b && strcmp(a, b) != 0)
+            *(struct moved_function *)array_add(&comparison->moved) =
+                (struct moved_function){row->id, {a, b}};
+    }
+}
+
+/* ---- causes ---- */
+
+static void find_causes(struct comparison *comparison, size_t causes_max)
+{
+    uint32_t count = comparison->ids.count;
+    bool *outside = memory_allocate_zeroed(count + 1), *own = memory_allocate_zeroed(count + 1);
+    for (uint32_t id = 0; id < count; id++) {
+        /* The number of a function that was renamed in B stands for none. */
+        if (comparison->ids.groups[0][id] == NO_FUNCTION &&
+            comparison->ids.groups[1][id] == NO_FUNCTION)
+            continue;
+        enum index_colour colour = function_ids_function(&comparison->ids, id).colour;
+        outside[id] = colour == INDEX_SPECIAL;
+        own[id] = colour == INDEX_OWN || colour == INDEX_INLINED;
+    }
+    own[count] = true;
+    const struct attribution_request request = {
+        .tree = &comparison->tree,
+        .is_outside = outside,
+        .is_own = own,
+        .causes_max = causes_max,
+        .is_symmetric = true,
+    };
+    attribute(&request, &comparison->causes);
+    free(outside);
+    free(own);
+}
+
+bool compare_parts(const struct trace_part parts[CONTEXT_SIDES], size_t causes_max,
+                   struct comparison *comparison, struct error *error)
+{
+    *comparison = (struct comparison){
+        .parts = {parts[CONTEXT_A], parts[CONTEXT_B]},
+        .ids = function_ids_new(parts[CONTEXT_A].index, parts[CONTEXT_B].index),
+        .tree = context_tree_new(0),
+        .causes = array_of(sizeof(struct cause)),
+        .functions = array_of(sizeof(struct function_difference)),
+        .renamed = array_of(sizeof(struct renamed_function)),
+        .moved = array_of(sizeof(struct moved_function)),
+    };
+    if (!make_tree(comparison, error) || !join_renamed(comparison, error))
+        return false;
+    add_up_functions(comparison);
+    find_moved(comparison);
+    find_causes(comparison, causes_max);
+    return true;
+}
+
+void comparison_free(struct comparison *comparison)
+{
+    function_ids_free(&comparison->ids);
+    context_tree_free(&comparison->tree);
+    array_free(&comparison->causes);
+    array_free(&comparison->functions);
+    array_free(&comparison->renamed);
+    array_free(&comparison->moved);
+}

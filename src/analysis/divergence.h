@@ -1,0 +1,30 @@
+/* Where two calls, or two threads, part: the first call that only one of them makes.
+ *
+ * Called by `magic-trace compare`. Calls are gone through in the order in which they begin; memory
+ * is that of a part of them.
+ */
+#ifndef MAGIC_TRACE_ANALYSIS_DIVERGENCE_H
+#define MAGIC_TRACE_ANALYSIS_DIVERGENCE_H
+
+#include "analysis/comparison.h"
+
+struct divergence_side {
+    bool has_call;          /* false: there is no further call */
+    struct call_place call; /* the first that differs */
+    struct array stack;     /* of uint32_t, ids: its callers, the outermost first;
+                               NO_FUNCTION: it began before the range */
+};
+
+struct divergence {
+    bool is_found;         /* false: both make the same calls */
+    uint64_t common_calls; /* before it */
+    struct divergence_side sides[CONTEXT_SIDES];
+};
+
+/* Goes through both parts; of ranges, the track with the most spans in each. Free the divergence in
+ * any case. */
+bool find_divergence(const struct comparison *comparison, struct divergence *divergence,
+                     struct error *error);
+void divergence_free(struct divergence *divergence);
+
+#endif

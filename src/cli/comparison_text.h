@@ -1,0 +1,27 @@
+/* A comparison (analysis/comparison.h) for the terminal, and for programs.
+ *
+ * Called by `magic-trace compare`.
+ */
+#ifndef MAGIC_TRACE_CLI_COMPARISON_TEXT_H
+#define MAGIC_TRACE_CLI_COMPARISON_TEXT_H
+
+#include "analysis/comparison.h"
+#include "analysis/divergence.h"
+
+#include <stdio.h>
+
+struct comparison_text {
+    const struct comparison *comparison;
+    const struct divergence *divergence;
+    const char *labels[CONTEXT_SIDES]; /* what A and B are, for the user */
+    const char *traces[CONTEXT_SIDES]; /* as the user gave them, for commands */
+    size_t rows;                       /* of the table of functions, or of paths */
+    bool by_path;
+};
+
+bool comparison_print(FILE *stream, const struct comparison_text *text, struct error *error);
+
+/* One JSON object; magic-trace-compare(1) describes its fields. */
+bool comparison_print_json(FILE *stream, const struct comparison_text *text, struct error *error);
+
+#endif

@@ -1,0 +1,16 @@
+/* A function's instructions with how often each ran, which way its conditional jumps went, and
+ * where its indirect jumps and calls did: `report -annotate`.
+ */
+#ifndef MAGIC_TRACE_COUNTS_ANNOTATION_H
+#define MAGIC_TRACE_COUNTS_ANNOTATION_H
+
+#include "base/error.h"
+#include "counts/code_counts.h"
+
+#include <stdio.h>
+
+/* Prints every function of that name of which some code ran. ERROR_NOT_FOUND: there is none. */
+bool annotation_print(const struct code_counts *counts, const char *function, FILE *stream,
+                      struct error *error);
+
+#endif

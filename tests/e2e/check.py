@@ -1,0 +1,79 @@
+"""`check` finds that a function needs more instructions, and nothing when none does."""
+import shutil
+
+import harness
+
+
+class Check(harness.TestCase):
+    def build(self, change):
+        """All builds run under one path, as the next one takes the place of the last."""
+        built = harness.compile_program(f"changes{change}", [f"-DCHANGE={change}"], harness.PROGRAMS / "changes.c")
+        shutil.copy(built, self.folder / "database")
+
+    def check(self, *options, command=("./database",), status=0):
+        finished = self.magic_trace("check", "-baseline", "counts", *options, *command)
+        self.assertEqual(finished.status, status, finished.stdout + finished.stderr)
+        return finished.stdout.decode(), finished.stderr.decode()
+
+    def test_changes(self):
+        """the same build again, and changed ones"""
+        self.build(0)
+        shown, _ = self.check("-update")
+        self.assertRegex(shown, r"counts has the counts of \d+ functions")
+        self.assertTrue((self.folder / "counts.fxt.gz").exists())
+        for _ in range(3):
+            shown, messages = self.check()
+            self.assertIn("No function needs more than the baseline allows.", shown)
+            self.assertNotIn("baseline is of", messages)
+        for change, function in {1: "hash", 4: "audit", 7: "depth_of", 8: "hash", 10: "sort"}.items():
+            with self.subTest(change):
+                self.build(change)
+                shown, _ = self.check("-markdown", "changes.md", status=3)
+                self.assertRegex(shown, rf"\n.* {function} \(database\)\n")
+                self.assertIn("Why: magic-trace compare counts.fxt.gz check.fxt.gz\n", shown)
+                self.assertIn(f"| <code>{function}</code> | <code>database</code> | ",
+                              (self.folder / "changes.md").read_text())
+        compared = self.magic_trace("compare", "counts.fxt.gz", "check.fxt.gz")
+        self.assertIn(b"sort: called 1x in A, 2x in B", compared.stdout)
+
+    def test_less(self):
+        """a function that is not called any more is no failure"""
+        self.build(0)
+        self.check("-update")
+        self.build(9)
+        shown, _ = self.check()
+        self.assertRegex(shown, r"gone +0 +60  log_query ")
+
+    def test_threshold(self):
+        """what the threshold allows"""
+        self.build(0)
+        self.check("-update")
+        self.build(1)
+        self.check(status=3)
+        self.assertIn("No function needs more", self.check("-threshold", "200%")[0])
+
+    def test_conditions(self):
+        """another command is said, another exit status and other files are refused"""
+        self.build(0)
+        self.check("-update", command=("./database", "first"))
+        _, messages = self.check(command=("./database", "other"))
+        self.assertIn("The baseline is of another command: ./database first", messages)
+        self.check(command=("false",), status=1)
+        baseline = self.folder / "counts"
+        whole = baseline.read_bytes()
+        for text, words in ((b"", "no baseline"), (whole + b"x\n", "is damaged"), (None, "counts")):
+            baseline.unlink(missing_ok=True)
+            if text is not None:
+                baseline.write_bytes(text)
+            shown, messages = self.check(status=1)
+            self.assertEqual(shown, "")  # not even the program's output: it has not run
+            self.assertIn(words, messages)
+
+    def test_refused(self):
+        """command lines that make no sense"""
+        for arguments, words in ((["./database"], b"no baseline"), (["-baseline", "counts"], b"no program"),
+                                 (["-baseline", "counts", "-threshold", "much", "true"], b"-threshold"),
+                                 (["-baseline", "counts", "-update", "-markdown", "x", "true"], b"-markdown")):
+            finished = self.magic_trace("check", *arguments)
+            self.assertEqual((finished.status, finished.stdout), (2, b""), arguments)
+            self.assertIn(words, finished.stderr)

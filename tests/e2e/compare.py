@@ -1,0 +1,88 @@
+"""`compare` names what changed between two builds, and all differences add up."""
+import json
+import shlex
+import shutil
+
+import harness
+
+# Number of the change in changes.c: kind and function of the first cause.
+CAUSES = {1: ("self", "hash"), 4: ("only-b", "audit"), 5: ("only-b", "sort_by_insertion"),
+          6: ("self", "search_all"), 7: ("calls", "depth_of"), 8: ("calls", "hash"),
+          9: ("only-a", "log_query"), 10: ("calls", "sort")}
+
+
+class Compare(harness.TestCase):
+    def trace_build(self, change):
+        """All builds run under one path, as the next one takes the place of the last."""
+        built = harness.compile_program(f"changes{change}", [f"-DCHANGE={change}"], harness.PROGRAMS / "changes.c")
+        program = self.folder / "database"
+        shutil.copy(built, program)
+        return self.trace([program], "-full-execution", "-clock", "instructions").trace
+
+    def compare(self, *arguments):
+        finished = self.magic_trace("compare", "-json", "-paths", *arguments)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        compared = json.loads(finished.stdout)
+        self.assertEqual(compared["difference_ns"], compared["b"]["ns"] - compared["a"]["ns"])
+        for rows in (compared["functions"], compared["paths"]):
+            self.assertEqual(sum(row["self_difference_ns"] for row in rows), compared["difference_ns"])
+            for letter in "ab":
+                self.assertEqual(sum(row[f"self_{letter}_ns"] for row in rows), compared[letter]["ns"])
+        self.assertAlmostEqual(sum(cause["difference_ns"] for cause in compared["causes"]), compared["difference_ns"],
+                               delta=len(compared["causes"]))
+        return compared
+
+    def test_changes(self):
+        """longer code, new, other and lost functions, more calls, deeper recursion"""
+        first = self.trace_build(0)
+        for change, (kind, function) in CAUSES.items():
+            with self.subTest(change):
+                compared = self.compare(first, self.trace_build(change))
+                cause = compared["causes"][0]
+                self.assertEqual((cause["kind"], cause["function"]), (kind, function))
+                if cause["command"]:
+                    shown = self.magic_trace(*shlex.split(cause["command"])[1:])
+                    self.assertIn(function.encode(), shown.stdout)
+
+    def test_same(self):
+        """a build against itself, renamed and moved functions"""
+        first = self.trace_build(0)
+        for change in (0, 2, 3):
+            compared = self.compare(first, self.trace_build(change))
+            self.assertEqual((compared["difference_ns"], compared["causes"]), (0, []), change)
+            self.assertFalse(compared["divergence"]["found"])
+            renamed = [{"a": "check_row", "b": "validate_row"}] if change == 2 else []
+            self.assertEqual(compared["renamed"], renamed)
+            moved = {"function": "pack_row", "a": "changes.c", "b": "packing.c"}
+            self.assertEqual(moved in compared["moved"], change == 3)
+
+    def test_parts(self):
+        """two calls and two ranges of one trace, and where they part"""
+        program = harness.compile_program("slow_calls")
+        traced = self.trace([program, "rehash"], "-full-execution", "-clock", "instructions")
+        compared = self.compare("handle_request#3", "handle_request#272", traced.trace)
+        self.assertEqual(compared["causes"][0]["function"], "rehash")
+        divergence = compared["divergence"]
+        self.assertEqual(divergence["b"]["function"], "rehash")
+        self.assertEqual(divergence["b"]["stack"], ["handle_request", "request_rehash", "insert"])
+        self.assertIsNone(divergence["a"]["function"])
+        text = self.magic_trace("compare", "handle_request#3", "handle_request#272", traced.trace).stdout.decode()
+        self.assertRegex(text, r"rehash: only in B, 1 call, ")
+        self.assertRegex(text, r"B: insert \(slow_calls.c:\d+\) calls rehash \(slow_calls.c:\d+\) at ")
+        halves = self.compare("..100us", "100us..200us", traced.trace)
+        self.assertEqual(halves["a"]["ns"], halves["b"]["ns"])
+
+    def test_refused(self):
+        """what cannot be compared"""
+        trace = self.trace_build(0)
+        for arguments, words in (([], b"two traces"), ([trace], b"two traces"), (["main#1", trace], b"with nothing"),
+                                 (["main#1", "1us..2us", trace], b"do not fit"), ([trace] * 3, b"third"),
+                                 (["-top", "x", trace, trace], b"-top"), (["main#0", "main#1", trace], b"from 1")):
+            finished = self.magic_trace("compare", *arguments)
+            self.assertEqual((finished.status, finished.stdout), (2, b""), arguments)
+            self.assertIn(words, finished.stderr)
+        for arguments, words in ((["main#1", "main#2", trace], b"only 1 call"), ([trace, "none.fxt"], b"none.fxt"),
+                                 (["mian#1", "main#1", trace], b"Did you mean main")):
+            finished = self.magic_trace("compare", *arguments)
+            self.assertEqual((finished.status, finished.stdout), (1, b""), arguments)
+            self.assertIn(words, finished.stderr)
