@@ -174,6 +174,17 @@ static bool go_to_function_start(struct thread_stack *stack, const struct flow_e
     return true;
 }
 
+static bool runs_handler(const struct thread_stack *stack)
+{
+    frame_id frame = stack->leaf;
+    for (unsigned i = 0; i < FRAMES_LIMIT; i++, frame = thread_stack_parent(stack, frame)) {
+        uint32_t kind = thread_stack_frame(stack, frame)->kind;
+        if (kind == FRAME_SIGNAL || kind == FRAME_PLACEHOLDER)
+            return kind == FRAME_SIGNAL;
+    }
+    return false;
+}
+
 /* No stack is known to return there: the nearest one is unwound, or was left in another way than by
  * the call that is its leaf. */
 static bool land_in_nearest(struct thread_stack *stack, const struct flow_event *event)
@@ -183,7 +194,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
     struct nearest_stack found = find_nearest(stack, 0);
     size_t nearest = found.suspended;
     bool may_be_unseen = stack_switch_misses_stacks(stack) && found.distance > UNWOUND &&
-                         !stack_switch_none_is_suspended(stack);
+                         !stack_switch_none_is_suspended(stack) && !stack->open.has_gogo;
     if (nearest == RUNNING && ((running && !may_be_unseen) || found.distance <= PUSHED))
         return false;
     if (nearest < NONE && !may_be_unseen &&
@@ -191,7 +202,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
         stack_switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
         return false;
     }
-    bool unknown = !running || nearest == RUNNING;
+    bool unknown = !running || nearest == RUNNING || (may_be_unseen && !runs_handler(stack));
     if (unknown) /* else a handler on a stack of its own is left */
         go_on_in_unknown(stack, event);
     return unknown;

@@ -111,10 +111,6 @@ bool stack_switch_misses_stacks(const struct thread_stack *stack)
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
     struct array *candidates = &state_of(stack)->candidates;
-    if (stack_switch_misses_stacks(stack)) {
-        stack_switch_begin(stack, event);
-        return;
-    }
     for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < state_of(stack)->suspended.count;
          i++)
         *(frame_id *)array_add(candidates) = suspended_at(stack, i);
@@ -167,8 +163,7 @@ bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_even
     size_t index = find_suspended(stack, 0, event->to);
     if (index == state_of(stack)->suspended.count)
         return false;
-    if (stack_switch_misses_stacks(stack) ||
-        find_suspended(stack, index + 1, event->to) < state_of(stack)->suspended.count)
+    if (find_suspended(stack, index + 1, event->to) < state_of(stack)->suspended.count)
         begin_one_of_several(stack, event);
     else
         stack_switch_resume(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
@@ -181,7 +176,10 @@ bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_eve
     if (stack_pointer_moved(stack) || !stack_switch_is_suspended_at(stack, event->to))
         return false;
     suspend(stack);
-    stack_switch_continue_at(stack, event);
+    if (stack_switch_misses_stacks(stack) && !stack_pointer_is_recorded(stack))
+        stack_switch_begin(stack, event); /* it may be another one that continues there */
+    else
+        stack_switch_continue_at(stack, event);
     forget_oldest(stack); /* only now: the oldest may have been the one that continues */
     return true;
 }
@@ -303,12 +301,21 @@ static void decide(struct thread_stack *stack, struct segment *segment)
     candidates->count = 0;
 }
 
-/* A recording that begins with the thread begins with a function. */
+/* The first code of the thread that was seen has no callers. */
+static bool is_first_of_thread(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return event->kind == FLOW_CALLER && event->to == 0 && stack->previous == FLOW_RESUME &&
+           stack->segments.count == 1 && stack->gaps.count == 0;
+}
+
+/* A recording that begins with the thread begins with a function, or with code that has no callers (after clone). */
 static void note_beginning(struct thread_stack *stack, const struct flow_event *event)
 {
     bool loses_time = event->kind == FLOW_GAP && event->flags & FLOW_TIME_LOST;
     if (loses_time || (!stack->started && !thread_stack_is_start(stack, event->to)))
         state_of(stack)->misses_stacks = true;
+    else if (is_first_of_thread(stack, event))
+        state_of(stack)->misses_stacks = false;
 }
 
 static void begin(struct thread_stack *stack)
