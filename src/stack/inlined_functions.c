@@ -5,22 +5,32 @@ static const struct inlined *get(const struct thread_stack *stack, inlined_id in
     return stack->inlined.get(stack->inlined.context, inlined);
 }
 
-/* The one that contains `inlined`, or is it, at that depth. */
-static inlined_id outer_at(const struct thread_stack *stack, inlined_id inlined, uint32_t depth)
+/* The innermost one that contains both. */
+static inlined_id common(const struct thread_stack *stack, inlined_id left, inlined_id right)
 {
-    while (get(stack, inlined)->depth > depth)
-        inlined = get(stack, inlined)->outer;
-    return inlined;
+    const struct inlined *l = get(stack, left), *r = get(stack, right);
+    while (left != right) {
+        if (l->depth >= r->depth)
+            l = get(stack, left = l->outer);
+        else
+            r = get(stack, right = r->outer);
+    }
+    return left;
 }
 
-static uint32_t common_depth(const struct thread_stack *stack, inlined_id left, inlined_id right)
+/* The outermost that are not open yet begin first. */
+static void begin(struct thread_stack *stack, inlined_id inlined, inlined_id open,
+                  enum history_kind kind)
 {
-    uint32_t depth = get(stack, left)->depth, other = get(stack, right)->depth;
-    if (other < depth)
-        depth = other;
-    while (outer_at(stack, left, depth) != outer_at(stack, right, depth))
-        depth--;
-    return depth;
+    enum { AT_ONCE = 16 };
+    inlined_id path[AT_ONCE];
+    size_t count = 0;
+    for (; inlined != open && count < AT_ONCE; inlined = get(stack, inlined)->outer)
+        path[count++] = inlined;
+    if (inlined != open)
+        begin(stack, inlined, open, kind);
+    while (count > 0)
+        stack_moves_record(stack, kind, path[--count]);
 }
 
 void inlined_functions_move(struct thread_stack *stack, inlined_id inlined, bool before)
@@ -28,12 +38,10 @@ void inlined_functions_move(struct thread_stack *stack, inlined_id inlined, bool
     inlined_id open = inlined_frames_open(stack, stack->leaf);
     if (stack->inlined.get == NULL || open == inlined)
         return;
-    uint32_t common = common_depth(stack, open, inlined), depth = get(stack, inlined)->depth;
-    if (common < get(stack, open)->depth)
-        stack_moves_record(stack, HISTORY_INLINED_END, outer_at(stack, open, common));
-    for (uint32_t inner = common + 1; inner <= depth; inner++)
-        stack_moves_record(stack, before ? HISTORY_INLINED_BEFORE : HISTORY_INLINED,
-                           outer_at(stack, inlined, inner));
+    inlined_id shared = common(stack, open, inlined);
+    if (shared != open)
+        stack_moves_record(stack, HISTORY_INLINED_END, shared);
+    begin(stack, inlined, shared, before ? HISTORY_INLINED_BEFORE : HISTORY_INLINED);
     inlined_frames_set(stack, stack->leaf, inlined);
 }
 

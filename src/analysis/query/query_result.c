@@ -266,9 +266,48 @@ static void free_writer(struct result_writer *writer)
     array_free(&writer->cells);
 }
 
+/* Writes the row if it fits what is left of the budget. */
+static bool put_row_within(struct result_writer *writer, size_t *left)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = writer->out;
+    writer->out = open_memstream(&text, &size);
+    if (writer->out) {
+        writer->row(writer);
+        fclose(writer->out);
+    }
+    writer->out = out;
+    bool fits = text && (size <= *left || writer->rows == 0);
+    if (fits) {
+        fwrite(text, 1, size, out);
+        *left -= size < *left ? size : *left;
+    }
+    free(text);
+    return fits;
+}
+
+/* The status after the last row that was written. */
+static int put_rows(struct result_writer *writer, struct read_only_database *database, int status,
+                    size_t max_bytes, struct query_written *written, struct error *error)
+{
+    size_t left = max_bytes;
+    for (; status == SQLITE_ROW && !ferror(writer->out); writer->rows++) {
+        if (max_bytes == 0)
+            writer->row(writer);
+        else if (!put_row_within(writer, &left)) {
+            written->cut = true;
+            return SQLITE_DONE;
+        }
+        status = read_only_database_step(database, writer->statement, error);
+    }
+    return status;
+}
+
 /* A query that fails before its first row has written nothing. */
 bool query_result_write(struct read_only_database *database, sqlite3_stmt *statement,
-                        enum query_form form, FILE *out, uint64_t *rows, struct error *error)
+                        enum query_form form, size_t max_bytes, FILE *out,
+                        struct query_written *written, struct error *error)
 {
     struct result_writer writer = writer_of(form);
     writer.statement = statement;
@@ -278,23 +317,18 @@ bool query_result_write(struct read_only_database *database, sqlite3_stmt *state
     writer.widths = memory_allocate_zeroed(columns * sizeof *writer.widths);
     writer.right_aligned = memory_allocate_zeroed(columns * sizeof *writer.right_aligned);
     writer.cells = array_of(sizeof(char *));
+    *written = (struct query_written){0};
     int status = read_only_database_step(database, statement, error);
     bool ok = status == SQLITE_ROW || status == SQLITE_DONE;
-    if (ok)
+    if (ok) {
         writer.begin(&writer);
-    for (; status == SQLITE_ROW; writer.rows++) {
-        writer.row(&writer);
-        if (ferror(out))
-            break;
-        status = read_only_database_step(database, statement, error);
-    }
-    if (ok)
+        status = put_rows(&writer, database, status, max_bytes, written, error);
         writer.end(&writer);
-    ok = ok && (status == SQLITE_DONE || ferror(out));
+        ok = status == SQLITE_DONE || ferror(out);
+    }
     if (ferror(out) || fflush(out) != 0)
         ok = error_set_errno(error, ERROR_IO, errno, "cannot write the rows");
-    if (rows)
-        *rows = writer.rows;
+    written->rows = writer.rows;
     free_writer(&writer);
     return ok;
 }

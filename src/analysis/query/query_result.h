@@ -19,9 +19,16 @@ enum query_form {
     QUERY_JSON,
 };
 
-/* Writes all rows of a statement. After an error the rows before it are written, and JSON is
- * closed. *rows: how many; may be NULL. */
+/* What was written. */
+struct query_written {
+    uint64_t rows;
+    bool cut; /* the budget has left out the rows after these */
+};
+
+/* Writes the rows of a statement: those that fit `max_bytes`, one at least, or all when that is 0.
+ * After an error the rows before it are written, and JSON is closed. */
 bool query_result_write(struct read_only_database *database, sqlite3_stmt *statement,
-                        enum query_form form, FILE *out, uint64_t *rows, struct error *error);
+                        enum query_form form, size_t max_bytes, FILE *out,
+                        struct query_written *written, struct error *error);
 
 #endif

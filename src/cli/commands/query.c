@@ -1,12 +1,14 @@
 /* magic-trace query: SQL over a trace. */
 #include "analysis/query/query_result.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "cli/commands/query_prompt.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/serve/viewed_trace.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@ struct query_request {
     const char *path;
     const char *sql; /* NULL: it is read from standard input */
     bool csv, json;
+    size_t max_bytes; /* of the JSON of a statement; 0: any size */
 };
 
 static enum query_form form_of(const struct query_request *request)
@@ -40,15 +43,24 @@ static bool check_statements(struct read_only_database *database, const char *sq
     return error->code == ERROR_NONE;
 }
 
-static bool run_statements(struct read_only_database *database, const char *sql,
-                           enum query_form form, struct error *error)
+static void say_if_cut(const struct query_written *written)
+{
+    if (written->cut)
+        log_status("The rows after the first %" PRIu64 " are left out: -max-bytes.", written->rows);
+}
+
+static bool run_statements(const struct query_request *request, struct read_only_database *database,
+                           const char *sql, struct error *error)
 {
     if (!check_statements(database, sql, error))
         return false;
     sqlite3_stmt *statement;
     bool ok = true;
     while (ok && (statement = read_only_database_prepare(database, &sql, error))) {
-        ok = query_result_write(database, statement, form, stdout, NULL, error);
+        struct query_written written;
+        ok = query_result_write(database, statement, form_of(request), request->max_bytes, stdout,
+                                &written, error);
+        say_if_cut(&written);
         sqlite3_finalize(statement);
     }
     return error->code == ERROR_NONE;
@@ -58,13 +70,13 @@ static bool ask(const struct query_request *request, struct read_only_database *
                 struct error *error)
 {
     if (request->sql)
-        return run_statements(database, request->sql, form_of(request), error);
+        return run_statements(request, database, request->sql, error);
     if (isatty(STDIN_FILENO)) {
         query_prompt(database, form_of(request), stdin);
         return true;
     }
     char *sql = file_read_descriptor(STDIN_FILENO, "standard input", NULL, error);
-    bool ok = sql && run_statements(database, sql, form_of(request), error);
+    bool ok = sql && run_statements(request, database, sql, error);
     free(sql);
     return ok;
 }
@@ -98,6 +110,13 @@ static const struct option_spec query_options[] = {
      .help = "print rows as a JSON array of objects",
      .apply = option_set_flag,
      .field = offsetof(struct query_request, json)},
+    {.name = "max-bytes",
+     .argument = "N",
+     .help = "JSON: leave out rows beyond N bytes",
+     .manual = "With -json, print the first rows of each statement, up to about N bytes but one at "
+               "least, and say on standard error when there are more.",
+     .apply = take_byte_count,
+     .field = offsetof(struct query_request, max_bytes)},
     {0},
 };
 
@@ -122,6 +141,8 @@ static int check_request(const struct command *self, const struct query_request 
         return status;
     if (request->csv && request->json)
         return command_usage_error(self, "-csv and -json are two forms: give one.");
+    if (request->max_bytes && !request->json)
+        return command_usage_error(self, "-max-bytes belongs to -json.");
     if (!request->sql && strcmp(request->path, "-") == 0)
         return command_usage_error(self, "both the recording and the SQL would come from standard "
                                          "input: give the SQL as an operand.");

@@ -81,13 +81,13 @@ static void answer(struct prompt *prompt)
     const char *sql = prompt->typed;
     sqlite3_stmt *statement;
     while ((statement = read_only_database_prepare(prompt->database, &sql, &error))) {
-        uint64_t rows;
-        bool ok =
-            query_result_write(prompt->database, statement, prompt->form, stdout, &rows, &error);
+        struct query_written written;
+        bool ok = query_result_write(prompt->database, statement, prompt->form, 0, stdout, &written,
+                                     &error);
         sqlite3_finalize(statement);
         if (!ok)
             break;
-        fprintf(stderr, "(%" PRIu64 " %s)\n", rows, rows == 1 ? "row" : "rows");
+        fprintf(stderr, "(%" PRIu64 " %s)\n", written.rows, written.rows == 1 ? "row" : "rows");
     }
     if (error.code != ERROR_NONE)
         command_fail(&error);

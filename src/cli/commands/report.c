@@ -26,13 +26,29 @@ struct report_request {
     struct report_table_options table;
     struct report_tree_options tree;
     bool as_tree, as_folded, sorted; /* -tree, -folded, -sort were given */
+    bool json;
+    size_t max_bytes; /* of JSON; 0: any size */
     struct span_filter_names filter;
     bool no_inlined;
     struct code_report_options code;
 };
 
-static bool print_report(const struct report_request *request, struct span_source *source,
-                         struct error *error)
+static bool print_json(const struct report_request *request, struct span_source *source,
+                       struct error *error)
+{
+    size_t max_bytes = request->max_bytes;
+    switch (request->form) {
+    case REPORT_FORM_TREE:
+        return report_tree_json(source, &request->tree, max_bytes, stdout, error);
+    case REPORT_FORM_FOLDED:
+        return report_stacks_json(source, max_bytes, stdout, error);
+    default:
+        return report_table_json(source, &request->table, max_bytes, stdout, error);
+    }
+}
+
+static bool print_text(const struct report_request *request, struct span_source *source,
+                       struct error *error)
 {
     switch (request->form) {
     case REPORT_FORM_TREE:
@@ -54,7 +70,7 @@ static int report(const struct report_request *request)
     struct span_input input;
     bool ok = span_input_open(&input, request->path, request->no_inlined, &error) &&
               span_input_filter(&input, &request->filter, &error) &&
-              print_report(request, input.source, &error);
+              (request->json ? print_json : print_text)(request, input.source, &error);
     const struct error *damage = span_input_damage(&input);
     if (ok && damage) {
         error = *damage;
@@ -207,6 +223,18 @@ static const struct option_spec report_options[] = {
      .manual = "Print stacks with the nanoseconds spent in each, one per line, for flame graphs.",
      .apply = option_set_flag,
      .field = offsetof(struct report_request, as_folded)},
+    {.name = "json",
+     .help = "print the report as JSON, with times in nanoseconds",
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, json)},
+    {.name = "max-bytes",
+     .argument = "N",
+     .help = "JSON: leave out the least important beyond N bytes",
+     .manual = "With -json, print N bytes at most: of functions the first of the table, of calls "
+               "the longest, of stacks those with the most time are kept, one at least, and "
+               "`omitted` says how many are not there.",
+     .apply = take_byte_count,
+     .field = offsetof(struct report_request, max_bytes)},
     {0},
 };
 
@@ -235,11 +263,16 @@ static int check_request(const struct command *self, struct report_request *requ
     bool of_table = request->table.top || request->sorted;
     bool of_tree = request->as_tree || tree->around || tree->from || tree->to || tree->fold;
     if (request->as_folded && (of_tree || of_table))
-        return command_usage_error(self, "-folded goes with no other option than -filter.");
+        return command_usage_error(self,
+                                   "-folded goes with no other option than -filter and -json.");
     if (of_tree && of_table)
         return command_usage_error(self, "-top and -sort belong to the table, not to -tree.");
     if (tree->around && (tree->from || tree->to))
         return command_usage_error(self, "-around cannot be combined with -from or -to.");
+    if (request->max_bytes && !request->json)
+        return command_usage_error(self, "-max-bytes belongs to -json.");
+    if (request->json && tree->fold)
+        return command_usage_error(self, "-json has no -fold: it lists each call.");
     request->form = request->as_folded ? REPORT_FORM_FOLDED
                     : of_tree          ? REPORT_FORM_TREE
                                        : REPORT_FORM_TABLE;

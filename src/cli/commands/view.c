@@ -27,6 +27,11 @@ static const struct option_spec view_options[] = {
                "SECURITY.",
      .apply = option_set_text,
      .field = offsetof(struct serve_options, listen)},
+    {.name = "no-inlined",
+     .help = NO_INLINED_HELP,
+     .manual = NO_INLINED_MANUAL,
+     .apply = option_set_flag,
+     .field = offsetof(struct serve_options, no_inlined)},
     {.name = "perfetto",
      .help = "show it at https://ui.perfetto.dev, which fetches it\nfrom here",
      .manual = "Show the trace at https://ui.perfetto.dev: the page there fetches it from port "
@@ -64,6 +69,9 @@ static int check_request(const struct command *self, const struct view_request *
     if (serve->perfetto && serve->ui_folder)
         return command_usage_error(self, "-perfetto and -ui-dir are two ways of showing the trace: "
                                          "give one.");
+    if (serve->no_inlined && (serve->perfetto || serve->ui_folder))
+        return command_usage_error(self, "-no-inlined goes with our own page: for Perfetto's, "
+                                         "write the trace by `magic-trace decode -no-inlined`.");
     if (serve->perfetto && (serve->port || serve->listen))
         return command_usage_error(self, "-perfetto goes with neither -port nor -listen: "
                                          "ui.perfetto.dev asks at port 9001 of this machine, and "

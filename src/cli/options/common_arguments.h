@@ -14,6 +14,9 @@ int take_trace(const struct command *command, const char **path, const char *ope
 /* When all was read: there has to be one. */
 int need_trace(const struct command *command, const char *path);
 
+/* -max-bytes: sets the size_t at option->field. */
+option_apply take_byte_count;
+
 /* -filter: sets the struct span_filter_names at option->field. */
 option_apply take_filter;
 #define FILTER_ARGUMENT "\"(A B)\""

@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 /* A temporary trace must be removed when Ctrl-C comes while its index is being made. */
-static bool open_guarded(struct viewed_trace *trace, const char *path, const char *folder,
-                         struct error *error)
+static bool open_guarded(struct viewed_trace *trace, const char *path,
+                         const struct serve_options *options, struct error *error)
 {
     struct interrupt_guard guard;
-    interrupt_guard_begin(&guard, folder);
-    bool ok = viewed_trace_open(trace, path, error);
+    interrupt_guard_begin(&guard, options->temporary_folder);
+    bool ok = options->no_inlined ? viewed_trace_open_called(trace, path, error)
+                                  : viewed_trace_open(trace, path, error);
     interrupt_guard_end(&guard);
     return ok;
 }
@@ -71,7 +72,7 @@ static bool serve_page(const char *path, const struct serve_options *options, st
     struct own_page *page = memory_allocate_zeroed(sizeof *page);
     struct serve_loop loop = {.descriptor = -1};
     bool ok = authentication_open(&page->viewer.authentication, options->listen, NULL, error) &&
-              open_guarded(&page->trace, path, options->temporary_folder, error);
+              open_guarded(&page->trace, path, options, error);
     if (ok) {
         say_damage(page->trace.index);
         ok = run_page(page, options, &loop, error);
@@ -111,7 +112,8 @@ static void warn_of_limits(const struct trace_index *index)
 static bool check_limits(const char *path, const char *folder, struct error *error)
 {
     struct viewed_trace trace;
-    if (!open_guarded(&trace, path, folder, error))
+    const struct serve_options options = {.temporary_folder = folder};
+    if (!open_guarded(&trace, path, &options, error))
         return false;
     warn_of_limits(trace.index);
     viewed_trace_close(&trace);

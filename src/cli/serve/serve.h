@@ -14,6 +14,7 @@ struct serve_options {
     const char *listen; /* an address of this machine; NULL: for this machine alone */
     uint16_t port;      /* 0: a free one */
     bool no_browser;
+    bool no_inlined;              /* without inlined functions; not of Perfetto's page */
     bool perfetto;                /* ui.perfetto.dev shows it */
     const char *temporary_folder; /* holds the trace and is to go if we are ended early; or NULL */
     const char *ui_folder;        /* a copy of the Perfetto UI shows it; NULL: not */

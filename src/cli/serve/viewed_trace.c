@@ -77,10 +77,11 @@ static size_t take_or_damage(struct span_source *source, const struct span_event
     return count;
 }
 
-static bool index_spans(void *context, const char *index, uint64_t id, struct error *error)
+static bool index_input(const char *path, bool no_inlined, const char *index, uint64_t id,
+                        struct error *error)
 {
     struct honest_input honest;
-    if (!span_input_open(&honest.input, context, false, error))
+    if (!span_input_open(&honest.input, path, no_inlined, error))
         return false;
     struct span_source source = *honest.input.source;
     source.context = &honest;
@@ -90,8 +91,14 @@ static bool index_spans(void *context, const char *index, uint64_t id, struct er
     return ok;
 }
 
-/* The index of what cannot be read twice. It is mapped, so its file can go at once. */
-static struct trace_index *index_once(const char *path, struct error *error)
+static bool index_spans(void *context, const char *index, uint64_t id, struct error *error)
+{
+    return index_input(context, false, index, id, error);
+}
+
+/* An index that is not kept: of what cannot be read twice, or of calls alone. It is mapped, so its
+ * file can go at once. */
+static struct trace_index *index_once(const char *path, bool no_inlined, struct error *error)
 {
     struct recording_folder folder;
     if (!recording_folder_make(&folder, NULL, error))
@@ -101,7 +108,7 @@ static struct trace_index *index_once(const char *path, struct error *error)
     uint64_t id;
     if (getrandom(&id, sizeof id, 0) != (ssize_t)sizeof id)
         error_set_errno(error, ERROR_IO, errno, "cannot get a random number for the index");
-    else if (index_spans((char *)path, file, id, error))
+    else if (index_input(path, no_inlined, file, id, error))
         index = trace_index_open(file, error);
     free(file);
     recording_folder_remove(&folder);
@@ -112,7 +119,7 @@ static struct trace_index *open_index(const struct trace_origin *origin, struct 
 {
     const struct index_maker maker = {.make = index_spans, .context = (char *)origin->path};
     if (!origin->file)
-        return index_once(origin->path, error);
+        return index_once(origin->path, false, error);
     return origin->is_recording ? index_of_file(origin->file, &maker, error)
                                 : index_of_trace(origin->file, error);
 }
@@ -139,6 +146,18 @@ bool viewed_trace_open(struct viewed_trace *trace, const char *path, struct erro
     if (trace->index)
         trace->name = name_of(path);
     free(origin.file);
+    return trace->index;
+}
+
+bool viewed_trace_open_called(struct viewed_trace *trace, const char *path, struct error *error)
+{
+    *trace = (struct viewed_trace){0};
+    if (span_input_is_recording(path) && !salvage(path, error))
+        return false;
+    trace->index = index_once(path, true, error);
+    log_progress_end();
+    if (trace->index)
+        trace->name = name_of(path);
     return trace->index;
 }
 

@@ -14,6 +14,8 @@ struct viewed_trace {
 /* `path`: a trace file or a recording (span_input.h). Says how far it has come; takes long the
  * first time, and is quick when the index is there. */
 bool viewed_trace_open(struct viewed_trace *trace, const char *path, struct error *error);
+/* The same without inlined functions, of which no index is kept. */
+bool viewed_trace_open_called(struct viewed_trace *trace, const char *path, struct error *error);
 void viewed_trace_close(struct viewed_trace *trace);
 
 #endif

@@ -19,4 +19,8 @@
  * the source's error returned. */
 bool report_folded(struct span_source *source, FILE *stream, struct error *error);
 
+/* The same as JSON (json_report.h), at most `max_bytes` long, or of any size when that is 0. */
+bool report_stacks_json(struct span_source *source, size_t max_bytes, FILE *stream,
+                        struct error *error);
+
 #endif

@@ -1,9 +1,11 @@
 #include "output/report/report_table.h"
 
 #include "base/array.h"
+#include "base/memory.h"
 #include "output/duration.h"
 #include "output/mark_kind.h"
 #include "output/report/durations.h"
+#include "output/report/json_report.h"
 #include "output/report/report_counters.h"
 #include "output/report/report_events.h"
 #include "output/span_words.h"
@@ -274,8 +276,10 @@ static void print_hits(const struct table *table, FILE *stream)
     fputs("; -tree shows where.\n", stream);
 }
 
-static void print_notes(const struct table *table, bool sampled, FILE *stream)
+static void print_notes(const struct table *table, bool sampled, const char *recorded, FILE *stream)
 {
+    if (recorded)
+        fprintf(stream, "%s.\n", recorded);
     if (sampled)
         fputs("Note: these are samples, not calls. A span is what samples one after the other have "
               "in common; how often a function was called, and how long a call took, is not known, "
@@ -345,7 +349,7 @@ static void print_table(const struct table *table, const struct span_source *sou
     struct array rows = sorted_rows(table, options->sort);
     struct self_sums sums = sum_up(&rows);
     print_head(table, source, &sums, stream);
-    print_notes(table, source->sampled, stream);
+    print_notes(table, source->sampled, source->recorded, stream);
     size_t shown = options->top && options->top < rows.count ? options->top : rows.count;
     if (shown)
         fprintf(stream, "\n%10s %10s %10s %6s %10s %10s %10s %10s  %s\n",
@@ -356,6 +360,74 @@ static void print_table(const struct table *table, const struct span_source *sou
                   stream);
     if (shown < rows.count)
         fprintf(stream, "... and %zu more functions\n", rows.count - shown);
+    array_free(&rows);
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static void begin_json(struct json_report *report, const struct table *table,
+                       const struct span_source *source, const struct self_sums *sums,
+                       size_t max_bytes, FILE *stream)
+{
+    char *head =
+        memory_format("\"report\": \"functions\", \"sampled\": %s, \"%s\": %" PRIu64
+                      ", \"threads\": %zu, \"duration\": %" PRIu64 ", \"program_self\": %" PRIu64
+                      ", \"outside_self\": %" PRIu64 ", \"hits\": %" PRIu64 ", \"gaps\": %" PRIu64
+                      ", \"start_not_seen\": %" PRIu64 ", \"end_not_seen\": %" PRIu64
+                      ", \"still_open\": %" PRIu64,
+                      source->sampled ? "true" : "false", json_name_of_calls(source->sampled),
+                      table->calls, source->track_count - table->hit_track_count,
+                      table->last - table->first, sums->program, sums->special, table->hits,
+                      table->gaps, table->start_inferred, table->end_inferred, table->still_open);
+    json_report_begin(report, stream, head, "functions", max_bytes);
+    free(head);
+}
+
+/* Of calls seen whole; of samples there are none. */
+static char *json_of_whole(struct durations *whole, bool sampled)
+{
+    if (whole->count == 0 || sampled)
+        return memory_copy_string("\"whole\": 0");
+    uint64_t median = durations_quantile(whole, 0.5), p99 = durations_quantile(whole, 0.99);
+    bool is_approximate =
+        durations_is_approximate(whole, median) || durations_is_approximate(whole, p99);
+    return memory_format("\"whole\": %" PRIu64 ", \"min\": %" PRIu64 ", \"median\": %" PRIu64
+                         ", \"p99\": %" PRIu64 ", \"max\": %" PRIu64 ", \"approximate\": %s",
+                         whole->count, whole->min, median, p99, whole->max,
+                         is_approximate ? "true" : "false");
+}
+
+static char *json_of_row(struct function_figures *figures, bool sampled)
+{
+    const struct span_function *function = figures->function;
+    char *name = json_member("function", function->name);
+    char *file = json_member("file", function->file);
+    char *whole = json_of_whole(&figures->whole, sampled);
+    char *item =
+        memory_format("{%s, \"%s\": %" PRIu64 ", \"self\": %" PRIu64 ", \"total\": %" PRIu64
+                      ", %s, \"code\": \"%s\", %s, \"line\": %" PRIu32 "}",
+                      name, json_name_of_calls(sampled), figures->calls, figures->self,
+                      figures->total, whole, span_origin_word(function), file, function->line);
+    free(name);
+    free(file);
+    free(whole);
+    return item;
+}
+
+static void print_json(const struct table *table, const struct span_source *source,
+                       const struct report_table_options *options, size_t max_bytes, FILE *stream)
+{
+    struct array rows = sorted_rows(table, options->sort);
+    struct self_sums sums = sum_up(&rows);
+    size_t shown = options->top && options->top < rows.count ? options->top : rows.count;
+    struct json_report report;
+    begin_json(&report, table, source, &sums, max_bytes, stream);
+    for (size_t i = 0; i < shown; i++)
+        json_report_add(
+            &report, json_of_row(*(struct function_figures **)array_at(&rows, i), source->sampled),
+            shown - i);
+    report.omitted = rows.count - shown;
+    json_report_end(&report);
     array_free(&rows);
 }
 
@@ -373,20 +445,36 @@ static void free_table(struct table *table)
     report_counters_free(&table->counters);
 }
 
-bool report_table(struct span_source *source, const struct report_table_options *options,
-                  FILE *stream, struct error *error)
+static struct table read_table(struct report_events *events, struct span_source *source)
 {
     struct table table = {
         .figures = array_of(sizeof(struct function_figures)),
         .tracks = array_of(sizeof(struct track_state)),
     };
-    struct report_events events;
-    report_events_init(&events, source);
+    report_events_init(events, source);
     struct span_event event;
-    while (report_events_next(&events, &event))
-        read_event(&table, &event, report_events_is_hit(&events, &event));
-    table.hit_track_count = events.hit_track_count;
+    while (report_events_next(events, &event))
+        read_event(&table, &event, report_events_is_hit(events, &event));
+    table.hit_track_count = events->hit_track_count;
+    return table;
+}
+
+bool report_table(struct span_source *source, const struct report_table_options *options,
+                  FILE *stream, struct error *error)
+{
+    struct report_events events;
+    struct table table = read_table(&events, source);
     print_table(&table, source, options, stream);
+    free_table(&table);
+    return report_events_finish(&events, stream, error);
+}
+
+bool report_table_json(struct span_source *source, const struct report_table_options *options,
+                       size_t max_bytes, FILE *stream, struct error *error)
+{
+    struct report_events events;
+    struct table table = read_table(&events, source);
+    print_json(&table, source, options, max_bytes, stream);
     free_table(&table);
     return report_events_finish(&events, stream, error);
 }

@@ -42,4 +42,8 @@ struct report_table_options {
 bool report_table(struct span_source *source, const struct report_table_options *options,
                   FILE *stream, struct error *error);
 
+/* The same as JSON (json_report.h), at most `max_bytes` long, or of any size when that is 0. */
+bool report_table_json(struct span_source *source, const struct report_table_options *options,
+                       size_t max_bytes, FILE *stream, struct error *error);
+
 #endif

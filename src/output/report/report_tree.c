@@ -3,6 +3,8 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "output/duration.h"
+#include "output/mark_kind.h"
+#include "output/report/json_report.h"
 #include "output/report/report_events.h"
 #include "output/report/trace_window.h"
 #include "output/span_words.h"
@@ -325,6 +327,13 @@ static void print_tree(const struct tree *tree, const struct span_source *source
                        FILE *stream)
 {
     bool printed = false;
+    if (source->recorded)
+        fprintf(stream, "%s.\n", source->recorded);
+    if (source->sampled)
+        fputs("Samples, not calls: a span is what samples one after the other have in common.\n",
+              stream);
+    if (source->recorded || source->sampled)
+        fputc('\n', stream);
     for (size_t i = 0; i < tree->tracks.count; i++) {
         const struct tree_track *track = array_at(&tree->tracks, i);
         if (track->lines.count == 0)
@@ -333,10 +342,78 @@ static void print_tree(const struct tree *tree, const struct span_source *source
         fprintf(stream,
                 "%sthread %s (tid %" PRIu32 ") of process %s (pid %" PRIu32 ")\n%18s %10s  %s\n",
                 printed ? "\n" : "", thread->thread_name, thread->tid, thread->process_name,
-                thread->pid, "offset", "duration", "call");
+                thread->pid, "offset", "duration", source->sampled ? "samples" : "call");
         print_lines(&track->lines, tree->window.first, fold, stream);
         printed = true;
     }
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static const char *seen_in_words(uint8_t flags)
+{
+    if (flags & SPAN_START_INFERRED)
+        return flags & SPAN_END_INFERRED ? "neither" : "end";
+    return flags & SPAN_END_INFERRED ? "start" : "both";
+}
+
+/* What a line is, and what is known of that alone. */
+static char *json_of_kind(const struct tree_line *line)
+{
+    if (!line->function)
+        return json_member("mark", line->text);
+    char *name = json_member(line->hit ? "hit" : "function", line->function->name);
+    char *kind;
+    if (line->hit && line->hit->has_argument)
+        kind = memory_format("%s, \"argument\": %" PRId64, name, line->hit->argument);
+    else if (line->hit)
+        kind = memory_copy_string(name);
+    else
+        kind = memory_format(
+            "%s, \"duration\": %" PRIu64 ", \"seen\": \"%s\", \"end_reason\": \"%s\"", name,
+            line->length, seen_in_words(line->flags), span_end_word((enum span_end)line->end));
+    free(name);
+    return kind;
+}
+
+static char *json_of_line(const struct tree_line *line, const struct span_track *thread,
+                          uint64_t first)
+{
+    char *kind = json_of_kind(line);
+    char *name = json_member("thread", thread->thread_name);
+    char *item =
+        memory_format("{\"start\": %" PRIu64 ", \"depth\": %" PRIu32 ", %s, %s, \"tid\": %" PRIu32
+                      ", \"pid\": %" PRIu32 "}",
+                      line->start - first, line->depth, kind, name, thread->tid, thread->pid);
+    free(kind);
+    free(name);
+    return item;
+}
+
+/* Long calls come before short ones, so that of a call its callers are kept; hits and gaps are the first. */
+static uint64_t weight_of(const struct tree_line *line)
+{
+    bool is_loss = !line->function && mark_kind_of(line->text) != MARK_NOTE;
+    return line->hit || is_loss ? UINT64_MAX : line->length;
+}
+
+static void print_json(const struct tree *tree, const struct span_source *source, size_t max_bytes,
+                       FILE *stream)
+{
+    struct json_report report;
+    json_report_begin(&report, stream,
+                      source->sampled ? "\"report\": \"tree\", \"sampled\": true"
+                                      : "\"report\": \"tree\", \"sampled\": false",
+                      "calls", max_bytes);
+    for (size_t i = 0; i < tree->tracks.count; i++) {
+        const struct array *lines = &((struct tree_track *)array_at(&tree->tracks, i))->lines;
+        for (size_t j = 0; j < lines->count; j++) {
+            const struct tree_line *line = array_at(lines, j);
+            json_report_add(&report, json_of_line(line, &source->tracks[i], tree->window.first),
+                            weight_of(line));
+        }
+    }
+    json_report_end(&report);
 }
 
 static void free_tree(struct tree *tree)
@@ -349,20 +426,46 @@ static void free_tree(struct tree *tree)
     array_free(&tree->tracks);
 }
 
+static bool read_tree(struct tree *tree, struct report_events *events, struct span_source *source,
+                      const struct report_tree_options *options, struct error *error)
+{
+    *tree = (struct tree){.source = source, .tracks = array_of(sizeof(struct tree_track))};
+    if (!trace_window_init(&tree->window, options, error))
+        return false;
+    report_events_init(events, source);
+    struct span_event event;
+    while (report_events_next(events, &event))
+        read_event(tree, &event);
+    return true;
+}
+
+static bool finish(struct tree *tree, struct report_events *events, FILE *stream,
+                   struct error *error)
+{
+    struct nanoseconds last = {tree->last};
+    free_tree(tree);
+    return report_events_finish(events, stream, error) &&
+           trace_window_check(&tree->window, last, error);
+}
+
 bool report_tree(struct span_source *source, const struct report_tree_options *options,
                  FILE *stream, struct error *error)
 {
-    struct tree tree = {.source = source, .tracks = array_of(sizeof(struct tree_track))};
-    if (!trace_window_init(&tree.window, options, error))
-        return false;
+    struct tree tree;
     struct report_events events;
-    report_events_init(&events, source);
-    struct span_event event;
-    while (report_events_next(&events, &event))
-        read_event(&tree, &event);
-    struct nanoseconds last = {tree.last};
+    if (!read_tree(&tree, &events, source, options, error))
+        return false;
     print_tree(&tree, source, options->fold, stream);
-    free_tree(&tree);
-    return report_events_finish(&events, stream, error) &&
-           trace_window_check(&tree.window, last, error);
+    return finish(&tree, &events, stream, error);
+}
+
+bool report_tree_json(struct span_source *source, const struct report_tree_options *options,
+                      size_t max_bytes, FILE *stream, struct error *error)
+{
+    struct tree tree;
+    struct report_events events;
+    if (!read_tree(&tree, &events, source, options, error))
+        return false;
+    print_json(&tree, source, max_bytes, stream);
+    return finish(&tree, &events, stream, error);
 }

@@ -27,4 +27,9 @@
 bool report_tree(struct span_source *source, const struct report_tree_options *options,
                  FILE *stream, struct error *error);
 
+/* The same as JSON (json_report.h) with a flat list of all calls, without `fold`: at most `max_bytes` long,
+ * or of any size when that is 0. */
+bool report_tree_json(struct span_source *source, const struct report_tree_options *options,
+                      size_t max_bytes, FILE *stream, struct error *error);
+
 #endif

@@ -313,9 +313,9 @@ static void leave_inlined(struct replay *replay, struct replay_event *event)
 static void enter_inlined(struct replay *replay, struct replay_event *event)
 {
     inlined_id *open = &replay->inlined[replay->depth];
-    inlined_id next = replay->inlined_to;
-    while (inlined_at(replay, next)->outer != *open)
-        next = inlined_at(replay, next)->outer;
+    inlined_id next = replay->inlined_to, outer;
+    while ((outer = inlined_at(replay, next)->outer) != *open)
+        next = outer;
     *event = (struct replay_event){
         .kind = SPAN_ENTER,
         .time = replay->time,

@@ -1,0 +1,125 @@
+"""JSON for programs: `report -json` says what the text says and what the CSV export adds up to, within a budget; and the commands of
+docs/automation.md."""
+import collections
+import csv
+import json
+import random
+import re
+
+import harness
+from harness import Settings
+from made_trace import MadeTrace
+from query import made_spans
+
+AUTOMATION = harness.TESTS.parent / "docs" / "automation.md"
+
+
+class Automation(harness.TestCase):
+    def made(self, spans=2000):
+        trace, end = MadeTrace(), 0
+        for number in range(2):
+            thread = trace.thread(5, 5 + number, "program", f"worker \"{number}\"")
+            end = made_spans(trace, random.Random(number), thread, spans, end)
+            trace.instant(end, thread, "[lost]")
+        return trace.write(self.folder / "trace.fxt.gz")
+
+    def report(self, trace, *options, expect=0):
+        finished = self.magic_trace("report", "-json", *options, trace)
+        self.assertEqual(finished.status, expect, finished.stderr.decode())
+        return json.loads(finished.stdout)
+
+    def exported(self, trace):
+        lines = self.magic_trace("export", "-format", "csv", "-output", "-", trace).stdout.decode().splitlines()
+        return [line for line in csv.DictReader(lines) if line["kind"] in ("call", "special")]
+
+    def test_functions(self):
+        trace = self.made()
+        calls = self.exported(trace)
+        report = self.report(trace)
+        self.assertEqual((report["report"], report["sampled"], report["calls"], report["threads"], report["gaps"], report["omitted"]),
+                         ("functions", False, len(calls), 2, 2, 0))
+        counts, selves, whole = collections.Counter(), collections.Counter(), collections.defaultdict(list)
+        for call in calls:
+            name = re.sub("^'(?==)", "", call["function"])
+            counts[name] += 1
+            selves[name] += int(call["self_ns"])
+            if call["seen"] == "yes" and call["ended"] not in ("gap", "end of trace"):
+                whole[name].append(int(call["duration_ns"]))
+        found = {row["function"]: row for row in report["functions"]}
+        self.assertEqual({name: row["calls"] for name, row in found.items()}, counts)
+        self.assertEqual({name: row["self"] for name, row in found.items()}, selves)
+        self.assertEqual({name: (row["whole"], row.get("min"), row.get("max")) for name, row in found.items()},
+                         {name: (len(whole[name]), min(whole[name], default=None), max(whole[name], default=None)) for name in counts})
+        self.assertEqual([row["self"] for row in report["functions"]], sorted(selves.values(), reverse=True))
+
+    def test_tree(self):
+        trace = self.made()
+        report = self.report(trace, "-tree")
+        found = sorted((call["function"], call["start"], call["duration"], call["depth"], call["tid"], call["end_reason"])
+                       for call in report["calls"] if "function" in call)
+        expected = sorted((re.sub("^'(?==)", "", call["function"]), int(call["start_ns"]), int(call["duration_ns"]), int(call["depth"]),
+                           int(call["tid"]), call["ended"]) for call in self.exported(trace))
+        self.assertEqual(found, expected)
+        self.assertEqual([call["mark"] for call in report["calls"] if "mark" in call], ["[lost]", "[lost]"])
+        part = self.report(trace, "-tree", "-around", "parse#3")
+        self.assertIn("parse", [call["function"] for call in part["calls"]])
+        self.assertLess(len(part["calls"]), len(report["calls"]) / 10)
+
+    def test_stacks(self):
+        trace = self.made()
+        folded = self.magic_trace("report", "-folded", trace).stdout.decode().splitlines()
+        report = self.report(trace, "-folded")
+        lines = [";".join([f"{stack['thread']}-{stack['tid']}", *(name.replace(";", ":") for name in stack["stack"])]) + f" {stack['self']}"
+                 for stack in report["stacks"]]
+        self.assertEqual(lines, folded)
+
+    def test_a_trigger_and_its_hits(self):
+        traced = self.trace([harness.compile_program("hits"), "third"], "-multi-thread", "-trigger", "target")
+        hits = [call for call in self.report(traced.trace, "-tree")["calls"] if "hit" in call]
+        self.assertEqual(len(hits), self.report(traced.trace)["hits"])
+        self.assertGreaterEqual(len(hits), 1)
+        for budget in (1, 3000):
+            kept = self.report(traced.trace, "-tree", "-max-bytes", str(budget))["calls"]
+            self.assertIn("hit", kept[0] if budget == 1 else {key for call in kept for key in call})
+
+    def test_budgets(self):
+        """What is kept is the most important, and fits."""
+        trace = self.made()
+        whole = {form: self.report(trace, *form) for form in ((), ("-tree",), ("-folded",))}
+        for form, name, weight in (((), "functions", "self"), (("-tree",), "calls", "duration"), (("-folded",), "stacks", "self")):
+            for budget in (1, 2000, 20000, 10 ** 8):
+                finished = self.magic_trace("report", "-json", *form, "-max-bytes", str(budget), trace)
+                report, all_items = json.loads(finished.stdout), whole[form][name]
+                kept = report[name]
+                self.assertGreaterEqual(len(kept), 1)
+                self.assertEqual(len(kept) + report["omitted"], len(all_items))
+                if len(kept) > 1:
+                    self.assertLessEqual(len(finished.stdout), budget)
+                weights = sorted((item.get(weight, 10 ** 18) for item in all_items), reverse=True)
+                self.assertEqual(sorted((item.get(weight, 10 ** 18) for item in kept), reverse=True), weights[:len(kept)])
+                order = [all_items.index(item) for item in kept] if form != ("-tree",) else []
+                self.assertEqual(order, sorted(order))
+        self.assertEqual(len(self.report(trace, "-top", "2")["functions"]), 2)
+        self.assertEqual(self.report(trace, "-top", "2")["omitted"], len(whole[()]["functions"]) - 2)
+        query = self.magic_trace("query", "-json", "-max-bytes", "200", trace, "SELECT id FROM calls")
+        self.assertLessEqual(len(query.stdout), 250)
+        self.assertIn(b"left out", query.stderr)
+
+    def test_a_damaged_trace_and_bad_options(self):
+        trace = self.made(200)
+        trace.write_bytes(trace.read_bytes()[:-4001])
+        for form in ((), ("-tree",), ("-folded",)):
+            self.report(trace, *form, expect=1)
+        for options in (("-max-bytes", "5"), ("-json", "-max-bytes", "0"), ("-json", "-max-bytes", "x"), ("-json", "-tree", "-fold")):
+            finished = self.magic_trace("report", *options, trace)
+            self.assertEqual((finished.status, finished.stdout), (2, b""), options)
+
+    def test_the_commands_of_the_page(self):
+        self.made()
+        commands = re.findall(r"\| `magic-trace (.*?)` \|\n", AUTOMATION.read_text())
+        self.assertGreaterEqual(len(commands), 7)
+        for command in commands:
+            finished = harness.run(["sh", "-c", f"{Settings.binary} {command}"], cwd=self.folder)
+            self.assert_not_crashed(finished)
+            self.assertEqual(finished.status, 0, f"{command}\n{finished.stderr.decode()}")
+            json.loads(finished.stdout)
