@@ -134,7 +134,6 @@ static bool begin(struct tr_attachment *attachment)
         !make_threads(process, attachment) || !tr_fragments_begin(process, attachment->table))
         return fail(attachment, TR_ATTACH_NO_MEMORY, 0);
     tr_code_report_all(process->threads);
-    tr_signal_take_over_actions(process);
     return true;
 }
 
@@ -157,23 +156,15 @@ static void wait_for_recorder(struct tr_attachment *attachment, uint32_t state)
     atomic_store(&attachment->state, TR_ATTACH_ABANDONED);
 }
 
-static _Noreturn void go_on_as(struct tr_thread *thread)
-{
-    tr_thread_set_base(thread);
-    tr_attach_thread(thread);
-}
-
 void tr_attach_begin(struct tr_attachment *attachment)
 {
-    struct tr_attached_thread *threads = (void *)attachment->threads;
-    if (!begin(attachment)) {
-        tr_process.control = NULL;
-        tr_own_unmap_all(attachment->image);
-        wait_for_recorder(attachment, TR_ATTACH_FAILED);
+    if (begin(attachment)) {
+        wait_for_recorder(attachment, TR_ATTACH_READY);
         return;
     }
-    wait_for_recorder(attachment, TR_ATTACH_READY);
-    go_on_as(threads[attachment->carrier].thread);
+    tr_process.control = NULL;
+    tr_own_unmap_all(attachment->image);
+    wait_for_recorder(attachment, TR_ATTACH_FAILED);
 }
 
 /* ---- a thread ---- */
@@ -195,10 +186,21 @@ static void begin_log(struct tr_thread *thread)
     tr_log_event(thread, TR_RESUME, 0, &now, 1);
 }
 
+/* Nothing of the process changes before the first thread is moved: until then it can be undone. */
+static void take_over_actions(struct tr_process *process)
+{
+    tr_lock(&process->action_lock);
+    if (!process->taken_over)
+        tr_signal_take_over_actions(process);
+    process->taken_over = true;
+    tr_unlock(&process->action_lock);
+}
+
 /* A thread that sleeps in the kernel needs next to no memory until it wakes. */
 void tr_attach_thread(struct tr_thread *thread)
 {
     const struct tr_attached_thread *attached = thread->attached;
+    take_over_actions(thread->process);
     tr_rseq_suspend(thread);
     tr_signal_take_over_thread(thread, tr_thread_signal_stack(thread));
     if (attached->calls) {
@@ -218,9 +220,9 @@ void tr_attach_thread(struct tr_thread *thread)
 void tr_release_begin(struct tr_attachment *attachment)
 {
     struct tr_process *process = &tr_process;
-    tr_signal_give_actions_back(process);
     if (process->threads)
         tr_code_let_go(process->threads);
+    tr_signal_give_actions_back(process);
     process->control = NULL;
     tr_own_unmap_all(attachment->image);
     wait_for_recorder(attachment, TR_ATTACH_RELEASED);

@@ -26,6 +26,8 @@ static void call_others(const struct tr_thread *thread)
     }
 }
 
+/* The dispositions of a process that was taken over are given back when all of its threads are stopped (attachment.h): one that
+ * runs natively may just have written to code that was protected, and its SIGSEGV must find our handler. */
 void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
 {
     struct tr_process *process = thread->process;
@@ -39,7 +41,7 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
         tr_code_let_go(thread);
         tr_unlock(&process->lock);
     }
-    tr_signal_let_go(thread, stay);
+    tr_signal_let_go(thread, stay || (process->taken_over && !thread->vforked));
     tr_rseq_resume(thread);
     tr_signal_return_natively(thread);
 }

@@ -525,13 +525,33 @@ static bool find_wait_mask(int64_t number, const uint64_t arguments[6], uint64_t
     return pair.set && pair.size == sizeof *mask && tr_read_safely(mask, pair.set, sizeof *mask);
 }
 
+/* Calls that return EINTR also when there is no handler to run, as after a stop (signal(7), "Interruption of system calls and
+ * library functions by stop signals"). While the recorder stops threads, the kernel wakes others for signals that are
+ * ignored, too. */
+static bool ends_without_handler(int64_t number)
+{
+    switch (number) {
+    case __NR_epoll_wait:
+    case __NR_epoll_pwait:
+    case __NR_epoll_pwait2:
+    case __NR_semop:
+    case __NR_semtimedop:
+    case __NR_rt_sigtimedwait:
+    case __NR_io_getevents:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Makes the call again when it ended for a synchronous signal only that the program blocks or
- * ignores. */
+ * ignores, or for nothing. */
 static bool make_syscall(struct tr_signals_of_thread *signals, int64_t number,
                          const uint64_t arguments[6], int64_t *result)
 {
+    bool repeats = tr_process.taken_over && ends_without_handler(number);
     do {
-        signals->ignored = false;
+        signals->ignored = repeats;
         if (!tr_make_syscall(&signals->pending, number, arguments, result))
             return false;
     } while (*result == -EINTR && signals->ignored && signals->pending == 0);

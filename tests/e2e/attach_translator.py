@@ -61,7 +61,7 @@ class AttachTranslator(harness.TestCase):
         trace = directory.with_suffix(".fxt")
         recorder = subprocess.Popen(self.command(process, directory, "-o", trace, *options), stderr=subprocess.PIPE)
         read = read_until(recorder.stderr, b"Attached")
-        time.sleep(random.random() / 10)
+        time.sleep(0.05 + random.random() / 10)
         recorder.send_signal(signal.SIGINT)
         rest = recorder.communicate()[1]
         self.assertEqual(recorder.returncode, 0, rest)
@@ -132,7 +132,7 @@ class AttachTranslator(harness.TestCase):
             os.kill(int(child), signal.SIGKILL)
         recorder.kill()
         recorder.communicate()
-        self.record_for_a_moment(process, "-no-decode")
+        self.record_for_a_moment(process, "-multi-thread", "-no-decode")
         self.assert_free(process)
         process.send_signal(signal.SIGINT)
         output = process.stdout.read()

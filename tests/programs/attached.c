@@ -79,10 +79,10 @@ static int by_select(void)
 static int by_ppoll(void)
 {
     struct timespec time = {.tv_nsec = WAIT_MS * 1000000};
-    sigset_t none;
-    sigemptyset(&none);
-    sigaddset(&none, SIGUSR2);
-    return ppoll(NULL, 0, &time, &none);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    return ppoll(NULL, 0, &time, &blocked);
 }
 
 static int by_epoll(void)
@@ -291,6 +291,7 @@ int main(int argc, char **argv)
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR1);
     sigaddset(&blocked, SIGUSR2);
+    sigaddset(&blocked, SIGINT); /* it would interrupt another thread's wait */
     pthread_sigmask(SIG_BLOCK, &blocked, NULL);
     sigaction(SIGUSR1, &action, NULL);
     signal(SIGINT, end);
@@ -306,6 +307,10 @@ int main(int argc, char **argv)
     pthread_attr_setstacksize(&small, 64 << 10);
     for (int i = 0; i < sleepers; i++)
         pthread_create(&asleep[i], &small, sleeping, NULL);
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_UNBLOCK, &interrupt, NULL);
     printf("ready %d\n", (int)getpid());
     fflush(stdout);
     for (uint64_t until = now() + (uint64_t)seconds * 1000000000; now() < until && !ends;)

@@ -95,15 +95,14 @@ static const struct usable usables[] = {
     {CALL_END, true, 0.05},       {CALL_DURATION, true, 0.1},
 };
 
-static const struct usable *find_usable(int column, unsigned char operator)
+static const struct usable *find_usable(int column, unsigned char comparison)
 {
     if (column == -1)
         column = CALL_ID;
-    bool is_equality = operator== SQLITE_INDEX_CONSTRAINT_EQ;
+    bool is_equality = comparison == SQLITE_INDEX_CONSTRAINT_EQ;
     bool is_range =
-    operator== SQLITE_INDEX_CONSTRAINT_GT || operator== SQLITE_INDEX_CONSTRAINT_GE || operator==
-        SQLITE_INDEX_CONSTRAINT_LT ||
-        operator== SQLITE_INDEX_CONSTRAINT_LE;
+        comparison == SQLITE_INDEX_CONSTRAINT_GT || comparison == SQLITE_INDEX_CONSTRAINT_GE ||
+        comparison == SQLITE_INDEX_CONSTRAINT_LT || comparison == SQLITE_INDEX_CONSTRAINT_LE;
     for (size_t i = 0; i < sizeof usables / sizeof *usables; i++)
         if ((int)usables[i].column == column && (is_equality || (is_range && usables[i].is_range)))
             return &usables[i];
@@ -116,15 +115,15 @@ static bool is_binary(sqlite3_index_info *info, int constraint)
     return strcmp(sqlite3_vtab_collation(info, constraint), "BINARY") == 0;
 }
 
-/* xFilter gets, of each constraint that is used, two characters: the column and the operator. */
+/* xFilter gets, of each constraint that is used, two characters: the column and the comparison. */
 static char column_code(enum column column)
 {
     return (char)('A' + column);
 }
 
-static char operator_code(unsigned char operator)
+static char comparison_code(unsigned char comparison)
 {
-    switch (operator) {
+    switch (comparison) {
     case SQLITE_INDEX_CONSTRAINT_GT:
         return '>';
     case SQLITE_INDEX_CONSTRAINT_GE:
@@ -160,7 +159,7 @@ static int plan(sqlite3_vtab *base, sqlite3_index_info *info)
             continue;
         info->aConstraintUsage[i].argvIndex = ++arguments;
         sqlite3_str_appendchar(used, 1, column_code(usable->column));
-        sqlite3_str_appendchar(used, 1, operator_code(constraint->op));
+        sqlite3_str_appendchar(used, 1, comparison_code(constraint->op));
         if (usable->column == CALL_ID)
             rows = constraint->op == SQLITE_INDEX_CONSTRAINT_EQ ? 1 : rows / 3;
         else
@@ -199,13 +198,13 @@ static const struct table_trace *trace_of(const sqlite3_vtab_cursor *cursor)
     return ((const struct connected_table *)cursor->pVtab)->trace;
 }
 
-/* The whole numbers x with "x operator value": `max` below `min` when there are none. */
-static struct call_bound bound_of(char operator, double value)
+/* The whole numbers x with "x comparison value": `max` below `min` when there are none. */
+static struct call_bound bound_of(char comparison, double value)
 {
     struct call_bound bound = {0, UINT64_MAX};
     const double limit = 9.0e18; /* beyond all times and numbers */
-    bool is_least = operator== '>' || operator== 'g' || operator== '=';
-    bool is_most = operator== '<' || operator== 'l' || operator== '=';
+    bool is_least = comparison == '>' || comparison == 'g' || comparison == '=';
+    bool is_most = comparison == '<' || comparison == 'l' || comparison == '=';
     /* Doubles have 53 bits: above, the neighbours are let in, and SQLite examines them. */
     double slack = fabs(value) >= 4.5e15 ? fabs(value) * 1e-15 : 0;
     double least = ceil(value) - slack, most = floor(value) + slack;
@@ -311,7 +310,7 @@ static bool take_constraint(struct call_cursor *cursor, const char *code, sqlite
                             struct call_bounds *bounds, struct error *error)
 {
     enum column column = (enum column)(code[0] - 'A');
-    char operator= code[1];
+    char comparison = code[1];
     if (sqlite3_value_type(value) == SQLITE_NULL)
         return false;
     if (column == CALL_FUNCTION)
@@ -325,7 +324,7 @@ static bool take_constraint(struct call_cursor *cursor, const char *code, sqlite
     double number = sqlite3_value_double(value);
     switch (column) {
     case CALL_ID:
-        intersect(&bounds->number, bound_of(operator, number));
+        intersect(&bounds->number, bound_of(comparison, number));
         return true;
     case CALL_PARENT:
         return take_caller(cursor, value, bounds, error);
@@ -334,13 +333,13 @@ static bool take_constraint(struct call_cursor *cursor, const char *code, sqlite
     case CALL_DEPTH:
         return take_id(&bounds->depth, number);
     case CALL_START:
-        intersect(&bounds->start, bound_of(operator, number));
+        intersect(&bounds->start, bound_of(comparison, number));
         return true;
     case CALL_END:
-        intersect(&bounds->end, bound_of(operator, number));
+        intersect(&bounds->end, bound_of(comparison, number));
         return true;
     case CALL_DURATION:
-        intersect(&bounds->duration, bound_of(operator, number));
+        intersect(&bounds->duration, bound_of(comparison, number));
         return true;
     default:
         return take_tracks(cursor, column, value, bounds);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +166,7 @@ static bool wake_natively(const struct releasing *releasing, struct stopped_thre
     end_log(releasing, thread);
     stopped->registers = stopped->next = to.registers;
     stopped->mask = to.mask;
-    stopped->calls = false;
+    stopped->calls = false; /* and `waits` stays */
     return true;
 }
 
@@ -194,7 +195,7 @@ static bool refresh(struct releasing *releasing)
 /* Has a thread undo the rest: it is stopped again after it. */
 static bool clear_up(struct releasing *releasing, struct stopped_thread *carrier)
 {
-    enum { ROUNDS = 40000 };
+    enum { ROUNDS = 200000 };
     const struct timespec pause = {.tv_nsec = 50 * 1000};
     struct tr_attachment *attachment = &releasing->attachment;
     struct user_regs_struct registers = carrier->next;
@@ -283,6 +284,16 @@ static bool is_of_this_build(const struct tr_attachment *attachment,
            attachment->signature == release_signature(image);
 }
 
+/* A child made by vfork is a process of its own, but its memory is its parent's, with whose release it goes. */
+static bool has_own_memory(const struct tr_attachment *attachment, pid_t pid)
+{
+    enum { ORDERED_AFTER = 2 };
+    if (pid == attachment->pid)
+        return true;
+    long order = syscall(SYS_kcmp, pid, attachment->pid, KCMP_VM, 0, 0);
+    return order > 0 && order <= ORDERED_AFTER;
+}
+
 unsigned release_all(const struct translator_arena *arena, const struct runtime_image *image,
                      unsigned patience_ms)
 {
@@ -292,7 +303,8 @@ unsigned release_all(const struct translator_arena *arena, const struct runtime_
     for (struct dirent *entry; processes && (entry = readdir(processes));) {
         pid_t pid = (pid_t)atoi(entry->d_name);
         if (pid <= 0 || pid == getpid() || !process_maps_file(pid, arena->path) ||
-            !find_attachment(pid, &attachment) || !is_of_this_build(&attachment, image))
+            !find_attachment(pid, &attachment) || !is_of_this_build(&attachment, image) ||
+            !has_own_memory(&attachment, pid))
             continue;
         failed += !release_process(arena, pid, patience_ms);
     }

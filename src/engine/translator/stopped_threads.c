@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -99,15 +100,32 @@ static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *erro
     return true;
 }
 
+/* Whether it is in a call that returns EINTR when the kernel wakes it for a signal that is ignored. */
+static bool is_waiting(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+    char *text = file_read(path, NULL, NULL);
+    long call = text ? strtol(text, NULL, 10) : -1; /* 0, too, for "running" */
+    free(text);
+    return call == SYS_epoll_wait || call == SYS_epoll_pwait || call == SYS_epoll_pwait2;
+}
+
+/* Those that wait are the first, so that they are stopped when they are woken because another one is traced. */
 static bool seize_all(struct stopped_threads *stopped, struct error *error)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)stopped->pid);
     DIR *entries = opendir(path);
     bool ok = entries || refuse(stopped->pid, errno == ENOENT ? ESRCH : errno, error);
-    for (struct dirent *entry; ok && (entry = readdir(entries));)
-        if (entry->d_name[0] != '.')
-            ok = seize(stopped, (pid_t)atoi(entry->d_name), error);
+    for (int round = 0; ok && round < 2; round++) {
+        rewinddir(entries);
+        for (struct dirent *entry; ok && (entry = readdir(entries));) {
+            pid_t tid = (pid_t)atoi(entry->d_name);
+            if (tid > 0 && (round == 1 || is_waiting(stopped->pid, tid)))
+                ok = seize(stopped, tid, error);
+        }
+    }
     if (entries)
         closedir(entries);
     return ok;
@@ -128,6 +146,7 @@ static bool read_state(struct stopped_thread *thread, struct error *error)
         return error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
     thread->next = thread->registers;
     thread->calls = restart_in_registers(&thread->next, true);
+    thread->waits = thread->calls && -(long)thread->registers.rax == EINTR;
     thread->stopped = true;
     return true;
 }
@@ -235,22 +254,33 @@ void thread_detach(struct stopped_thread *thread)
     thread->tid = 0;
 }
 
-/* One that has not stopped yet does it soon, or never: the kernel lets it go when the recorder ends. */
 static void let_go(struct stopped_thread *thread)
 {
-    enum { ROUNDS = 50 };
-    for (int round = 0; thread->tid && !thread->stopped && round < ROUNDS; round++)
-        thread_stop_again(thread);
     if (!thread->stopped)
         return;
     restart_system_call(thread->tid, false);
     thread_detach(thread);
 }
 
+/* Those that wait are the last: the kernel keeps an ignored signal, as SIGCHLD, when it finds a traced thread, and wakes one that is
+ * not traced for it.
+ *
+ * Only stopped threads can be let go. Those that have not stopped yet, because they wait for a child made by vfork, do when
+ * that has ended; the kernel lets go at last what is left when this process ends. */
 void threads_go_on(struct stopped_threads *stopped)
 {
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        if (!thread->waits)
+            let_go(thread);
+    }
     for (size_t i = 0; i < stopped->threads.count; i++)
         let_go(array_at(&stopped->threads, i));
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        if (thread->tid && thread_stop_again(thread))
+            let_go(thread);
+    }
     if (stopped->memory >= 0)
         close(stopped->memory);
     array_free(&stopped->threads);
@@ -258,10 +288,11 @@ void threads_go_on(struct stopped_threads *stopped)
 
 bool thread_stop_again(struct stopped_thread *thread)
 {
-    enum { ROUNDS = 100 };
-    const struct timespec pause = {.tv_nsec = 100 * 1000};
+    enum { LONG_PATIENCE_MS = 20000 };
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    uint64_t deadline = now_ms() + LONG_PATIENCE_MS;
     ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
-    for (int round = 0; round < ROUNDS; round++) {
+    do {
         int status;
         pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
         if (got < 0 || (got > 0 && !WIFSTOPPED(status))) {
@@ -276,7 +307,7 @@ bool thread_stop_again(struct stopped_thread *thread)
             ptrace(PTRACE_CONT, thread->tid, NULL,
                    (void *)(long)(status >> 16 ? 0 : WSTOPSIG(status)));
         nanosleep(&pause, NULL);
-    }
+    } while (now_ms() < deadline);
     return false;
 }
 

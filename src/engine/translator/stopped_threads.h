@@ -24,6 +24,7 @@ struct stopped_thread {
     /* As it stopped; `next` is where it goes on: of an interrupted system call, before its SYSCALL instruction. */
     struct user_regs_struct registers, next;
     bool calls; /* it makes a system call again */
+    bool waits; /* one that returns EINTR when the kernel wakes it for a signal that is ignored */
     uint64_t mask;
 };
 

@@ -209,7 +209,7 @@ static bool explain_failure(const struct tr_attachment *attachment, struct error
 /* Has the carrier make all ready; it is stopped again after it. */
 static bool prepare(struct taking *taking, struct error *error)
 {
-    enum { ROUNDS = 40000 };
+    enum { ROUNDS = 200000 };
     const struct timespec pause = {.tv_nsec = 50 * 1000};
     struct user_regs_struct registers = taking->carrier->next;
     registers.rip =
@@ -224,8 +224,8 @@ static bool prepare(struct taking *taking, struct error *error)
                         atomic_load(&taking->attachment.state) == TR_ATTACH_BEGINS;
          round++)
         nanosleep(&pause, NULL);
-    if (!read || !thread_stop_again(taking->carrier) || !refresh(taking))
-        return error_set(error, ERROR_NOT_FOUND, "it has ended");
+    if (!thread_stop_again(taking->carrier) || !read || !refresh(taking))
+        return error_set(error, ERROR_NOT_FOUND, "it has ended, or does not answer");
     switch ((enum tr_attach_state)atomic_load(&taking->attachment.state)) {
     case TR_ATTACH_READY:
         return true;

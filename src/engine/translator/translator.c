@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -46,9 +47,11 @@ enum { STAMP_INTERVAL = 640 }; /* ns between time stamps */
 /* A container's seccomp rules, or yama's strictest setting, may forbid ptrace. */
 static bool may_trace_children(struct error *error)
 {
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        pause();
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() == parent)
+            pause();
         _exit(0);
     }
     bool ok = child > 0 && ptrace(PTRACE_SEIZE, child, NULL, NULL) == 0;
@@ -334,6 +337,10 @@ static bool explain_nothing_recorded(const struct collection *collection,
     if (collection->untraced_count > 0 && collection->untraced[0].cause)
         return error_set(error, ERROR_NOT_FOUND, "nothing was recorded: %s ran untraced: %s", name,
                          collection->untraced[0].cause);
+    if (!session->command)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "nothing was recorded: the threads that are recorded slept all the "
+                         "time. " FLAG_MULTI_THREAD " records all of them.");
     if (status != -1 && WIFSIGNALED(status))
         return error_set(error, ERROR_NOT_FOUND,
                          "nothing was recorded: %s was killed by signal %d (%s) at once", name,
