@@ -79,11 +79,11 @@ static uint8_t *map_with_room(uint64_t pc, uint64_t heap_end, uint64_t room)
 /* The heap of a program at a fixed address begins anywhere within 1 GB above it (the kernel's arch_randomize_brk). */
 static uint8_t *map_near(uint64_t pc)
 {
-    static const uint64_t rooms[] = {UINT64_C(1) << 30, UINT64_C(1) << 28, 0};
+    static const uint64_t amounts[] = {UINT64_C(1) << 30, UINT64_C(1) << 28, 0};
     uint64_t heap_end = (uint64_t)tr_syscall(__NR_brk, 0, 0, 0);
     uint8_t *at = NULL;
-    for (unsigned i = 0; !at && i < sizeof rooms / sizeof *rooms; i++)
-        at = map_with_room(pc, heap_end, rooms[i]);
+    for (unsigned i = 0; !at && i < sizeof amounts / sizeof *amounts; i++)
+        at = map_with_room(pc, heap_end, amounts[i]);
     return at ? at : map(0, 2 << TR_REGION_SHIFT);
 }
 
