@@ -90,7 +90,7 @@ bool attach_allows_process(const struct translator_arena *arena, pid_t pid, stru
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     char *status = file_read(path, NULL, NULL);
     if (!status)
-        return error_set(error, ERROR_NOT_FOUND, "there is none");
+        return error_set(error, ERROR_NOT_FOUND, "there is no such process");
     bool ok = allows_status(status, pid, error);
     free(status);
     struct injection injection = {.arena = arena->path, .arena_size = arena->size};

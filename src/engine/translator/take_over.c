@@ -343,8 +343,10 @@ bool take_over(struct translator_arena *arena, const struct runtime_image *image
     if (attach_allows_process(arena, pid, &reason) && release_leftovers(image, pid, &reason) &&
         take(&taking, pid, &reason))
         return true;
-    return error_set(error, reason.code,
-                     "cannot attach to process %d: %s. " FLAG_ENGINE " ptrace and " FLAG_SAMPLING
-                     " need less of a process.",
-                     (int)pid, reason.text);
+    const char *advice = reason.code == ERROR_NOT_FOUND ? ""
+                                                        : " " FLAG_ENGINE
+                                                          " ptrace and " FLAG_SAMPLING
+                                                          " need less of a process.";
+    return error_set(error, reason.code, "cannot attach to process %d: %s.%s", (int)pid,
+                     reason.text, advice);
 }
