@@ -2,6 +2,7 @@
 import json
 import shlex
 import subprocess
+import sys
 
 import harness
 from harness import Settings
@@ -96,7 +97,8 @@ class Explain(harness.TestCase):
 
     def test_python(self):
         """python3: a call of the C library that waits"""
-        explained, cause, _ = self.first_cause(["python3", "-c", SLEEPING], function="clock_nanosleep")
+        explained, cause, _ = self.first_cause([sys.executable, "-I", "-S", "-c", SLEEPING],
+                                               function="clock_nanosleep")
         self.assertEqual((explained["calls"], explained["longest"], cause["kind"]), (60, 31, "outside"))
 
     def test_one_call(self):
