@@ -10,6 +10,10 @@ import { ViewState } from './view_state.js';
 
 /** @typedef {import('./data/source.js').DataSource} DataSource */
 
+const SAMPLES =
+  'These are samples, not calls: a span is what samples one after the other have in common. How often a function was called, and how ' +
+  'long a call took, is not known.';
+
 /** @param {string} id */
 function part(id) {
   const element = document.getElementById(id);
@@ -37,6 +41,19 @@ function notice(words) {
   element.hidden = false;
 }
 
+/**
+ * How the trace was recorded and what its times mean; that these are samples.
+ * @param {import('./data/source.js').TraceInfo} info
+ */
+function describeRecording({ recorded, sampled }) {
+  const words = sampled ? [SAMPLES] : [];
+  if (recorded !== null) words.unshift(`${recorded}.`);
+  const element = part('recorded');
+  element.textContent = words.join(' ');
+  element.hidden = words.length === 0;
+  element.classList.toggle('sampled', sampled);
+}
+
 /** @param {ViewState} state */
 function applyTheme(state) {
   const apply = () => {
@@ -52,7 +69,8 @@ async function start() {
   const [info, functions] = await Promise.all([source.trace(), source.functions()]);
   document.title = `${info.name} - magic-trace`;
   part('trace-name').textContent = info.name;
-  part('trace-facts').textContent = `${info.spans.toLocaleString('en')} spans`;
+  part('trace-facts').textContent = `${info.spans.toLocaleString('en')} spans${info.sampled ? ' of samples' : ''}`;
+  describeRecording(info);
   if (info.damage !== null) notice(`The trace is damaged; what came before the damage is shown. ${info.damage}`);
 
   const state = new ViewState(info.duration);

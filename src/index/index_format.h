@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are mappe
 #define INDEX_MAGIC "MTINDEX\n"
 
 enum {
-    INDEX_VERSION = 1,
+    INDEX_VERSION = 2,
     INDEX_CHUNK_ITEMS = 4096, /* at most, of one chunk */
     INDEX_PADDING = 64, /* at least this many bytes after the last chunk: decoders read ahead */
     INDEX_SIEVE_WORDS = 16,
@@ -53,7 +53,9 @@ struct section_place {
 struct index_header {
     char magic[8];
     uint32_t version;
-    uint32_t damage; /* string or INDEX_NO_STRING */
+    uint32_t damage;   /* string or INDEX_NO_STRING */
+    uint32_t recorded; /* likewise */
+    uint32_t sampled;  /* the spans are what samples have in common */
     uint64_t file_size;
     uint64_t id;
     uint64_t spans;

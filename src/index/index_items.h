@@ -42,7 +42,9 @@ struct index_facts {
     uint64_t duration;   /* ns */
     uint64_t wall_clock; /* Unix ns at time 0; 0: not known */
     uint32_t tracks, functions, marks, hits, counters;
-    const char *damage; /* a message about damage of the trace, for the user; NULL: none */
+    bool sampled;         /* spans are what samples have in common, not calls */
+    const char *recorded; /* how, and what times mean (struct span_source); NULL: not known */
+    const char *damage;   /* a message about damage of the trace, for the user; NULL: none */
 };
 
 /* A span, exactly. */

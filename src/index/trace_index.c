@@ -91,6 +91,7 @@ static bool check_strings(const struct trace_index *index)
 {
     uint64_t count = count_of(index, SECTION_STRINGS);
     return count > 0 && index->strings[count - 1] == 0 &&
+           is_string_or_none(index, index->header->recorded) &&
            is_string_or_none(index, index->header->damage);
 }
 
@@ -245,6 +246,8 @@ static void fill_facts(struct trace_index *index)
         .marks = (uint32_t)count_of(index, SECTION_MARKS),
         .hits = (uint32_t)count_of(index, SECTION_HITS),
         .counters = (uint32_t)count_of(index, SECTION_COUNTERS),
+        .sampled = header->sampled,
+        .recorded = header->recorded == INDEX_NO_STRING ? NULL : index->strings + header->recorded,
         .damage = header->damage == INDEX_NO_STRING ? NULL : index->strings + header->damage,
     };
 }

@@ -459,6 +459,9 @@ void page_trace_write(const struct page_trace *trace, const char *name, const ch
     } else {
         text_put(out, "null");
     }
+    text_put(out, trace->source->sampled ? ",\"sampled\":true" : ",\"sampled\":false");
+    text_put(out, ",\"recorded\":");
+    put_string(out, trace->source->recorded);
     text_put(out, ",\"damage\":");
     put_string(out, damage);
     put_functions(trace, out);

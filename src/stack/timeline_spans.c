@@ -5,6 +5,7 @@
  * supplies all its events up to that of the next thread at once.
  */
 #include "base/memory.h"
+#include "stack/recorded_words.h"
 #include "stack/spans/hit_spans.h"
 #include "stack/spans/marker_placement.h"
 #include "stack/spans/replay.h"
@@ -297,6 +298,7 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .close = close_source,
         .wall_clock = flow_wall_clock(timeline->flow, merged->origin),
         .sampled = flow_is_sampled(timeline->flow),
+        .recorded = recorded_words(&timeline->functions.memory, flow_session(timeline->flow)),
     };
     return add_samples(merged, add_hits(merged));
 }

@@ -273,6 +273,10 @@ class CommandLine(harness.TestCase):
             of_trace = self.magic_trace("report", *options, traced.trace).stdout
             self.assertEqual(self.magic_trace("report", *options, traced.directory).stdout, of_trace)
         table = self.magic_trace("report", traced.trace).stdout.decode()
+        engine = traced.session()["engine"]
+        words = {"translator": "Recorded by the translator: ", "qemu": "Recorded under emulation by qemu: "}
+        self.assertRegex(table, f"(?m)^{words[engine]}.*; clock: default[.]$")  # and so does the tree, and the page
+        self.assertRegex(self.magic_trace("report", "-tree", traced.trace).stdout.decode(), f"^{words[engine]}")
         self.assertRegex(table, r"(?m)^\s*21,?891\s.*\bfib$")
         top = self.magic_trace("report", "-top", "3", traced.trace).stdout.decode()
         self.assertRegex(top, r"and [\d,]+ more functions\n$")

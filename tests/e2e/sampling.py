@@ -343,11 +343,17 @@ class Engine(SamplingCase):
             self.assertIn("Note: these are samples, not calls.", text)
             self.assertRegex(text, r"(?m)^ +spans +total +self +self%")
             self.assertNotRegex(text, r"[0-9] calls? in")
+            tree = self.magic_trace("report", "-tree", operand).stdout.decode()
+            self.assertIn("Samples, not calls: ", tree)
+            self.assertRegex(tree, r"(?m)^ +offset +duration +samples$")
             row = next(line for line in text.splitlines() if line.endswith(" main")).split()
             self.assertEqual(row[-5:-1], ["-"] * 4, "the length of a call is not known")
         finished = self.magic_trace("export", "-format", "csv", "-output", "-", traced.trace)
         self.assertIn(b"\nsamples,", finished.stdout)
         self.assertNotIn(b"\ncall,", finished.stdout)
+        exported = self.folder / "exported.json"
+        self.assertEqual(self.magic_trace("export", "-format", "chrome", "-o", exported, traced.trace).status, 0)
+        self.assertEqual(json.loads(exported.read_text())["otherData"]["spans"], "of samples, not calls")
 
     def start(self, *options):
         """The engine in the background on a program that runs until it is killed, its folder and the program's pid."""

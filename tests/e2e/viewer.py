@@ -114,10 +114,10 @@ class ViewerTestCase(harness.TestCase):
         return self.served("view", "-no-browser", *arguments, **options)
 
     def made_trace(self, name="trace.fxt"):
-        """A trace of tests/programs/hits.c or so: made once, copied for each test, without its index."""
+        """A trace of tests/programs/hits.c or so: made once by a binary, copied for each test, without its index."""
         store = Settings.work / f"viewer-{pathlib.Path(Settings.binary).parent.name}"
         made = store / name
-        if not made.exists():
+        if not made.exists() or made.stat().st_mtime < os.stat(Settings.binary).st_mtime:
             store.mkdir(exist_ok=True)
             program = harness.compile_program("threads")
             new = self.folder / "new.fxt"
@@ -150,6 +150,8 @@ class Answers(ViewerTestCase):
             self.assertEqual(info["name"], "trace.fxt")
             self.assertEqual(info["spans"], len(spans))
             self.assertIsNone(info["damage"])
+            self.assertRegex(info["recorded"], "^Recorded .*; clock: default$")
+            self.assertFalse(info["sampled"])
             self.assertTrue(info["canPerfetto"])
             self.assertGreater(len(info["tracks"]), 1)
             self.assertEqual(sum(track["spans"] for track in info["tracks"]), len(spans))

@@ -347,3 +347,21 @@ test('what takes long says so and can be stopped; a failure is shown in words; a
   assert.equal(await panel.getByRole('alert').innerText(), 'the server does not answer');
   await page.evaluate('delete window.magicTrace.source.table');
 });
+
+test('the trace says how it was recorded; samples are not called calls', async () => {
+  const sampled = await openPage({ trace: { ...makeTrace({ seed: 3 }), sampled: true, recorded: 'Sampled: times are native' } });
+  const { page: shown } = sampled;
+  assert.match(await shown.locator('#recorded').innerText(), /^Sampled: times are native\. These are samples, not calls/);
+  await shown.getByRole('tab', { name: 'Functions' }).click();
+  await shown.locator('.panel-functions tbody tr').first().waitFor();
+  const heads = await shown.locator('.panel-functions thead th').allInnerTexts();
+  assert.deepEqual(heads.map((/** @type {string} */ head) => head.trim()), ['Function', 'Spans', 'Self', 'Total']);
+  await shown.locator('.panel-functions tbody button').first().click();
+  await shown.locator('.panel-calls .figures').waitFor();
+  assert.doesNotMatch(await shown.locator('.panel-calls .figures').innerText(), /Calls|Median|Longest/);
+  await sampled.picture('sampled');
+  await sampled.close();
+  const exact = await openPage({ trace: makeTrace({ seed: 3 }) });
+  assert.equal(await exact.page.locator('#recorded').isVisible(), false);
+  await exact.close();
+});

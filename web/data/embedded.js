@@ -85,12 +85,14 @@ export class EmbeddedSource {
   }
 
   async trace() {
-    const { id, name, duration, wallClock, damage, counters, marks } = this.#trace;
+    const { id, name, duration, wallClock, sampled = false, recorded = null, damage, counters, marks } = this.#trace;
     return {
       id,
       name,
       duration,
       wallClock,
+      sampled,
+      recorded,
       damage,
       spans: this.#tracks.reduce((sum, track) => sum + track.spans, 0),
       canPerfetto: false,

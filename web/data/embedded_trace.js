@@ -5,6 +5,7 @@
 //
 //   version    1
 //   name       what to call the trace; id: any string; duration: ns; wallClock: Unix ns at time 0 as a string, or null
+//   sampled    optional: true when the spans are what samples have in common; recorded: optional, how, in words, or null
 //   damage     null, or words that say what is wrong with the trace
 //   functions  [[name, symbol or null, file or null, line (0: not known), address as "0x..." or null, colour], ...] by id;
 //              colour is "own", "library", "kernel", "inlined" or "special". Functions of equal names become one group.
@@ -38,8 +39,8 @@
  *   columns: string, arguments?: Arguments}} CarriedTrack
  * @typedef {[name: string, symbol: string | null, file: string | null, line: number, address: string | null,
  *   colour: FunctionInfo['colour']]} CarriedFunction
- * @typedef {{version: number, id: string, name: string, duration: number, wallClock: string | null, damage: string | null,
- *   functions: CarriedFunction[], tracks: CarriedTrack[],
+ * @typedef {{version: number, id: string, name: string, duration: number, wallClock: string | null, sampled?: boolean,
+ *   recorded?: string | null, damage: string | null, functions: CarriedFunction[], tracks: CarriedTrack[],
  *   counters: {name: string, pid: number, unit: string, samples: [number, number][]}[],
  *   marks: Mark[], hits: Hit[], sources?: Record<string, SourceText>}} CarriedTrace
  */

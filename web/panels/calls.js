@@ -62,13 +62,23 @@ function describe(context, statistics) {
   const { calls, whole } = statistics;
   if (calls === 0) return [element('p', { class: 'hint' }, 'It is not called in this range.')];
   /** @type {HTMLElement[]} */
-  const parts = [element('div', {}, figures(statistics))];
+  const parts = [element('div', {}, context.info.sampled ? sampledFigures(statistics) : figures(statistics))];
+  if (context.info.sampled) return [...parts, slowest(context, statistics.slowest, 'longest span', 'longest spans')];
   if (whole === 0) {
     parts[0].append(element('p', { class: 'hint' }, 'No call lies in the range with both its ends seen, so no length is known.'));
     return parts;
   }
   parts.push(makeHistogram(statistics), slowest(context, statistics.slowest));
   return parts;
+}
+
+/**
+ * Of samples it is known how long they had the function on their stacks, not how often it was called.
+ * @param {CallStatistics} statistics
+ */
+function sampledFigures({ calls, total }) {
+  const lines = [['Spans of samples', formatCount(calls)], ['Together', formatDuration(total)]];
+  return element('dl', { class: 'figures' }, ...lines.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
 }
 
 /** @param {CallStatistics} statistics */
@@ -93,19 +103,19 @@ function figures({ calls, recursive, total, whole, sum, min, max, median, p99 })
   return element('dl', { class: 'figures' }, ...lines.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
 }
 
-/** @param {Context} context @param {SlowCall[]} places */
-function slowest({ state, info }, places) {
+/** @param {Context} context @param {SlowCall[]} places @param {string} one what they are called @param {string} many */
+function slowest({ state, info }, places, one = 'slowest call', many = 'slowest calls') {
   const threads = new Map(info.tracks.map((track) => [track.id, track.thread]));
   const severalThreads = info.tracks.filter((track) => track.kind === 'thread').length > 1;
   const entries = places.map((place) => {
     const where = `at ${formatTime(place.start)}${severalThreads ? ` in ${threads.get(place.track) ?? 'a thread'}` : ''}`;
     const go = button('', () => reveal(state, place));
     const length = element('strong', {}, formatDuration(place.end - place.start));
-    const cut = place.cut && element('span', { class: 'cut', title: CUT }, 'cut');
+    const cut = place.cut && !info.sampled && element('span', { class: 'cut', title: CUT }, 'cut');
     go.append(length, ...(cut ? [' ', cut] : []), ' ', element('span', { class: 'quiet' }, where));
     return element('li', {}, go);
   });
-  const list = element('ol', { class: 'slowest', 'aria-label': 'The slowest calls' }, ...entries);
+  const list = element('ol', { class: 'slowest', 'aria-label': `The ${many}` }, ...entries);
   makeRoving(list, 'button').refresh();
-  return element('div', {}, element('h3', {}, `The ${formatCounted(places.length, 'slowest call', 'slowest calls')}`), list);
+  return element('div', {}, element('h3', {}, `The ${formatCounted(places.length, one, many)}`), list);
 }

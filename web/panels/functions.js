@@ -29,6 +29,14 @@ const COLUMNS = [
   ['max', 'Longest', 'of the whole calls'],
 ];
 
+/** @type {[Column, string, string][]} */
+const OF_SAMPLES = [
+  ['name', 'Function', ''],
+  ['calls', 'Spans', 'what samples one after the other have in common, in the range'],
+  ['self', 'Self', 'time in which it was the innermost function of the samples'],
+  ['total', 'Total', 'time in which it was on the stack of the samples'],
+];
+
 class FunctionTable {
   /** @type {Order} */
   #order = { column: 'self', descending: true };
@@ -43,7 +51,9 @@ class FunctionTable {
     this.filter = element('input', { type: 'search', placeholder: 'Filter by name', 'aria-label': 'Filter by name', spellcheck: 'false' });
     this.filter.addEventListener('input', whenQuiet(() => this.#show(), 80));
     this.status = element('p', { class: 'quiet', role: 'status' });
-    this.heads = COLUMNS.map(([column, words, title]) => {
+    // How often a function was called, and how long a call took, samples do not say.
+    const columns = context.info.sampled ? OF_SAMPLES : COLUMNS;
+    this.heads = columns.map(([column, words, title]) => {
       const sort = button(words, () => this.#sortBy(column), { title });
       return element('th', { scope: 'col', class: column === 'name' ? '' : 'number', 'data-column': column }, sort);
     });
@@ -85,14 +95,14 @@ class FunctionTable {
       else head.removeAttribute('aria-sort');
     }
     const rows = sortedRows(answer.rows, this.#order, this.filter.value);
-    this.status.textContent = tableWords(rows.length, answer);
+    this.status.textContent = tableWords(rows.length, answer, this.context.info.sampled);
     fill(this.rows, ...rows.slice(0, MOST_SHOWN).map((row) => this.#row(row, answer.time)));
     this.roving.refresh();
   }
 
   /** @param {TableRow} row @param {number} time of the range */
   #row(row, time) {
-    const { state } = this.context;
+    const { state, info } = this.context;
     const show = button(row.name, () => showCallsOf(state, row.group, row.name), { class: 'link', title: 'Show its calls' });
     /** @param {string} text @param {string} [share] */
     const number = (text, share) =>
@@ -101,16 +111,16 @@ class FunctionTable {
     const length = (ns) => number(row.whole === 0 ? '' : formatDuration(ns));
     return element('tr', {}, element('th', { scope: 'row', class: 'name' }, show), number(formatCount(row.calls)),
       number(formatDuration(row.self), formatShare(row.self, time)), number(formatDuration(row.total), formatShare(row.total, time)),
-      length(row.min), length(row.mean), length(row.max));
+      ...(info.sampled ? [] : [length(row.min), length(row.mean), length(row.max)]));
   }
 }
 
-/** @param {number} matching rows that the filter lets through @param {Table} answer */
-function tableWords(matching, { rows, omittedRows, omittedSelf }) {
+/** @param {number} matching rows that the filter lets through @param {Table} answer @param {boolean} sampled */
+function tableWords(matching, { rows, omittedRows, omittedSelf }, sampled) {
   const words = [formatCounted(matching, 'function')];
   if (matching > MOST_SHOWN) words.push(`the first ${MOST_SHOWN} are shown`);
   const cut = rows.reduce((sum, row) => sum + row.calls - row.whole, 0);
-  if (cut > 0) words.push(`${formatCounted(cut, 'call')} cut at the range's ends or not seen whole: in no Shortest, Mean and Longest`);
+  if (cut > 0 && !sampled) words.push(`${formatCounted(cut, 'call')} cut at the range's ends or not seen whole: in no Shortest, Mean and Longest`);
   if (omittedRows > 0) words.push(`${formatCount(omittedRows)} smaller ones with ${formatDuration(omittedSelf)} self are left out`);
   return words.join('; ');
 }

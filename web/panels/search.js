@@ -70,11 +70,11 @@ export class SearchBox {
   }
 
   #showWhere() {
-    const { state, functions, walk } = this.context;
+    const { state, functions, walk, info } = this.context;
     const { group } = state.search;
     // A link may name a function that this trace does not have.
     const chosen = group === null ? undefined : functions[group];
-    this.where.textContent = chosen === undefined ? '' : walk.words || formatCounted(chosen.calls, 'call');
+    this.where.textContent = chosen === undefined ? '' : walk.words || formatCounted(chosen.calls, info.sampled ? 'span' : 'call');
     this.where.hidden = chosen === undefined;
   }
 
@@ -129,7 +129,7 @@ export class SearchBox {
 
   /** @param {Match} match @param {number} index */
   #option(match, index) {
-    const calls = element('span', { class: 'quiet' }, formatCounted(match.calls, 'call'));
+    const calls = element('span', { class: 'quiet' }, formatCounted(match.calls, this.context.info.sampled ? 'span' : 'call'));
     const name = element('span', { class: 'name' }, match.name);
     return element('li', { role: 'option', id: `search-match-${index}`, click: () => this.#take(index) }, name, calls);
   }

@@ -152,6 +152,8 @@ static void fill_header(struct index_builder *builder, uint64_t id, struct index
     header->id = id;
     header->duration = builder->last;
     header->wall_clock = wall_clock ? wall_clock + builder->origin : 0;
+    header->sampled = builder->source->sampled;
+    header->recorded = string_pool_add(&builder->strings, builder->source->recorded);
     header->damage = string_pool_add(
         &builder->strings, builder->damage.code == ERROR_NONE ? NULL : builder->damage.text);
 }

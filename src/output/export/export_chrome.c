@@ -325,6 +325,16 @@ static void put_event(struct chrome *chrome, const struct span_event *event)
 
 /* ------------------------------------------------------------------ the whole */
 
+static void put_quoted_member(struct chrome *chrome, const char *key, const char *value)
+{
+    char *text = json_quoted(value);
+    text_put(chrome->out, ",\"");
+    text_put(chrome->out, key);
+    text_put(chrome->out, "\":");
+    text_put(chrome->out, text);
+    free(text);
+}
+
 static void put_end(struct chrome *chrome, const char *name)
 {
     char *text = json_quoted(name);
@@ -335,6 +345,10 @@ static void put_end(struct chrome *chrome, const char *name)
         text_put_number(chrome->out, chrome->source->wall_clock);
         text_put(chrome->out, "\"");
     }
+    if (chrome->source->recorded)
+        put_quoted_member(chrome, "recorded", chrome->source->recorded);
+    if (chrome->source->sampled)
+        put_quoted_member(chrome, "spans", "of samples, not calls");
     text_put(chrome->out, "}}\n");
     free(text);
 }

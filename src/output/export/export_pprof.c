@@ -126,10 +126,10 @@ static void put_type(struct pprof *pprof, uint32_t field, const char *type, cons
     protobuf_end(&pprof->message, mark);
 }
 
-static void put_head(struct pprof *pprof, const char *name)
+static void put_head(struct pprof *pprof, const char *name, bool sampled)
 {
     string_index(pprof, ""); /* has to be the first */
-    put_type(pprof, PROFILE_SAMPLE_TYPE, "calls", "count");
+    put_type(pprof, PROFILE_SAMPLE_TYPE, sampled ? "spans of samples" : "calls", "count");
     put_type(pprof, PROFILE_SAMPLE_TYPE, "self", "nanoseconds");
     put_type(pprof, PROFILE_PERIOD_TYPE, "self", "nanoseconds");
     protobuf_number(&pprof->message, PROFILE_PERIOD, 1);
@@ -303,7 +303,7 @@ static bool write_pprof(const struct export_trace *trace, struct block_writer *o
     const struct span_event *event;
     while ((event = export_events_next(&events)))
         read_event(&pprof, source, event);
-    put_head(&pprof, trace->name);
+    put_head(&pprof, trace->name, source->sampled);
     put_profile(&pprof, &events);
     free_pprof(&pprof);
     return export_events_finish(&events, error);

@@ -131,6 +131,10 @@ static bool define_string(struct fxt_definitions *definitions, struct fxt_record
     definitions->strings[index] = fxt_dictionary_text(&definitions->dictionary, bytes, length);
     definitions->sampled |=
         index == FXT_STRING_INDEX_MAX && strcmp(definitions->strings[index], FXT_SAMPLES_MARK) == 0;
+    static const char RECORDED[] = FXT_RECORDED_MARK;
+    if (index == FXT_RECORDED_INDEX && !definitions->recorded &&
+        strncmp(definitions->strings[index], RECORDED, sizeof RECORDED - 1) == 0)
+        definitions->recorded = definitions->strings[index] + sizeof RECORDED - 1;
     return true;
 }
 

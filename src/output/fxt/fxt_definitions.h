@@ -14,9 +14,10 @@
 struct fxt_definitions {
     struct fxt_dictionary dictionary;
     uint64_t ticks_per_second;
-    uint64_t wall_clock; /* see struct span_source */
-    bool sampled;        /* see struct span_source */
-    const char *process; /* the name of the argument that a thread's name comes with */
+    uint64_t wall_clock;  /* see struct span_source */
+    bool sampled;         /* see struct span_source */
+    const char *recorded; /* likewise; NULL: not known */
+    const char *process;  /* the name of the argument that a thread's name comes with */
     /* How often a reference that was defined has been given another meaning. */
     uint32_t redefinitions;
     const char *strings[FXT_STRING_INDEX_MAX + 1]; /* NULL: not defined */

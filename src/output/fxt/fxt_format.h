@@ -71,6 +71,7 @@ enum {
     FXT_STRING_INDEX_MAX = 32767,
     FXT_STRING_INLINE = 0x8000,
     FXT_THREAD_INDEX_MAX = 255,
+    FXT_RECORDED_INDEX = FXT_STRING_INDEX_MAX - 1,
 
     /* Bytes of the longest string that fits a string record. */
     FXT_STRING_LENGTH_MAX = (FXT_RECORD_WORDS_MAX - 1) * FXT_WORD,
@@ -86,6 +87,8 @@ enum {
 /* The format has no place for what spans are: a string of this text, to which no event refers, says
  * that they come from samples. */
 #define FXT_SAMPLES_MARK "magic-trace: spans of samples"
+/* Likewise, followed by how it was recorded. */
+#define FXT_RECORDED_MARK "magic-trace: recorded: "
 
 /* Names of arguments and their values, as fxt_writer.h describes them. */
 #define FXT_NAME_ADDRESS "address"

@@ -174,6 +174,11 @@ bool fxt_parser_is_sampled(const struct fxt_parser *parser)
     return parser->definitions.sampled;
 }
 
+const char *fxt_parser_recorded(const struct fxt_parser *parser)
+{
+    return parser->definitions.recorded;
+}
+
 uint64_t fxt_parser_wall_clock(const struct fxt_parser *parser)
 {
     return parser->definitions.wall_clock;

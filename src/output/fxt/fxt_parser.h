@@ -34,6 +34,7 @@ size_t fxt_parser_take(struct fxt_parser *parser, const struct fxt_raw_event **e
 
 /* See struct span_source; known after the survey. */
 bool fxt_parser_is_sampled(const struct fxt_parser *parser);
+const char *fxt_parser_recorded(const struct fxt_parser *parser); /* NULL: not known */
 
 /* What the dictionary holds now. Tracks are the threads that had events, with rows of deep frames
  * counted to their thread; pointers hold until the next event is parsed, names until the parser is

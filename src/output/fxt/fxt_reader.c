@@ -160,6 +160,7 @@ struct span_source *fxt_read(const char *path, struct error *error)
     reader->source.function_count = fxt_parser_function_count(parser);
     reader->source.wall_clock = fxt_parser_wall_clock(parser);
     reader->source.sampled = fxt_parser_is_sampled(parser);
+    reader->source.recorded = fxt_parser_recorded(parser);
     span_nesting_init(&reader->nesting, reader->source.track_count);
     return &reader->source;
 }

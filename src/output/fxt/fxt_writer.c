@@ -91,15 +91,21 @@ static void write_beginning(struct writer *writer)
 }
 
 /* Under the last index, which is the last to get another text. */
-static void write_samples_mark(struct writer *writer)
+/* A string to which no event refers. */
+static void write_note(struct writer *writer, const char *text, uint64_t index)
 {
-    static const char mark[] = FXT_SAMPLES_MARK;
-    uint64_t size = sizeof mark - 1, words = 1 + fxt_words(size);
+    uint64_t size = strlen(text), words = 1 + fxt_words(size);
     uint64_t *record = block_writer_reserve(&writer->blocks, words * FXT_WORD);
     record[words - 1] = 0;
-    record[0] =
-        fxt_header(FXT_RECORD_STRING, words) | (uint64_t)FXT_STRING_INDEX_MAX << 16 | size << 32;
-    memcpy(record + 1, mark, size);
+    record[0] = fxt_header(FXT_RECORD_STRING, words) | index << 16 | size << 32;
+    memcpy(record + 1, text, size);
+}
+
+static void write_recorded(struct writer *writer, const char *recorded)
+{
+    char *text = memory_format("%s%.512s", FXT_RECORDED_MARK, recorded);
+    write_note(writer, text, FXT_RECORDED_INDEX);
+    free(text);
 }
 
 /* The format has no record for the wall clock that Perfetto reads: see wall_clock.h. */
@@ -536,7 +542,9 @@ static bool write_trace(struct writer *writer, struct span_source *source,
     if (source->wall_clock)
         write_wall_clock(writer, source->wall_clock);
     if (source->sampled)
-        write_samples_mark(writer);
+        write_note(writer, FXT_SAMPLES_MARK, FXT_STRING_INDEX_MAX);
+    if (source->recorded)
+        write_recorded(writer, source->recorded);
     fxt_strings_init(&writer->strings, &writer->blocks);
     fxt_threads_init(&writer->threads, &writer->blocks);
     write_names(writer);

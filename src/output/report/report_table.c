@@ -276,8 +276,10 @@ static void print_hits(const struct table *table, FILE *stream)
     fputs("; -tree shows where.\n", stream);
 }
 
-static void print_notes(const struct table *table, bool sampled, FILE *stream)
+static void print_notes(const struct table *table, bool sampled, const char *recorded, FILE *stream)
 {
+    if (recorded)
+        fprintf(stream, "%s.\n", recorded);
     if (sampled)
         fputs("Note: these are samples, not calls. A span is what samples one after the other have "
               "in common; how often a function was called, and how long a call took, is not known, "
@@ -347,7 +349,7 @@ static void print_table(const struct table *table, const struct span_source *sou
     struct array rows = sorted_rows(table, options->sort);
     struct self_sums sums = sum_up(&rows);
     print_head(table, source, &sums, stream);
-    print_notes(table, source->sampled, stream);
+    print_notes(table, source->sampled, source->recorded, stream);
     size_t shown = options->top && options->top < rows.count ? options->top : rows.count;
     if (shown)
         fprintf(stream, "\n%10s %10s %10s %6s %10s %10s %10s %10s  %s\n",

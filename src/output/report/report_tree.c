@@ -327,6 +327,13 @@ static void print_tree(const struct tree *tree, const struct span_source *source
                        FILE *stream)
 {
     bool printed = false;
+    if (source->recorded)
+        fprintf(stream, "%s.\n", source->recorded);
+    if (source->sampled)
+        fputs("Samples, not calls: a span is what samples one after the other have in common.\n",
+              stream);
+    if (source->recorded || source->sampled)
+        fputc('\n', stream);
     for (size_t i = 0; i < tree->tracks.count; i++) {
         const struct tree_track *track = array_at(&tree->tracks, i);
         if (track->lines.count == 0)
@@ -335,7 +342,7 @@ static void print_tree(const struct tree *tree, const struct span_source *source
         fprintf(stream,
                 "%sthread %s (tid %" PRIu32 ") of process %s (pid %" PRIu32 ")\n%18s %10s  %s\n",
                 printed ? "\n" : "", thread->thread_name, thread->tid, thread->process_name,
-                thread->pid, "offset", "duration", "call");
+                thread->pid, "offset", "duration", source->sampled ? "samples" : "call");
         print_lines(&track->lines, tree->window.first, fold, stream);
         printed = true;
     }

@@ -97,6 +97,9 @@ bool answer_trace(const struct query *query, struct http_answer *answer, struct 
     json_text_member_number(&json, "duration", facts->duration);
     write_wall_clock(&json, facts->wall_clock);
     json_text_member_number(&json, "spans", facts->spans);
+    json_text_key(&json, "sampled");
+    json_text_bool(&json, facts->sampled);
+    json_text_member_string(&json, "recorded", facts->recorded);
     write_damage(&json, facts->damage, is_file && !is_there);
     json_text_key(&json, "canPerfetto");
     json_text_bool(&json, is_there);

@@ -114,6 +114,9 @@ struct span_source {
     uint64_t wall_clock;
     /* The spans are what samples of call stacks have in common, not calls. */
     bool sampled;
+    /* A sentence without its full stop about how the trace was recorded and what its times mean
+     * (stack/recorded_words.h); NULL: not known. */
+    const char *recorded;
     /* Set before the first next() by a consumer that shows no source lines: avoids reading debug
      * information. */
     bool no_lines;

@@ -263,7 +263,11 @@ static void test_damage_and_clock(void **state)
     struct span_source *source = source_of(&made);
     error_set(&made.trace.fails_with, ERROR_FORMAT, "it ends too early");
     source->wall_clock = 1000000;
+    source->sampled = true;
+    source->recorded = "Recorded by hand";
     struct trace_index *index = index_source(source);
+    assert_string_equal(trace_index_facts(index)->recorded, "Recorded by hand");
+    assert_true(trace_index_facts(index)->sampled);
     assert_string_equal(trace_index_facts(index)->damage, "it ends too early");
     assert_int_equal(trace_index_facts(index)->wall_clock, 1000100);
     assert_int_equal(trace_index_facts(index)->spans, 1);

@@ -1,0 +1,16 @@
+/* What a trace's times mean, in a sentence: which recorder took it, by which clock, and how far
+ * computing is from native speed.
+ *
+ * Used by the timeline, which gives it to everything that shows the trace, so that nobody takes
+ * emulated time for native time. What was measured: docs/time.md.
+ */
+#ifndef MAGIC_TRACE_STACK_RECORDED_WORDS_H
+#define MAGIC_TRACE_STACK_RECORDED_WORDS_H
+
+#include "base/arena.h"
+#include "decode/flow.h"
+
+/* In the arena. NULL for a session that does not say which engine it was. */
+const char *recorded_words(struct arena *arena, const struct session *session);
+
+#endif
