@@ -78,7 +78,7 @@ static void end(void *thread_object)
 int main(int argc, char **argv)
 {
     bool show = argc == 3 && strcmp(argv[1], "-events") == 0;
-    struct flow_options options = {.cores = show ? 1 : 0};
+    struct flow_options options = {.no_inlined = true, .cores = show ? 1 : 0};
     struct error error;
     if (argc != (show ? 3 : 2)) {
         fprintf(stderr, "Usage: flow_judge [-events] RECORDING\n");

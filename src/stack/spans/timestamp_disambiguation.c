@@ -8,10 +8,18 @@ struct extent {
 
 /* The end of a segment, and a death, take no time: they are the last moment of the step before. */
 static const struct extent extents[HISTORY_KIND_COUNT] = {
-    [HISTORY_BEGIN] = {1, 1},         [HISTORY_BEGIN_SEEN] = {1, 1}, [HISTORY_ENTER] = {1, 1},
-    [HISTORY_ENTER_MOVABLE] = {1, 1}, [HISTORY_REPLACE] = {1, 1},    [HISTORY_RESUME] = {1, 1},
-    [HISTORY_GAP] = {1, 1},           [HISTORY_RETURN] = {1, 0},     [HISTORY_UNWIND] = {1, 0},
-    [HISTORY_INLINED] = {1, 1},       [HISTORY_INLINED_END] = {1, 0},
+    [HISTORY_BEGIN] = {1, 1},
+    [HISTORY_BEGIN_SEEN] = {1, 1},
+    [HISTORY_ENTER] = {1, 1},
+    [HISTORY_ENTER_MOVABLE] = {1, 1},
+    [HISTORY_REPLACE] = {1, 1},
+    [HISTORY_RESUME] = {1, 1},
+    [HISTORY_GAP] = {1, 1},
+    [HISTORY_RETURN] = {1, 0},
+    [HISTORY_UNWIND] = {1, 0},
+    [HISTORY_INLINED] = {1, 1},
+    [HISTORY_INLINED_BEFORE] = {1, 1},
+    [HISTORY_INLINED_END] = {1, 0},
 };
 
 static const struct clock_conversion ticks_are_nanoseconds = {.mult = 1};
