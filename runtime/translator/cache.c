@@ -49,22 +49,42 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Places below the code are tried first: above a program is its heap, which needs room to grow. */
-static uint8_t *map_near(uint64_t pc)
+/* Whether a heap that ends at `heap_end` now could not grow by `room` with a region there. */
+static bool is_in_way(uint64_t region, uint64_t size, uint64_t heap_end, uint64_t room)
+{
+    return region + size > heap_end && region < heap_end + room;
+}
+
+/* One of the places near the code that leaves the heap `room`; NULL when there is none. Those below the code come first:
+ * above a program is its heap. */
+static uint8_t *map_with_room(uint64_t pc, uint64_t heap_end, uint64_t room)
 {
     enum { SIZE = 2 << TR_REGION_SHIFT };
-    static const int64_t offsets[] = {-3, -5, 3, 5, -1, 1}; /* in regions */
+    static const int64_t offsets[] = {-3, -5, 3, 5, -1, 1, 2, 4, 6}; /* in regions */
     uint64_t base = pc & ~(uint64_t)(SIZE - 1);
     for (unsigned i = 0; i < sizeof offsets / sizeof *offsets; i++) {
         uint64_t hint = base + (uint64_t)(offsets[i] * SIZE);
-        if (hint > UINT64_C(0x7fffffffffff) || hint < SIZE)
+        if (hint > UINT64_C(0x7fffffffffff) || hint < SIZE || is_in_way(hint, SIZE, heap_end, room))
             continue;
         uint8_t *at = map(hint, SIZE);
-        if (!at || distance((uint64_t)at, pc) < near_enough)
+        if (at && distance((uint64_t)at, pc) < near_enough &&
+            !is_in_way((uint64_t)at, SIZE, heap_end, room))
             return at;
-        tr_syscall(__NR_munmap, (uint64_t)at, SIZE, 0);
+        if (at)
+            tr_syscall(__NR_munmap, (uint64_t)at, SIZE, 0);
     }
-    return map(0, SIZE);
+    return NULL;
+}
+
+/* The heap of a program at a fixed address begins anywhere within 1 GB above it (the kernel's arch_randomize_brk). */
+static uint8_t *map_near(uint64_t pc)
+{
+    static const uint64_t amounts[] = {UINT64_C(1) << 30, UINT64_C(1) << 28, 0};
+    uint64_t heap_end = (uint64_t)tr_syscall(__NR_brk, 0, 0, 0);
+    uint8_t *at = NULL;
+    for (unsigned i = 0; !at && i < sizeof amounts / sizeof *amounts; i++)
+        at = map_with_room(pc, heap_end, amounts[i]);
+    return at ? at : map(0, 2 << TR_REGION_SHIFT);
 }
 
 static struct tr_region *make_region(uint64_t pc)

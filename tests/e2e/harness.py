@@ -161,6 +161,8 @@ class TestCase(unittest.TestCase):
             arguments = ["run", "-engine", self.ENGINE, *arguments[1:]]
         finished = run([Settings.binary, *arguments], **options)
         self.assert_not_crashed(finished)
+        if "qemu" in arguments and b" was built without plugins, which the qemu engine needs" in finished.stderr:
+            self.skipTest("this machine's qemu has no plugins")
         return finished
 
     def assert_not_crashed(self, finished):

@@ -174,3 +174,12 @@ class Translator(counts.Counts):
         self.assertEqual(marker.read_text().count("\n"), 301)
         finished = self.magic_trace("decode", recording, "-o", self.folder / "killed.fxt.gz")
         self.assertEqual(finished.status, 0, finished.stderr)
+
+    def test_heap_grows(self):
+        """a program at a fixed address has room for its heap, wherever the kernel puts that"""
+        program = harness.compile_program("heap", ["-static", "-no-pie"])
+        for _ in range(12):
+            finished = self.magic_trace("run", "-engine", "translator", "-no-decode", "-forward-exit-status",
+                                        "-working-directory", self.folder / "recording", program)
+            self.assertEqual((finished.status, finished.stdout), (0, b"grown\n"), finished.stderr)
+            shutil.rmtree(self.folder / "recording")
