@@ -32,6 +32,7 @@ truth:
 	@tools/install-dependencies test
 	@$(MAKE) --no-print-directory everything
 	@tests/truth/run --build $(BUILD)
+	@tests/truth/markers --build $(BUILD)
 
 bench:
 	@tools/install-dependencies test

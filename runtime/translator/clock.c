@@ -1,14 +1,45 @@
 #include "runtime/translator/clock.h"
 
+#include "runtime/translator/clock_state.h"
 #include "runtime/translator/system.h"
+
+enum { LONGEST_STAND = 1 }; /* milliseconds */
 
 static struct tr_clock_history history;
 
+static void note(uint64_t tsc, uint64_t stolen)
+{
+    uint64_t at = atomic_fetch_add(&history.count, 1) % TR_CLOCK_HISTORY;
+    /* A reader may find an entry that is being written: its time is 0 then, and it is skipped. */
+    atomic_store(&history.entries[at].tsc, 0);
+    atomic_store(&history.entries[at].stolen, stolen);
+    atomic_store(&history.entries[at].tsc, tsc);
+}
+
+/* A thread that works may have been killed, or have lost its processor: after a while the clock goes on. Returns its
+ * state. */
+static uint64_t end_long_stand(struct tr_control *control, uint64_t state, uint64_t tsc)
+{
+    const struct tr_options *options = &control->options;
+    uint64_t stolen = atomic_load(&control->stolen), most = options->tsc_hz / 1000 * LONGEST_STAND;
+    uint64_t since = tr_clock_standing(state, options->start_tsc) + stolen;
+    if ((int64_t)(tsc - since) <= (int64_t)most)
+        return state;
+    if (atomic_compare_exchange_strong(&control->clock, &state, stolen + most)) {
+        note(since + most, stolen + most);
+        return stolen + most;
+    }
+    return state;
+}
+
 uint64_t tr_time(struct tr_thread *thread)
 {
-    const struct tr_control *control = thread->process->control;
+    struct tr_control *control = thread->process->control;
     uint64_t tsc = thread->works && thread->process->steals_time ? thread->hot.entered : tr_rdtsc();
-    uint64_t now = tsc - atomic_load_explicit(&control->stolen, memory_order_relaxed);
+    uint64_t state = atomic_load(&control->clock);
+    if (tr_clock_stands(state))
+        state = end_long_stand(control, state, tsc);
+    uint64_t now = tr_clock_time(state, control->options.start_tsc, tsc);
     if (now < thread->last_time)
         now = thread->last_time;
     thread->last_time = now;
@@ -25,17 +56,25 @@ uint64_t tr_clock_new_moment(struct tr_thread *thread)
 
 void tr_clock_begin_work(struct tr_thread *thread)
 {
-    thread->hot.entered = tr_rdtsc();
+    struct tr_control *control = thread->process->control;
+    uint64_t begin = thread->hot.entered = tr_rdtsc(), start = control->options.start_tsc, next;
     thread->works = true;
-}
-
-static void note(uint64_t tsc, uint64_t stolen)
-{
-    uint64_t at = atomic_fetch_add(&history.count, 1) % TR_CLOCK_HISTORY;
-    /* A reader may find an entry that is being written: its time is 0 then, and it is skipped. */
-    atomic_store(&history.entries[at].tsc, 0);
-    atomic_store(&history.entries[at].stolen, stolen);
-    atomic_store(&history.entries[at].tsc, tsc);
+    if (!thread->process->steals_time)
+        return;
+    uint64_t state = atomic_load(&control->clock);
+    do {
+        if (tr_clock_stands(state))
+            state = end_long_stand(control, state, begin);
+        if (tr_clock_stands(state)) {
+            next = state + TR_CLOCK_WORKER;
+            if (!tr_clock_stands(next)) /* more than can be counted */
+                return;
+        } else {
+            /* The same from every thread that finds the clock running like this. */
+            atomic_store(&control->stolen, state);
+            next = tr_clock_stand_at(begin - state, start);
+        }
+    } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
 }
 
 void tr_clock_end_work(struct tr_thread *thread)
@@ -44,22 +83,28 @@ void tr_clock_end_work(struct tr_thread *thread)
     thread->works = false;
     if (!thread->process->steals_time)
         return;
-    uint64_t begin = thread->hot.entered, end = tr_rdtsc();
-    uint64_t until = atomic_load_explicit(&control->stolen_until, memory_order_relaxed);
+    uint64_t end = tr_rdtsc(), state = atomic_load(&control->clock), next;
     do {
-        if (until >= end)
+        if (!tr_clock_stands(state)) /* it took too long */
             return;
-    } while (!atomic_compare_exchange_weak(&control->stolen_until, &until, end));
-    uint64_t used = end - (begin > until ? begin : until);
-    note(end, atomic_fetch_add(&control->stolen, used) + used);
+        next = tr_clock_workers(state) > 1
+                   ? state - TR_CLOCK_WORKER
+                   : end - tr_clock_standing(state, control->options.start_tsc);
+    } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
+    if (!tr_clock_stands(next))
+        note(end, next);
 }
 
 uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc)
 {
     uint64_t count = atomic_load(&history.count);
     uint64_t kept = count < TR_CLOCK_HISTORY ? count : TR_CLOCK_HISTORY;
-    uint64_t stolen = process->steals_time ? atomic_load(&process->control->stolen) : 0,
-             limit = UINT64_MAX;
+    const struct tr_control *control = process->control;
+    uint64_t state = atomic_load(&control->clock), stolen = state, limit = UINT64_MAX;
+    if (tr_clock_stands(state)) {
+        stolen = atomic_load(&control->stolen);
+        limit = tr_clock_standing(state, control->options.start_tsc);
+    }
     for (uint64_t i = 1; i <= kept; i++) {
         uint64_t entry = (count - i) % TR_CLOCK_HISTORY,
                  at = atomic_load(&history.entries[entry].tsc);
@@ -70,6 +115,8 @@ uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc)
             break;
         /* This work ended after `tsc`. The clock showed `limit` then, so it cannot have shown more before. */
         limit = at - stolen;
+        if (i == count) /* before all work */
+            stolen = 0;
     }
     uint64_t time = tsc - stolen;
     return time < limit ? time : limit;

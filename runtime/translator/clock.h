@@ -1,7 +1,7 @@
 /* The recording's clock: the time-stamp counter without what the runtime itself used up.
  *
- * Ticks. One clock for all threads: what two threads use up at the same time is taken off once. A thread's time stands
- * still until the clock has caught up, and never goes back. With -clock host nothing is taken off.
+ * Ticks. One clock for all threads, which stands still while one of them works on the runtime's account, for a
+ * millisecond at most (clock_state.h). A thread's time never goes back. With -clock host nothing is taken off.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_H

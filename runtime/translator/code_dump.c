@@ -11,6 +11,7 @@
 
 enum {
     SIZE = TR_PAGE + CODE_IMAGE_TAIL,
+    ALIGNMENT = 8,
     WINDOW = 1 << 18, /* bytes of the dump area that are made accessible at once */
 };
 
@@ -51,16 +52,23 @@ static bool is_accessible(uint64_t start, uint64_t end)
     return true;
 }
 
+uint64_t tr_dump_reserve(struct tr_process *process, uint64_t size, uint64_t *offset)
+{
+    struct tr_control *control = process->control;
+    uint64_t whole = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *offset = atomic_fetch_add(&control->dump_tail, whole);
+    uint64_t place = (uint64_t)process->arena + control->dump_offset + *offset;
+    bool fits = *offset + whole <= control->dump_size && is_accessible(place, place + size);
+    return fits ? place : 0;
+}
+
 /* Writes the bytes into the dump area. False: no space. */
 static bool store(struct tr_process *process, const uint8_t code[SIZE], uint64_t *offset)
 {
-    struct tr_control *control = process->control;
-    *offset = atomic_fetch_add(&control->dump_tail, SIZE);
-    uint64_t place = (uint64_t)process->arena + control->dump_offset + *offset;
-    if (*offset + SIZE <= control->dump_size && is_accessible(place, place + SIZE) &&
-        tr_write_safely(place, code, SIZE))
+    uint64_t place = tr_dump_reserve(process, SIZE, offset);
+    if (place && tr_write_safely(place, code, SIZE))
         return true;
-    atomic_fetch_add(&control->lost_dumps, 1);
+    atomic_fetch_add(&process->control->lost_dumps, 1);
     return false;
 }
 

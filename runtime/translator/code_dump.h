@@ -12,4 +12,8 @@
  * same. Without space the page is counted in lost_dumps, and dumped the next time. */
 void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection);
 
+/* `size` bytes of the dump area, accessible, for this process. Returns their address and *offset in the area; 0: there is
+ * no space. */
+uint64_t tr_dump_reserve(struct tr_process *process, uint64_t size, uint64_t *offset);
+
 #endif

@@ -2,6 +2,7 @@
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_dump.h"
+#include "runtime/translator/file_dump.h"
 #include "runtime/translator/code_map.h"
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/own_memory.h"
@@ -85,6 +86,8 @@ static void log_region(struct tr_thread *thread, const struct tr_code_region *re
         .device_minor = region->line.minor,
         .protection = region->protection,
     };
+    if (region->source == TR_CODE_FROM_FILE && !map.sealed)
+        mapping.version = tr_file_dump(thread->process, path, region->line.inode);
     tr_sideband_mapping(thread, tr_clock_new_moment(thread), &mapping, path);
 }
 

@@ -19,10 +19,10 @@
 
 _Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
                    OFFSET(rcx) == 0x28 && OFFSET(rdx) == 0x30 && OFFSET(rax) == 0x38 &&
-                   OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 && OFFSET(stolen) == 0x90 &&
+                   OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 && OFFSET(clock) == 0x90 &&
                    OFFSET(check_at) == 0x58 && OFFSET(cleared) == 0x98 &&
                    OFFSET(stamp_interval) == 0xb8 && OFFSET(stamp_ticks) == 0xd0 &&
-                   OFFSET(stamped) == 0xd8 && OFFSET(early) == 0xe0,
+                   OFFSET(stamped) == 0xd8 && OFFSET(elapsed) == 0xe0,
                "enter.S knows these offsets");
 _Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xe8,
                "enter.S knows where the registers are kept");

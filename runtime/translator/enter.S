@@ -4,6 +4,8 @@
  * runtime's stack and calls a function of dispatch.c, which returns where to go on in the cache. Vector registers are
  * never touched. Offsets are those of thread.h, checked in dispatch.c. All labels are hidden.
  */
+#include "runtime/translator/stamp_interval.h"
+
 #define SELF 0x00
 #define LIMIT 0x08
 #define RUN 0x10
@@ -14,20 +16,19 @@
 #define RAX 0x38
 #define TARGET 0x48
 #define STACK 0x88
-#define STOLEN 0x90
+#define CLOCK 0x90
 #define CHECK_AT 0x58
 #define CLEARED 0x98
 #define STAMP_INTERVAL 0xb8
 #define STAMP_TICKS 0xd0
 #define STAMPED 0xd8
-#define EARLY 0xe0
+#define ELAPSED 0xe0
 #define APP 0xe8 /* struct tr_state */
 #define APP_FLAGS (APP + 16 * 8)
 #define FLAG_AC 0x40000
 #define FLAGS_USUAL 0x202
 #define STAMP_WORD 0xf0200000 /* TR_EVENT_WORD(TR_STAMP, 0) */
 #define CLEARED_AHEAD 0x2000 /* TR_CLEARED */
-#define LARGEST_INTERVAL 2048 /* bytes of log between stamps */
 
 .macro ENTRY name
     .globl \name
@@ -171,28 +172,35 @@ ENTRY tr_leave_check
     mov %rax, %rdx
     sub %gs:STAMPED, %rdx
     mov %rax, %gs:STAMPED
-    cmp %gs:STAMP_TICKS, %rdx
-    sbb %rdx, %rdx
-    mov %rdx, %gs:EARLY
-    mov %gs:STOLEN, %rdx
-    sub (%rdx), %rax
+    mov %rdx, %gs:ELAPSED
+    mov %gs:CLOCK, %rdx
+    mov (%rdx), %rdx
+    test %rdx, %rdx
+    js 5f /* the clock stands still */
+    sub %rdx, %rax
     mov %eax, 4(%r11) /* in halves: the program may have unaligned accesses checked */
     shr $32, %rax
     mov %eax, 8(%r11)
     movl $STAMP_WORD, (%r11)
     add $12, %r11
     mov %gs:STAMP_INTERVAL, %rax
-    mov %rax, %rdx
+    mov %gs:ELAPSED, %rdx
+    cmp %gs:STAMP_TICKS, %rdx
+    jb 6f
+    shr $2, %rdx
+    cmp %gs:STAMP_TICKS, %rdx
+    jae 7f
+    mov %rax, %rdx /* late: less by a quarter */
     shr $2, %rdx
     sub %rdx, %rax
-    mov %gs:STAMP_INTERVAL, %rdx
-    add $32, %rdx
-    cmpq $0, %gs:EARLY
-    cmovne %rdx, %rax
-    mov $LARGEST_INTERVAL, %edx
+    jmp 8f
+6:  add $TR_INTERVAL_STEP, %rax /* early */
+    mov $TR_LARGEST_INTERVAL, %edx
     cmp %rdx, %rax
     cmova %rdx, %rax
-    mov %rax, %gs:STAMP_INTERVAL
+    jmp 8f
+7:  shr $2, %rax /* very late: to a quarter */
+8:  mov %rax, %gs:STAMP_INTERVAL
     add %r11, %rax
     mov %rax, %gs:LIMIT
     lea CLEARED_AHEAD(%r11), %rax
@@ -217,6 +225,7 @@ ENTRY tr_leave_check
     movq $0, %gs:LIMIT
 2:  mov %gs:RAX, %rax
     jmp *%gs:TARGET
+5:  mov %gs:RDX, %rdx
 1:  mov %gs:RAX, %rax
     SAVE
     call tr_dispatch_check

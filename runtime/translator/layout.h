@@ -17,8 +17,8 @@
  * All fields are little-endian native; both sides are built together and check `version`. Data is written before the
  * counter or magic word that makes it visible.
  *
- * Times are ticks of the recording's clock: TSC minus `stolen` (what the runtime itself used up), or the raw TSC with
- * RECORD_CLOCK_HOST.
+ * Times are ticks of the recording's clock (clock_state.h): the TSC less what the runtime itself used up, or the raw TSC
+ * with RECORD_CLOCK_HOST.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_LAYOUT_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_LAYOUT_H
@@ -36,6 +36,7 @@ enum {
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
     TR_MOST_SLOTS = 4096,
     TR_MOST_TABLES = 2048,
+    TR_KEPT_FILES = 256,
     TR_CHUNKS = 32, /* a ring is divided into so many chunks */
     /* in the arena: of the runtime's image; struct tr_control lies before it */
     TR_IMAGE_OFFSET = 64 << 10,
@@ -148,11 +149,16 @@ struct tr_control {
     _Atomic uint32_t has_namespaces;
     _Atomic uint64_t log_tail;  /* bytes of the sideband log handed out */
     _Atomic uint64_t dump_tail; /* bytes of code dumps handed out */
+    /* Copies of files in the dump area (file_dump.h). `version` is set last; 0: none yet. */
+    struct tr_kept_file {
+        _Atomic uint64_t version;
+        uint64_t inode, offset, size;
+    } kept_files[TR_KEPT_FILES];
+    _Atomic uint32_t kept_count;
     _Atomic uint64_t lost_records, lost_slots, lost_tables, lost_dumps; /* for want of room */
 
-    _Atomic uint64_t stolen; /* TSC ticks that the runtime used up */
-    /* TSC up to which that has been counted: two threads translating at the same time steal it once */
-    _Atomic uint64_t stolen_until;
+    _Atomic uint64_t clock;  /* see clock_state.h */
+    _Atomic uint64_t stolen; /* TSC ticks that the runtime had used up when the clock ran last */
 
     /* The trigger's state; times in ticks. */
     _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;

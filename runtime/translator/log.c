@@ -5,6 +5,7 @@
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/recorder.h"
+#include "runtime/translator/stamp_interval.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
@@ -19,9 +20,6 @@ enum {
     SLACK = 4 << 10,
     CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
     LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
-    FIRST_INTERVAL = 256,  /* bytes of log between time stamps, at the beginning */
-    INTERVAL_STEP = 32,    /* this and the next as in enter.S */
-    LARGEST_INTERVAL = 2048,
     LINE = 64,
 };
 
@@ -280,9 +278,12 @@ static uint64_t next_check(struct tr_thread *thread)
 static void adapt_interval(struct tr_thread *thread)
 {
     uint64_t interval = thread->hot.stamp_interval;
-    bool early = tr_rdtsc() - thread->hot.stamped < thread->hot.stamp_ticks;
-    interval = early ? interval + INTERVAL_STEP : interval - interval / 4;
-    thread->hot.stamp_interval = interval < LARGEST_INTERVAL ? interval : LARGEST_INTERVAL;
+    uint64_t elapsed = tr_rdtsc() - thread->hot.stamped, ticks = thread->hot.stamp_ticks;
+    if (elapsed < ticks)
+        interval += TR_INTERVAL_STEP;
+    else
+        interval = elapsed / 4 < ticks ? interval - interval / 4 : interval / 4;
+    thread->hot.stamp_interval = interval < TR_LARGEST_INTERVAL ? interval : TR_LARGEST_INTERVAL;
 }
 
 static void set_limit(struct tr_thread *thread)
@@ -294,6 +295,19 @@ static void set_limit(struct tr_thread *thread)
     keep_asked(thread);
 }
 
+void tr_log_resume(struct tr_thread *thread)
+{
+    if (thread->hot.run == 0)
+        return;
+    if (thread->hot.stamp_interval > TR_FIRST_INTERVAL)
+        thread->hot.stamp_interval = TR_FIRST_INTERVAL;
+    uint64_t limit = thread->hot.log + thread->hot.stamp_interval;
+    if (limit < thread->hot.limit)
+        thread->hot.limit = limit;
+    thread->hot.stamped = tr_rdtsc();
+    keep_asked(thread);
+}
+
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
 {
     const struct tr_control *control = thread->process->control;
@@ -302,7 +316,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
         thread->let_go = true;
     thread->wraps = thread->checked = 0;
     begin_round(thread);
-    thread->hot.stamp_interval = FIRST_INTERVAL;
+    thread->hot.stamp_interval = TR_FIRST_INTERVAL;
     thread->hot.stamp_ticks = control->options.stamp_ticks;
     clear(thread, thread->hot.log + TR_CLEARED);
     begin_chunk(thread, 0);

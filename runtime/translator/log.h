@@ -25,6 +25,10 @@ uint32_t tr_log_last(const struct tr_thread *thread);
  * read. */
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced);
 
+/* After a system call, whose end has been logged: what runs next may be slower than what ran before, so the next stamp
+ * comes soon. */
+void tr_log_resume(struct tr_thread *thread);
+
 /* So much has been logged that tr_log_check has to be called at the next opportunity. */
 bool tr_log_is_due(const struct tr_thread *thread);
 

@@ -73,6 +73,7 @@ void tr_sideband_mapping(struct tr_thread *thread, uint64_t time, const struct t
         .device_minor = mapping->device_minor,
         .protection = mapping->protection,
         .jit = mapping->dumped,
+        .version = mapping->version,
     };
     append(about(thread, LOGGED_MAPPING, time), &record.record + 1,
            offsetof(struct logged_mapping, path) - sizeof record.record, path);

@@ -326,6 +326,7 @@ void tr_syscall_run(struct tr_thread *thread)
         r[TR_R11] = thread->app.flags;
     }
     log_time(thread, TR_RESUME, 0);
+    tr_log_resume(thread);
 }
 
 /* ---- the vsyscall page ---- */

@@ -82,7 +82,7 @@ static void begin_hot(struct tr_thread *thread)
     struct tr_hot *hot = &thread->hot;
     hot->self = thread;
     hot->stack = (uint64_t)thread + STACK + TR_STACK_SIZE;
-    hot->stolen = (uint64_t)&thread->process->control->stolen;
+    hot->clock = (uint64_t)&thread->process->control->clock;
     hot->leave_direct = (uint64_t)tr_leave_direct;
     hot->leave_indirect = (uint64_t)tr_leave_indirect;
     hot->leave_check = (uint64_t)tr_leave_check;

@@ -68,9 +68,9 @@ struct tr_hot {
     uint64_t leave_syscall;  /* 0x78 */
     uint64_t leave_first;    /* 0x80 an indirect branch runs for the first time */
     uint64_t stack;          /* 0x88 top of the runtime's stack */
-    uint64_t stolen;         /* 0x90 address of tr_control.stolen */
+    uint64_t clock;          /* 0x90 address of tr_control.clock */
     uint64_t cleared;        /* 0x98 log address up to which the ring is cleared */
-    uint64_t entered;        /* 0xa0 TSC when the runtime was entered, for `stolen` */
+    uint64_t entered;        /* 0xa0 TSC when the runtime was entered, for the clock */
     uint64_t leave_run;      /* 0xa8 gs:[run] was 0, or the code has changed: hot.exit says which */
     uint64_t leave_trigger;  /* 0xb0 rax is where to go on, hot.rax the program's */
     /* 0xb8 bytes of log: follows the thread's pace, so that stamps are stamp_ticks apart */
@@ -80,7 +80,7 @@ struct tr_hot {
     uint64_t leave_run_at;
     uint64_t stamp_ticks; /* 0xd0 TSC ticks between stamps, about */
     uint64_t stamped;     /* 0xd8 TSC at the newest stamp */
-    uint64_t early;       /* 0xe0 not 0: less than stamp_ticks had passed at the newest stamp */
+    uint64_t elapsed;     /* 0xe0 between the newest two stamps */
 };
 
 enum {

@@ -113,8 +113,7 @@ static bool clock_at(size_t index, struct option_value *value)
 {
     static const struct option_value clocks[] = {
         {"default", RECORD_CLOCK_DEFAULT, "time without the cost of translation",
-         "The time of the emulated program without what the emulator's translator used up, so "
-         "that the first call of a function is as long as the second."},
+         "Without what translating the program's code takes, which only new code needs."},
         {"host", RECORD_CLOCK_HOST, "the raw clock of the machine", NULL},
         {"instructions", RECORD_CLOCK_INSTRUCTIONS, "one instruction, one nanosecond: repeatable",
          "Each instruction takes one nanosecond; two runs of a deterministic program give the "

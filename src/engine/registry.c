@@ -31,8 +31,8 @@ static const struct registered engines[] = {
     /* place:             run attach trigger sample */
     {&pt_engine,         {1,  1,     1,      0}},
     {&perf_engine,       {2,  2,     2,      2}},
-    {&qemu_engine,       {3,  0,     0,      0}},
-    {&translator_engine, {4,  0,     0,      0}},
+    {&translator_engine, {3,  0,     0,      0}},
+    {&qemu_engine,       {4,  0,     0,      0}},
     {&sample_engine,     {0,  3,     4,      1}},
     {&ptrace_engine,     {0,  4,     3,      0}},
 };

@@ -11,12 +11,16 @@
 #include <unistd.h>
 
 static const char debug_symbols[] = "/usr/lib/debug";
+/* perf copies the vDSO of its own process to a file there (tools/perf/util/vdso.c), which it looks for below the folder,
+ * too. */
+static const char perf_vdso[] = "/tmp";
 
 static bool are_all_in_place(const struct address_spaces *spaces)
 {
     for (size_t i = 0; i < spaces->file_count; i++) {
         const struct image_file *file = spaces->files[i];
-        if (file->local_path && strcmp(file->local_path, file->path) != 0)
+        if (file->local_path && !image_path_is_anonymous(file->path) &&
+            strcmp(file->local_path, file->path) != 0)
             return false;
     }
     return true;
@@ -70,10 +74,11 @@ bool image_links_make(char **folder, const struct address_spaces *spaces, struct
     }
     for (size_t i = 0; i < spaces->file_count; i++)
         link_image(template, spaces->files[i]);
-    /* perf looks there for the symbols of distributions' libraries. This link is made last, because
-     * none of our files may be created below it. */
+    /* perf looks there for the symbols of distributions' libraries. These links are made last, because
+     * none of our files may be created below them. */
     if (access(debug_symbols, R_OK) == 0)
         make_link(template, debug_symbols, debug_symbols);
+    make_link(template, perf_vdso, perf_vdso);
     *folder = template;
     return true;
 }

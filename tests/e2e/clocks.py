@@ -10,6 +10,10 @@ from harness import Settings
 
 
 class Clocks(harness.TestCase):
+    ENGINE = "qemu"
+    FIRST_TO_SECOND = 1.3, 2  # at most: of the median of all kinds of work, of each kind
+    EARLY = 0  # effects that are shown before their causes, of 400 that pass through memory alone, at most
+
     def first_to_second(self, program, *options):
         traced = self.trace([program], "-full-execution", *options)
         ratio = twice_programs.first_to_second(self.span_list(traced.trace))
@@ -17,7 +21,7 @@ class Clocks(harness.TestCase):
         return ratio
 
     def test_first_call(self):
-        """of 200 functions called twice the first call takes at most 1.3 times as long as the second (median), and not much less"""
+        """of 200 functions called twice: what their translation takes is left out of the first call"""
         kinds = twice_programs.KINDS[::4] if Settings.quick else twice_programs.KINDS
         programs = {}
         for kind in kinds:
@@ -33,8 +37,9 @@ class Clocks(harness.TestCase):
             print(f"      {name}: first to second call {ratios[name]:.2f}, on the raw host clock {raw:.1f}", flush=True)
         # One kind alone swings between 0.7 and 1.3 on a busy machine (bench/run shows each); all of them together
         # do not, and translation left in would be ten times these limits.
-        self.assertLessEqual(statistics.median(ratios.values()), 1.3)
-        self.assertEqual({name: ratio for name, ratio in ratios.items() if not 0.25 <= ratio <= 2}, {})
+        of_all, of_each = self.FIRST_TO_SECOND
+        self.assertLessEqual(statistics.median(ratios.values()), of_all)
+        self.assertEqual({name: ratio for name, ratio in ratios.items() if not 0.25 <= ratio <= of_each}, {})
 
     def early_effects(self, over, *options, judged=False):
         """The hand-overs, of 400, that ended before they began. `judged`: others must be able to read the recording."""
@@ -66,8 +71,9 @@ class Clocks(harness.TestCase):
 
     def test_memory(self):
         """ping-pong through an atomic counter that the other thread polls: no effect precedes its cause"""
-        self.assertEqual(self.early_effects("memory", judged=True), [])
-        self.assertEqual(self.early_effects("memory", "-clock", "host"), [])
+        for options in (), ("-clock", "host"):
+            early = self.early_effects("memory", *options, judged=not options)
+            self.assertLessEqual(len(early), self.EARLY, early)
 
     def test_sleep(self):
         """a blocking system call keeps its real length"""
@@ -101,7 +107,16 @@ class Clocks(harness.TestCase):
         self.assertIsNone(self.wall_clock(self.trace(["true"], "-clock", "instructions").directory))
 
 
+class ClocksTranslated(Clocks):
+    """Translated code is new to the processor, too, when it runs for the first time; and times between stamps are estimates."""
+    ENGINE = "translator"
+    FIRST_TO_SECOND = 8, 15
+    EARLY = 20
+
+
 class Instructions(harness.TestCase):
+    ENGINE = "qemu"
+
     def test_instructions_of_threads(self):
         """with -clock instructions threads and children begin when they are begun, and decode from there"""
         for program in ("threads", "processes"):

@@ -154,7 +154,7 @@ class CommandLine(harness.TestCase):
         """doctor names the engine that will be used"""
         finished = self.magic_trace("doctor")
         self.assertEqual(finished.status, 0, finished.stdout)
-        self.assertIn(b"will use the qemu engine", finished.stdout)
+        self.assertIn(b"will use the translator engine", finished.stdout)
 
     def test_spellings(self):
         """`run`, `trace`, one dash, two dashes, prefixes, = and -- all mean the same"""

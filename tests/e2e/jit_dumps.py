@@ -51,6 +51,8 @@ def with_times(dump, times):
 
 
 class JitDumps(harness.TestCase):
+    ENGINE = "qemu"  # which dumps each page once
+
     def test_dump(self):
         """a recording of perf's kind, without the pages that our recorder dumped: their code is in jit-PID.dump"""
         traced = self.trace([harness.compile_program("jitdump")], "-full-execution")

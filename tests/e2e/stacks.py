@@ -3,6 +3,8 @@ import harness
 
 
 class Stacks(harness.TestCase):
+    ENGINE = "qemu"
+
     def open_at_first(self, traced):
         """Names, the outermost first, of the spans that are open when the trace begins."""
         spans = self.span_list(traced.trace)

@@ -21,6 +21,8 @@ def compile_server():
 
 
 class Triggers(harness.TestCase):
+    ENGINE = "qemu"
+
     def hits(self, traced):
         return traced.session()["hits"]
 
@@ -290,6 +292,8 @@ class TriggersTranslated(Triggers):
 
 
 class Library(harness.TestCase):
+    ENGINE = "qemu"
+
     def test_compilers(self):
         """magic_trace.h is clean C99 and C++11, and the library keeps the stop indicator a function"""
         source = '#include "magic_trace.h"\nint main(void) { magic_trace_take_snapshot(); return 0; }\n'

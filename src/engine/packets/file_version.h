@@ -20,6 +20,13 @@ static inline uint64_t file_version(const struct stat *status)
     return (written ^ (uint64_t)status->st_size << 40) | 1;
 }
 
+/* A time of the last write that gives a file of this size the version. */
+static inline struct timespec file_version_time(uint64_t version, uint64_t size)
+{
+    uint64_t written = version ^ size << 40;
+    return (struct timespec){(time_t)(written / 1000000000), (long)(written % 1000000000)};
+}
+
 /* The suffix of the path of a copy when another version has its place. */
 static inline void file_version_suffix(char suffix[FILE_VERSION_SUFFIX_SIZE], uint64_t version)
 {

@@ -2,6 +2,7 @@
 
 #include "engine/packets/file_version.h"
 #include "engine/packets/private_file.h"
+#include "engine/packets/system_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,20 +13,6 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Bytes. Copying this much takes some hundredths of a second, once per recording. */
-enum { LARGEST_KEPT = 32 << 20 };
-
-static bool is_of_the_system(const char *path)
-{
-    static const char *const folders[] = {
-        "/usr/", "/lib", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/", "/proc/", "/dev/",
-    };
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-            return true;
-    return false;
-}
 
 /* Makes the folders above `path`, which has room for being cut; those up to `existing` characters
  * are there. */
@@ -40,10 +27,36 @@ static void make_folders(char *path, size_t existing)
     }
 }
 
-static bool copy_bytes(int to, int from, uint64_t size)
+/* What a copy is made of. */
+struct content {
+    int descriptor;    /* of the file, or -1, and */
+    const void *bytes; /* what it contained */
+    uint64_t size, version;
+    struct timespec times[2]; /* as for futimens */
+};
+
+static bool write_bytes(int to, const char *bytes, uint64_t size)
 {
+    while (size > 0) {
+        ssize_t written = write(to, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size -= (uint64_t)written;
+    }
+    return true;
+}
+
+static bool copy_bytes(int to, const struct content *content)
+{
+    int from = content->descriptor;
+    uint64_t size = content->size;
     if (!private_file_allocate(to, size))
         return false;
+    if (from < 0)
+        return write_bytes(to, content->bytes, size);
     while (size > 0) {
         ssize_t sent = sendfile(to, from, NULL, size);
         if (sent < 0 && errno == EINTR)
@@ -56,13 +69,12 @@ static bool copy_bytes(int to, int from, uint64_t size)
 }
 
 /* Under another name first, so that an incomplete copy is never found. */
-static bool copy_to(const char *path, const char *unfinished, int from, const struct stat *status)
+static bool copy_to(const char *path, const char *unfinished, const struct content *content)
 {
     int to = private_file_open(unfinished, O_WRONLY | O_CREAT | O_EXCL);
     if (to < 0)
         return false;
-    struct timespec times[] = {status->st_atim, status->st_mtim};
-    bool ok = copy_bytes(to, from, (uint64_t)status->st_size) && futimens(to, times) == 0;
+    bool ok = copy_bytes(to, content) && futimens(to, content->times) == 0;
     ok &= close(to) == 0;
     ok = ok && rename(unfinished, path) == 0;
     if (!ok)
@@ -76,10 +88,10 @@ static bool is_version(const char *path, uint64_t version)
     return stat(path, &status) == 0 && file_version(&status) == version;
 }
 
-static bool keep(const char *directory, const char *path, int descriptor, const struct stat *status)
+static bool keep(const char *directory, const char *path, const struct content *content)
 {
     char copy[PATH_MAX], unfinished[PATH_MAX];
-    uint64_t version = file_version(status);
+    uint64_t version = content->version;
     int length = snprintf(copy, sizeof copy, "%s/images%s", directory, path);
     int room = (int)sizeof copy - FILE_VERSION_SUFFIX_SIZE;
     if (length >= room || snprintf(unfinished, sizeof unfinished, "%s/images/unfinished-%d",
@@ -93,20 +105,35 @@ static bool keep(const char *directory, const char *path, int descriptor, const 
             return true;
     }
     make_folders(copy, strlen(directory) + strlen("/images"));
-    return copy_to(copy, unfinished, descriptor, status);
+    return copy_to(copy, unfinished, content);
 }
 
 uint64_t kept_file_copy(const char *directory, const char *path, uint64_t inode)
 {
-    if (path[0] != '/' || is_of_the_system(path))
+    if (path[0] != '/' || path_is_of_the_system(path))
         return 0;
     int descriptor = private_file_open(path, O_RDONLY);
     if (descriptor < 0)
         return 0;
     struct stat status;
     bool kept = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-                status.st_ino == inode && status.st_size <= LARGEST_KEPT &&
-                keep(directory, path, descriptor, &status);
+                status.st_ino == inode && status.st_size <= LARGEST_KEPT_FILE;
+    if (kept) {
+        const struct content content = {.descriptor = descriptor,
+                                        .size = (uint64_t)status.st_size,
+                                        .version = file_version(&status),
+                                        .times = {status.st_atim, status.st_mtim}};
+        kept = keep(directory, path, &content);
+    }
     close(descriptor);
     return kept ? file_version(&status) : 0;
+}
+
+bool kept_file_store(const char *directory, const char *path, uint64_t version, const void *bytes,
+                     uint64_t size)
+{
+    struct timespec time = file_version_time(version, size);
+    const struct content content = {
+        .descriptor = -1, .bytes = bytes, .size = size, .version = version, .times = {time, time}};
+    return path[0] == '/' && keep(directory, path, &content);
 }

@@ -9,10 +9,16 @@
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_KEPT_FILE_H
 #define MAGIC_TRACE_ENGINE_PACKETS_KEPT_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Keeps the file at `path`, provided that it has this inode. Returns its version, or 0 when there
  * is no copy: not wanted, no space, another file. */
 uint64_t kept_file_copy(const char *directory, const char *path, uint64_t inode);
+
+/* Keeps `size` bytes, which were the file at `path` when its code ran: for a file that is gone or has changed
+ * since. False: they could not be written. */
+bool kept_file_store(const char *directory, const char *path, uint64_t version, const void *bytes,
+                     uint64_t size);
 
 #endif

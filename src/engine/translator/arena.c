@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "process/processes.h"
 #include "recording/flags.h"
+#include "runtime/translator/clock_state.h"
 #include "runtime/translator/reservation.h"
 
 #include <errno.h>
@@ -484,7 +485,7 @@ uint64_t translator_arena_now(const struct translator_arena *arena)
     case RECORD_CLOCK_DEFAULT:
         break;
     }
-    return __rdtsc() - atomic_load(&arena->control->stolen);
+    return tr_clock_time(atomic_load(&arena->control->clock), arena->options.start_tsc, __rdtsc());
 }
 
 /* A thread that waits for the reader sees then that it will not read again. */

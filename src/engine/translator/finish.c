@@ -26,14 +26,39 @@ static struct recorded describe(const struct translator_arena *arena)
     };
 }
 
-/* Copies the program's files into the recording, as far as they are still what was mapped, so that they can be replaced. */
+/* What the runtime copied of the file when its code ran; a damaged arena may say anything. */
+static bool store_dumped(const struct translator_arena *arena, const char *directory,
+                         const struct logged_mapping *mapping)
+{
+    uint64_t whole = arena->geometry.dump_size;
+    for (unsigned i = 0; i < TR_KEPT_FILES; i++) {
+        const struct tr_kept_file *file = &arena->control->kept_files[i];
+        if (atomic_load(&file->version) == mapping->version && file->inode == mapping->inode &&
+            file->offset <= whole && file->size <= whole - file->offset)
+            return kept_file_store(directory, mapping->path, mapping->version,
+                                   arena->bytes + arena->geometry.dump_offset + file->offset,
+                                   file->size);
+    }
+    return false;
+}
+
+/* The version of the file that is in the recording from now on; 0: none. */
+static uint64_t keep_file(const struct translator_arena *arena, const char *directory,
+                          const struct logged_mapping *mapping)
+{
+    uint64_t ran = mapping->version, kept = kept_file_copy(directory, mapping->path, mapping->inode);
+    return ran && kept != ran && store_dumped(arena, directory, mapping) ? ran : kept;
+}
+
+/* Copies the program's files into the recording, so that they can be replaced: those that changed or went while it ran, as
+ * they were. */
 static void keep_files(const struct translator_arena *arena, const char *directory)
 {
     struct log_reader reader = translator_arena_sideband(arena);
     for (const struct logged_record *record; (record = log_reader_next(&reader));) {
         struct logged_mapping *mapping = (struct logged_mapping *)record;
         if (record->kind == LOGGED_MAPPING && !mapping->jit)
-            mapping->version = kept_file_copy(directory, mapping->path, mapping->inode);
+            mapping->version = keep_file(arena, directory, mapping);
     }
 }
 

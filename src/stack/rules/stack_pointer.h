@@ -30,6 +30,11 @@ static inline void stack_pointer_note_recorded(struct thread_stack *stack)
     stack->rules.stack_pointer->is_recorded = true;
 }
 
+static inline bool stack_pointer_is_recorded(const struct thread_stack *stack)
+{
+    return stack->rules.stack_pointer->is_recorded;
+}
+
 /* Branches have been followed: what was recorded before them is that of other code. */
 static inline void stack_pointer_branched(struct thread_stack *stack)
 {

@@ -2,8 +2,8 @@
  *
  * A return or an indirect jump that ends a move may continue in another stack. The pointer decides in which, because a
  * stack continues about where it was suspended:
- *   to the first instruction of a function,     a new stack begins
- *   far away
+ *   to the first instruction of a function,     the stack that was left just there, with that function on top; if none
+ *   far away                                    was, a new stack begins
  *   to where the leaf of a suspended or the     the one whose pointer was nearest
  *   running stack would return
  *   elsewhere                                   the one whose pointer was nearest below: it is
@@ -23,6 +23,10 @@ enum {
     /* Bytes that code may push, or leave unread, between the point where the pointer is recorded
      * when a stack is left or continues, and the point where that happens. */
     PUSHED = 512,
+    /* Bytes of the innermost frame, which has called and is returned to. */
+    FRAME = 4096,
+    /* Bytes that may be unwound of a suspended stack, where others may exist that were never seen. */
+    UNWOUND = 16 << 10,
     /* Frames of a suspended stack that are examined. */
     FRAMES_LIMIT = 4096,
 };
@@ -74,16 +78,27 @@ static void consider(struct nearest_stack *nearest, uint64_t distance, size_t su
         *nearest = (struct nearest_stack){distance, suspended};
 }
 
+/* True if the stack whose leaf is `leaf` can return from that to `address`, by that distance. */
+static bool can_return(const struct thread_stack *stack, frame_id leaf, uint64_t address,
+                       uint64_t distance)
+{
+    return stack_switch_leaf_returns_to(stack, leaf, address) &&
+           (distance <= FRAME || distance == unknown_distance);
+}
+
 /* The stack whose pointer was nearest to where the move went, of those that would return to
  * `address` next, or, if that is 0, of all. Of equal ones the one that was suspended last. */
 static struct nearest_stack find_nearest(const struct thread_stack *stack, uint64_t address)
 {
     struct nearest_stack nearest = {UINT64_MAX, NONE};
-    if (address == 0 || stack_switch_leaf_returns_to(stack, stack->leaf, address))
-        consider(&nearest, distance_of_running(stack), RUNNING, address != 0);
-    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;)
-        if (address == 0 || stack_switch_leaf_returns_to(stack, suspended_leaf(stack, i), address))
-            consider(&nearest, distance_of_suspended(stack, i), i, address != 0);
+    uint64_t running = distance_of_running(stack);
+    if (address == 0 || can_return(stack, stack->leaf, address, running))
+        consider(&nearest, running, RUNNING, address != 0);
+    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;) {
+        uint64_t distance = distance_of_suspended(stack, i);
+        if (address == 0 || can_return(stack, suspended_leaf(stack, i), address, distance))
+            consider(&nearest, distance, i, address != 0);
+    }
     return nearest;
 }
 
@@ -99,11 +114,11 @@ static bool is_open_in(const struct thread_stack *stack, frame_id leaf, function
     return false;
 }
 
-/* The stack that continues was never seen, but one of its functions is active. */
+/* The stack that continues was never seen: it begins at a label inside a function, or was suspended before the first
+ * event. */
 static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event *event)
 {
-    stack_switch_suspend(stack);
-    stack_moves_begin_at(stack, event, false);
+    stack_switch_to_new(stack, event, stack_pointer_move(stack).to);
 }
 
 /* A signal handler that had switched stacks returns to its restorer. */
@@ -119,6 +134,31 @@ static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event
     return true;
 }
 
+/* True if the pointer is where the suspended stack was left, and no new stack begins in its memory: that would begin at its
+ * top. */
+static bool is_left_at(const struct suspended_stack *suspended, uint64_t pointer)
+{
+    enum { RETURN_ADDRESSES = 16 };
+    bool there = suspended->pointer != 0 && pointer >= suspended->pointer &&
+                 pointer - suspended->pointer <= RETURN_ADDRESSES;
+    return there && (suspended->top == 0 || pointer + RETURN_ADDRESSES < suspended->top);
+}
+
+/* A suspended stack continues with a function on top of it, which returns for the leaf (Boost.Context's ontop_fcontext).
+ */
+static bool go_on_with_function(struct thread_stack *stack, const struct flow_event *event)
+{
+    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;) {
+        if (!is_left_at(array_at(stack_switch_suspended(stack), i), stack_pointer_move(stack).to))
+            continue;
+        frame_id leaf = suspended_leaf(stack, i);
+        stack_switch_to(stack, i, leaf, event);
+        stack_moves_replace(stack, event->function, event->to);
+        return true;
+    }
+    return false;
+}
+
 /* True if the event is complete. */
 static bool go_to_function_start(struct thread_stack *stack, const struct flow_event *event)
 {
@@ -128,25 +168,44 @@ static bool go_to_function_start(struct thread_stack *stack, const struct flow_e
     }
     if (go_on_in_handler(stack, event))
         return false;
+    if (go_on_with_function(stack, event))
+        return true;
     stack_switch_to_new(stack, event, stack_pointer_move(stack).to);
     return true;
+}
+
+static bool runs_handler(const struct thread_stack *stack)
+{
+    frame_id frame = stack->leaf;
+    for (unsigned i = 0; i < FRAMES_LIMIT; i++, frame = thread_stack_parent(stack, frame)) {
+        uint32_t kind = thread_stack_frame(stack, frame)->kind;
+        if (kind == FRAME_SIGNAL || kind == FRAME_PLACEHOLDER)
+            return kind == FRAME_SIGNAL;
+    }
+    return false;
 }
 
 /* No stack is known to return there: the nearest one is unwound, or was left in another way than by
  * the call that is its leaf. */
 static bool land_in_nearest(struct thread_stack *stack, const struct flow_event *event)
 {
-    bool running = active_functions_count(&stack->open, event->function) > 0;
-    size_t nearest = find_nearest(stack, 0).suspended;
-    if (nearest == RUNNING)
+    bool running = active_functions_count(&stack->open, event->function) > 0 ||
+                   stack_switch_may_be_further_out(stack, event->function);
+    struct nearest_stack found = find_nearest(stack, 0);
+    size_t nearest = found.suspended;
+    bool may_be_unseen = stack_switch_misses_stacks(stack) && found.distance > UNWOUND &&
+                         !stack_switch_none_is_suspended(stack) && !stack->open.has_gogo;
+    if (nearest == RUNNING && ((running && !may_be_unseen) || found.distance <= PUSHED))
         return false;
-    if (nearest != NONE && is_open_in(stack, suspended_leaf(stack, nearest), event->function)) {
+    if (nearest < NONE && !may_be_unseen &&
+        is_open_in(stack, suspended_leaf(stack, nearest), event->function)) {
         stack_switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
         return false;
     }
-    if (!running) /* else a handler on a stack of its own is left */
+    bool unknown = !running || nearest == RUNNING || (may_be_unseen && !runs_handler(stack));
+    if (unknown) /* else a handler on a stack of its own is left */
         go_on_in_unknown(stack, event);
-    return !running;
+    return unknown;
 }
 
 /* A return or an indirect jump that ends a move: switches to the stack that continues. False: the

@@ -32,8 +32,11 @@ bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id lea
 static void add_running(struct thread_stack *stack)
 {
     struct stack_switch *state = state_of(stack);
+    uint64_t pointer = stack_pointer_move(stack).from;
+    if (state->top != 0 && pointer > state->top) /* it did not begin where it was first seen */
+        state->top = pointer;
     *(struct suspended_stack *)array_add(&state->suspended) =
-        (struct suspended_stack){stack->leaf, stack_pointer_move(stack).from, state->top};
+        (struct suspended_stack){stack->leaf, pointer, state->top};
     ++*suspended_addresses_slot(&state->addresses, thread_stack_leaf(stack)->return_address);
 }
 
@@ -97,6 +100,14 @@ static size_t find_suspended(const struct thread_stack *stack, size_t first, uin
     return index;
 }
 
+/* A recording that begins with a function may begin in the middle of the thread all the same: then that has a caller. */
+bool stack_switch_misses_stacks(const struct thread_stack *stack)
+{
+    const struct segment *first = stack->segments.elements;
+    return state_of(stack)->misses_stacks ||
+           (stack->segments.count > 0 && !thread_stack_is_root(stack, first->leaf));
+}
+
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
     struct array *candidates = &state_of(stack)->candidates;
@@ -104,6 +115,11 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
          i++)
         *(frame_id *)array_add(candidates) = suspended_at(stack, i);
     stack_moves_begin_in_one_of(stack, event);
+}
+
+bool stack_switch_may_be_further_out(const struct thread_stack *stack, function_id function)
+{
+    return stack_switch_none_is_suspended(stack) && thread_stack_was_open_before(stack, function);
 }
 
 bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t address)
@@ -160,7 +176,10 @@ bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_eve
     if (stack_pointer_moved(stack) || !stack_switch_is_suspended_at(stack, event->to))
         return false;
     suspend(stack);
-    stack_switch_continue_at(stack, event);
+    if (stack_switch_misses_stacks(stack) && !stack_pointer_is_recorded(stack))
+        stack_switch_begin(stack, event); /* it may be another one that continues there */
+    else
+        stack_switch_continue_at(stack, event);
     forget_oldest(stack); /* only now: the oldest may have been the one that continues */
     return true;
 }
@@ -282,6 +301,23 @@ static void decide(struct thread_stack *stack, struct segment *segment)
     candidates->count = 0;
 }
 
+/* The first code of the thread that was seen has no callers. */
+static bool is_first_of_thread(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return event->kind == FLOW_CALLER && event->to == 0 && stack->previous == FLOW_RESUME &&
+           stack->segments.count == 1 && stack->gaps.count == 0;
+}
+
+/* A recording that begins with the thread begins with a function, or with code that has no callers (after clone). */
+static void note_beginning(struct thread_stack *stack, const struct flow_event *event)
+{
+    bool loses_time = event->kind == FLOW_GAP && event->flags & FLOW_TIME_LOST;
+    if (loses_time || (!stack->started && !thread_stack_is_start(stack, event->to)))
+        state_of(stack)->misses_stacks = true;
+    else if (is_first_of_thread(stack, event))
+        state_of(stack)->misses_stacks = false;
+}
+
 static void begin(struct thread_stack *stack)
 {
     state_of(stack)->suspended = array_of(sizeof(struct suspended_stack));
@@ -298,6 +334,7 @@ const struct stack_rule stack_switch_rule = {
     .state_size = sizeof(struct stack_switch),
     .begin = begin,
     .end = end,
+    .before_event = note_beginning,
     .segment_ended = decide,
     .follow = {[FLOW_RETURN] = follow_return, [FLOW_JUMP] = stack_switch_to_suspended},
 };

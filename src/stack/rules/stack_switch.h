@@ -15,6 +15,9 @@
  * to it does not show which one continues. A segment begins then, and the returns that follow
  * decide: of several stacks that fit, the one that has waited longest. That is decided when the
  * segment ends, because the next switch depends on which stacks are suspended.
+ *
+ * A recording that begins in the middle of a thread may not have all of its stacks. What continues where a
+ * suspended stack would need not be that one then, and nothing is known of its callers until it returns to them.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_STACK_SWITCH_H
 #define MAGIC_TRACE_STACK_RULES_STACK_SWITCH_H
@@ -35,6 +38,7 @@ struct stack_switch {
     struct array candidates; /* frame_id: leaves of the stacks that may be the running one, if
                               * that is unknown */
     uint64_t top;            /* of the running stack, as in struct suspended_stack */
+    bool misses_stacks;      /* the recording does not begin with the thread, or has gaps */
 };
 
 static inline const struct array *stack_switch_suspended(const struct thread_stack *stack)
@@ -52,6 +56,9 @@ static inline bool stack_switch_may_continue_at(const struct thread_stack *stack
 {
     return suspended_addresses_may_hold(&stack->rules.stack_switch->addresses, address);
 }
+
+/* There may be stacks that were suspended before the first event, or in a gap. */
+bool stack_switch_misses_stacks(const struct thread_stack *stack);
 
 /* The stack pointer when the running stack began; 0: not recorded. */
 static inline uint64_t stack_switch_top(const struct thread_stack *stack)
@@ -72,6 +79,10 @@ void stack_switch_resume(struct thread_stack *stack, size_t index, frame_id fram
                          const struct flow_event *event);
 bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_event *event);
 void stack_switch_begin(struct thread_stack *stack, const struct flow_event *event);
+
+/* True if `function`, which is not active as far as the running stack is known, may be active further out in it. Where
+ * other stacks are suspended, it is as likely in one that was never seen. */
+bool stack_switch_may_be_further_out(const struct thread_stack *stack, function_id function);
 
 /* True if a suspended stack can continue at `address`. */
 bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t address);

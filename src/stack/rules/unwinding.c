@@ -98,11 +98,18 @@ static void land_in_active_function(struct thread_stack *stack, const struct flo
     stack_moves_land(stack, event, place_of(stack, event), fallback, activations.called_from_there);
 }
 
-/* The leaf's caller is known, but not what runs in the leaf's place. */
+/* Control continues in a function that is not active, as far as the stack is known. A recorded stack pointer says that it
+ * is the leaf's place; without one it can be anywhere, also on another stack. */
 static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
 {
-    stack_moves_land(stack, event, place_of(stack, event), thread_stack_parent(stack, stack->leaf),
-                     false);
+    if (stack_pointer_is_recorded(stack))
+        stack_moves_land(stack, event, place_of(stack, event),
+                         thread_stack_parent(stack, stack->leaf), false);
+    else if (stack_switch_may_be_further_out(stack, event->function))
+        stack_moves_land(stack, event, place_of(stack, event), thread_stack_placeholder(stack),
+                         false);
+    else
+        stack_switch_to_new(stack, event, 0);
 }
 
 static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)

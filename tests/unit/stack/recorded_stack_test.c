@@ -382,6 +382,35 @@ an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack(vo
     assert_spans(s, "m(a(b()uz?()$)$)$");
 }
 
+/* Boost.Context begins stacks at a label of make_fcontext, which main has called: below main's stack, and far above it. */
+static void a_stack_may_begin_in_the_middle_of_a_function(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'z');
+    return_after(s, at('m', 0x10));
+    call(s, at('m', 0x20), 's');
+    stack_pointer(s, ONE);
+    jump_loading_stack(s, at('z', 0x40), TWO);
+    call(s, at('z', 0x50), 'f');
+    assert_spans(s, "m(z()s()s)sz?(f()$)$");
+}
+
+/* Boost.Context's ontop_fcontext, with which a fiber ends. */
+static void a_suspended_stack_may_continue_with_a_function_on_top(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 's');
+    stack_pointer(s, MAIN);
+    jump_loading_stack(s, at('f', 0), ONE);
+    call(s, at('f', 0x10), 'e');
+    stack_pointer(s, ONE - 0x40);
+    jump_loading_stack(s, at('o', 0), MAIN);
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(s()s)sf(e()s)sm?(s?()to())$");
+}
+
 static void an_unwind_target_in_no_known_stack_begins_one(void **state)
 {
     struct scene *s = *state;
@@ -528,6 +557,8 @@ int main(void)
         RULE(the_nearest_may_have_pushed_more_before_it_was_left),
         RULE(the_running_stack_continues_if_it_is_the_nearest),
         RULE(an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack),
+        RULE(a_stack_may_begin_in_the_middle_of_a_function),
+        RULE(a_suspended_stack_may_continue_with_a_function_on_top),
         RULE(an_unwind_target_in_no_known_stack_begins_one),
         RULE(a_new_stack_below_others_is_not_in_their_place),
         RULE(a_return_to_a_function_start_near_the_pointer_is_a_tail_call),

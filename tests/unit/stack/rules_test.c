@@ -256,7 +256,7 @@ static void unmatched_returns_stay_below_the_last_known_caller(void **state)
     return_to(s, at('x', 0x33));
     return_to(s, at('y', 0x33));
     return_after(s, at('a', 0x10));
-    assert_spans(s, "a(b()uy?(x?()))$");
+    assert_spans(s, "a(b()ty?(x?()))$");
     assert_int_equal(repaired(s), 1);
 }
 

@@ -1,0 +1,11 @@
+/* How far apart the time stamps of a path log are, in bytes of log: for log.c and enter.S. Definitions alone, because the
+ * assembler reads this, too.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_STAMP_INTERVAL_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_STAMP_INTERVAL_H
+
+#define TR_FIRST_INTERVAL 256 /* where the pace is not known: at the beginning, after system calls */
+#define TR_INTERVAL_STEP 32   /* more, after a stamp that came early */
+#define TR_LARGEST_INTERVAL 2048
+
+#endif

@@ -1,0 +1,164 @@
+/* The recording's clock, with the test's own processes and the real time-stamp counter: it stands still while a thread
+ * works, for all threads, and goes on from there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/translator/clock.h"
+#include "runtime/translator/clock_state.h"
+#include "runtime/translator/system.h"
+
+#include <stdatomic.h>
+
+enum { MILLISECOND = 2000000 }; /* ticks */
+
+struct fixture {
+    struct tr_control control;
+    struct tr_process process;
+    struct tr_thread threads[2];
+};
+
+static struct fixture fixture;
+
+static int begin(void **state)
+{
+    fixture = (struct fixture){0};
+    fixture.control.options.start_tsc = tr_rdtsc();
+    fixture.control.options.tsc_hz = UINT64_C(1) << 60; /* no work takes long */
+    fixture.process.control = &fixture.control;
+    fixture.process.steals_time = true;
+    for (unsigned i = 0; i < 2; i++)
+        fixture.threads[i].process = &fixture.process;
+    *state = &fixture;
+    return 0;
+}
+
+static void wait_ticks(uint64_t ticks)
+{
+    for (uint64_t since = tr_rdtsc(); tr_rdtsc() - since < ticks;)
+        ;
+}
+
+static bool stands(struct fixture *here)
+{
+    return tr_clock_stands(atomic_load(&here->control.clock));
+}
+
+static void test_runs(void **state)
+{
+    struct fixture *here = *state;
+    uint64_t before = tr_rdtsc(), time = tr_time(&here->threads[0]);
+    assert_in_range(time, before, tr_rdtsc());
+}
+
+/* Other threads' clocks stand, too: what they do meanwhile cannot be later than what the worker does next. */
+static void test_stands_for_all(void **state)
+{
+    struct fixture *here = *state;
+    struct tr_thread *worker = &here->threads[0], *other = &here->threads[1];
+    tr_clock_begin_work(worker);
+    uint64_t standing = tr_time(worker);
+    wait_ticks(1000);
+    assert_int_equal(tr_time(other), standing);
+    tr_clock_end_work(worker);
+    assert_false(stands(here));
+    uint64_t stolen = atomic_load(&here->control.clock), now = tr_time(worker);
+    assert_true(stolen >= 1000);
+    assert_in_range(now, standing, tr_rdtsc() - stolen);
+}
+
+static void test_stands_until_the_last_has_ended(void **state)
+{
+    struct fixture *here = *state;
+    tr_clock_begin_work(&here->threads[0]);
+    uint64_t standing = tr_time(&here->threads[1]);
+    tr_clock_begin_work(&here->threads[1]);
+    assert_int_equal(tr_clock_workers(atomic_load(&here->control.clock)), 2);
+    tr_clock_end_work(&here->threads[0]);
+    assert_true(stands(here));
+    assert_int_equal(tr_time(&here->threads[0]), standing);
+    tr_clock_end_work(&here->threads[1]);
+    assert_false(stands(here));
+}
+
+/* As when the thread that works was killed. */
+static void test_goes_on_after_a_long_stand(void **state)
+{
+    struct fixture *here = *state;
+    here->control.options.tsc_hz = MILLISECOND * UINT64_C(1000);
+    tr_clock_begin_work(&here->threads[0]);
+    uint64_t standing = tr_time(&here->threads[0]);
+    wait_ticks(3 * MILLISECOND);
+    uint64_t time = tr_time(&here->threads[1]);
+    assert_false(stands(here));
+    assert_int_equal(atomic_load(&here->control.clock), MILLISECOND);
+    assert_true(time >= standing + 2 * MILLISECOND);
+    /* The thread that worked so long did so in its own time. */
+    tr_clock_end_work(&here->threads[0]);
+    assert_int_equal(atomic_load(&here->control.clock), MILLISECOND);
+    assert_true(tr_time(&here->threads[0]) >= time);
+}
+
+static void test_more_workers_than_can_be_counted(void **state)
+{
+    struct fixture *here = *state;
+    tr_clock_begin_work(&here->threads[0]);
+    uint64_t standing = tr_time(&here->threads[0]);
+    for (unsigned i = 0; i < 2000; i++)
+        tr_clock_begin_work(&here->threads[1]);
+    assert_true(stands(here));
+    assert_int_equal(tr_clock_standing(atomic_load(&here->control.clock),
+                                       here->control.options.start_tsc),
+                     standing);
+    for (unsigned i = 0; i < 2001; i++)
+        tr_clock_end_work(&here->threads[1]);
+    assert_false(stands(here));
+}
+
+static void test_host_clock(void **state)
+{
+    struct fixture *here = *state;
+    here->process.steals_time = false;
+    tr_clock_begin_work(&here->threads[0]);
+    assert_int_equal(atomic_load(&here->control.clock), 0);
+    uint64_t before = tr_rdtsc();
+    assert_true(tr_time(&here->threads[0]) >= before);
+    tr_clock_end_work(&here->threads[0]);
+    assert_int_equal(atomic_load(&here->control.clock), 0);
+}
+
+/* What the program read from the time-stamp counter itself. */
+static void test_time_of_the_past(void **state)
+{
+    struct fixture *here = *state;
+    uint64_t before = tr_rdtsc(), time_before = tr_time(&here->threads[0]);
+    tr_clock_begin_work(&here->threads[0]);
+    uint64_t standing = tr_time(&here->threads[0]);
+    wait_ticks(1000);
+    uint64_t within = tr_rdtsc();
+    assert_int_equal(tr_clock_convert(&here->process, within), standing);
+    tr_clock_end_work(&here->threads[0]);
+    assert_int_equal(tr_clock_convert(&here->process, within), standing);
+    assert_true(tr_clock_convert(&here->process, before) <= time_before);
+    uint64_t after = tr_rdtsc();
+    assert_int_equal(tr_clock_convert(&here->process, after),
+                     after - atomic_load(&here->control.clock));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        /* Without what the others leave in the history. */
+        cmocka_unit_test_setup(test_time_of_the_past, begin),
+        cmocka_unit_test_setup(test_runs, begin),
+        cmocka_unit_test_setup(test_stands_for_all, begin),
+        cmocka_unit_test_setup(test_stands_until_the_last_has_ended, begin),
+        cmocka_unit_test_setup(test_goes_on_after_a_long_stand, begin),
+        cmocka_unit_test_setup(test_more_workers_than_can_be_counted, begin),
+        cmocka_unit_test_setup(test_host_clock, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
