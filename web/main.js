@@ -71,7 +71,10 @@ async function start() {
   part('trace-name').textContent = info.name;
   part('trace-facts').textContent = `${info.spans.toLocaleString('en')} spans${info.sampled ? ' of samples' : ''}`;
   describeRecording(info);
-  if (info.damage !== null) notice(`The trace is damaged; what came before the damage is shown. ${info.damage}`);
+  const notices = [];
+  if (info.replaced !== null) notices.push(info.replaced);
+  if (info.damage !== null) notices.push(`The trace is damaged; what came before the damage is shown. ${info.damage}`);
+  if (notices.length > 0) notice(notices.join(' '));
 
   const state = new ViewState(info.duration);
   keepStateInUrl(state, window);

@@ -94,6 +94,7 @@ export class EmbeddedSource {
       sampled,
       recorded,
       damage,
+      replaced: null,
       spans: this.#tracks.reduce((sum, track) => sum + track.spans, 0),
       canPerfetto: false,
       tracks: this.#tracks,

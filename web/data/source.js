@@ -7,7 +7,7 @@
  *   first: number, last: number, kind: 'thread' | 'hits'}} Track
  * @typedef {{id: number, name: string, pid: number, unit: string}} Counter
  * @typedef {{id: string, name: string, duration: number, wallClock: string | null, spans: number, sampled: boolean,
- *   recorded: string | null, damage: string | null,
+ *   recorded: string | null, damage: string | null, replaced: string | null,
  *   canPerfetto: boolean, tracks: Track[], counters: Counter[], markCount: number}} TraceInfo
  * @typedef {{name: string, group: number, colour: 'own' | 'library' | 'kernel' | 'inlined' | 'special', calls: number}} FunctionInfo
  * @typedef {{track: number, depth: number, start: number, end: number}} Place where a span is; enough to find it again

@@ -97,6 +97,7 @@ static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *erro
     ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     struct stopped_thread thread = {.tid = tid};
     array_add_all(&stopped->threads, &thread, 1);
+    stopped->seized++;
     return true;
 }
 
@@ -219,13 +220,13 @@ static bool wait_for_all(struct stopped_threads *stopped, uint64_t deadline, str
 /* Threads that had not been seized may have created others: until there are no new ones. */
 static bool stop_all(struct stopped_threads *stopped, struct error *error)
 {
-    size_t before;
+    size_t seized;
     do {
-        before = stopped->threads.count;
+        seized = stopped->seized;
         if (!seize_all(stopped, error) ||
             !wait_for_all(stopped, now_ms() + PATIENCE_MS + stopped->threads.count, error))
             return false;
-    } while (before != stopped->threads.count);
+    } while (seized != stopped->seized);
     return stopped->threads.count > 0 ||
            error_set(error, ERROR_NOT_FOUND, "process %d has ended", (int)stopped->pid);
 }

@@ -32,6 +32,7 @@ struct stopped_threads {
     pid_t pid;
     int memory;           /* /proc/PID/mem, for reading and writing */
     struct array threads; /* of struct stopped_thread */
+    size_t seized;        /* how many there were, also of those that have ended */
 };
 
 /* False: nothing has changed; the error's text is the end of a sentence ("it is traced already"). Waits about a tenth of a second

@@ -64,13 +64,6 @@ static void write_counter(struct json_text *json, const struct trace_index *inde
     json_text_close(json, '}');
 }
 
-static void write_damage(struct json_text *json, const char *damage, bool changed)
-{
-    char *words = damage && changed ? memory_format("%s\n%s", TRACE_CHANGED, damage) : NULL;
-    json_text_member_string(json, "damage", words ? words : changed ? TRACE_CHANGED : damage);
-    free(words);
-}
-
 static void write_wall_clock(struct json_text *json, uint64_t wall_clock)
 {
     json_text_key(json, "wallClock");
@@ -100,7 +93,8 @@ bool answer_trace(const struct query *query, struct http_answer *answer, struct 
     json_text_key(&json, "sampled");
     json_text_bool(&json, facts->sampled);
     json_text_member_string(&json, "recorded", facts->recorded);
-    write_damage(&json, facts->damage, is_file && !is_there);
+    json_text_member_string(&json, "damage", facts->damage);
+    json_text_member_string(&json, "replaced", is_file && !is_there ? TRACE_CHANGED : NULL);
     json_text_key(&json, "canPerfetto");
     json_text_bool(&json, is_there);
     json_text_key(&json, "tracks");
