@@ -1,6 +1,7 @@
 """Times: the emulator's translation is left out of them, effects follow their causes, instruction time
 repeats."""
 import json
+import shutil
 import statistics
 import time
 
@@ -146,3 +147,17 @@ class Instructions(harness.TestCase):
 
 class InstructionsTranslated(Instructions):
     ENGINE = "translator"
+
+    def test_exceptions_repeat(self):
+        """five runs of C++ exceptions with -clock instructions give the same trace, however their code was translated"""
+        if not shutil.which("g++"):
+            self.skipTest("g++ is not installed")
+        program = harness.compile_program("many_throws", ["-Wl,--no-as-needed", "-lstdc++"],
+                                          harness.PROGRAMS / "many_throws.cpp")
+        traces = set()
+        for _ in range(5):
+            output = self.folder / "same.fxt"
+            finished = self.magic_trace("run", "-clock", "instructions", "-full-execution", "-o", output, program)
+            self.assertEqual(finished.status, 0, finished.stderr)
+            traces.add(output.read_bytes())
+        self.assertEqual(len(traces), 1)

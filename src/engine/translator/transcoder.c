@@ -266,8 +266,10 @@ static void take_ways(struct transcoder *transcoder, const struct pt_block_run *
                       size_t count)
 {
     const struct pt_run_stack stack = {&transcoder->calls.pointer, return_to, transcoder};
+    /* Where a PSB comes must not depend on how the program was translated, which differs from run to run. */
+    bool by_blocks = transcoder->timeline.counts_instructions;
     for (size_t taken = 0; taken < count; taken++) {
-        if (begins(transcoder->encoder, runs + taken, count - taken))
+        if (!by_blocks && begins(transcoder->encoder, runs + taken, count - taken))
             taken += pt_block_runs_take(transcoder->encoder, runs + taken, count - taken, &stack);
         if (taken < count && runs[taken]->parts)
             step_way(transcoder, way_of(runs[taken]));
