@@ -2,10 +2,12 @@
 #include "base/large_stack.h"
 #include "base/shrunk_files.h"
 #include "cli/command.h"
+#include "cli/first_steps.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_flag(const char *argument, const char *name)
 {
@@ -53,6 +55,10 @@ static void outlive_file_limit(void)
 
 int main(int argc, char **argv)
 {
+    if (argc < 2 && isatty(STDOUT_FILENO)) {
+        first_steps_print();
+        return 0;
+    }
     if (argc < 2) {
         fputs("magic-trace: no command was given. `magic-trace help` lists them; to trace a "
               "program: `magic-trace run PROGRAM`.\n",

@@ -150,6 +150,19 @@ class CommandLine(harness.TestCase):
             self.assertIn(f"Usage: magic-trace {command}".encode(), pages.pop())
         self.assertEqual(self.magic_trace("-version").stdout, self.magic_trace("version").stdout)
 
+    def test_first_steps(self):
+        """magic-trace alone: in a terminal what to do next, with the trace that is there; else an error"""
+        finished = self.magic_trace()
+        self.assertEqual((finished.status, finished.stdout), (2, b""))
+        self.assertIn(b"magic-trace help", finished.stderr)
+        for has_trace in False, True:
+            if has_trace:
+                (self.folder / "trace.fxt.gz").write_bytes(b"")
+            finished = harness.run(["script", "-qec", harness.Settings.binary, "/dev/null"], cwd=self.folder)
+            self.assertEqual(finished.status, 0, finished.stdout)
+            self.assertIn(b"magic-trace run ./program", finished.stdout)
+            self.assertEqual(b"magic-trace view trace.fxt.gz" in finished.stdout, has_trace)
+
     def test_doctor(self):
         """doctor names the engine that will be used"""
         finished = self.magic_trace("doctor")

@@ -27,10 +27,12 @@ class PtEngine(harness.TestCase):
         return re.sub(rb"^tid \d+ ", b"", finished.stdout, flags=re.MULTILINE).splitlines()
 
     def tree(self, directory):
-        """The calls with their times, without the line that names the thread."""
+        """The calls with their times, without the lines that name the recorder and the thread."""
         finished = self.magic_trace("report", "-tree", directory)
         self.assertEqual(finished.status, 0, finished.stderr)
-        return finished.stdout.split(b"\n", 1)[1]
+        head, calls = finished.stdout.split(b"duration  call\n", 1)
+        self.assertIn(b"recursion", head)
+        return calls
 
     def test_everything(self):
         """what is kept whole decodes to the same calls at the same times, and perf sees no error in it"""
