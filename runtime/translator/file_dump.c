@@ -13,8 +13,7 @@ enum { FILE_TYPE = 0170000, REGULAR_FILE = 0100000 }; /* S_IFMT, S_IFREG */
 /* As file_version of engine/packets/file_version.h. */
 static uint64_t version_of(const struct stat *status)
 {
-    uint64_t written =
-        (uint64_t)status->st_mtime * 1000000000 + (uint64_t)status->st_mtime_nsec;
+    uint64_t written = (uint64_t)status->st_mtime * 1000000000 + (uint64_t)status->st_mtime_nsec;
     return (written ^ (uint64_t)status->st_size << 40) | 1;
 }
 
@@ -66,8 +65,8 @@ static uint64_t copy_if_new(struct tr_process *process, int64_t descriptor, uint
 {
     struct stat status;
     if (tr_syscall(__NR_fstat, (uint64_t)descriptor, (uint64_t)&status, 0) != 0 ||
-        (status.st_mode & FILE_TYPE) != REGULAR_FILE || status.st_ino != inode || status.st_size <= 0 ||
-        status.st_size > LARGEST_KEPT_FILE)
+        (status.st_mode & FILE_TYPE) != REGULAR_FILE || status.st_ino != inode ||
+        status.st_size <= 0 || status.st_size > LARGEST_KEPT_FILE)
         return 0;
     uint64_t version = version_of(&status);
     if (!is_copied(process->control, inode, version) && !copy(process, descriptor, &status))

@@ -4,8 +4,10 @@
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_STAMP_INTERVAL_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_STAMP_INTERVAL_H
 
-#define TR_FIRST_INTERVAL 256 /* where the pace is not known: at the beginning, after system calls */
-#define TR_INTERVAL_STEP 32   /* more, after a stamp that came early */
+/* Where the pace is not known: at the beginning, after system calls. */
+#define TR_FIRST_INTERVAL 256
+/* More, after a stamp that came early. */
+#define TR_INTERVAL_STEP 32
 #define TR_LARGEST_INTERVAL 2048
 
 #endif

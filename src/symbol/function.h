@@ -24,7 +24,7 @@ struct function {
     const char *symbol; /* as in the symbol table; NULL for special and nameless functions */
     const char *object; /* path of the object, "[JIT]" for JIT code; NULL for special ones */
     enum code_owner owner;
-    bool inlined; /* into others: see symbols_inlined */
+    bool inlined;        /* into others: see symbols_inlined */
     uint64_t start, end; /* addresses in the object (p_vaddr based; of JIT code: in the process),
                             end exclusive */
 };

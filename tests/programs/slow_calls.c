@@ -167,7 +167,8 @@ static void request_recursion(int is_slow)
 
 static int compare(const void *a, const void *b)
 {
-    return (*(const unsigned *)a > *(const unsigned *)b) - (*(const unsigned *)a < *(const unsigned *)b);
+    return (*(const unsigned *)a > *(const unsigned *)b) -
+           (*(const unsigned *)a < *(const unsigned *)b);
 }
 
 __attribute__((noinline)) static void sort_rows(unsigned count)
@@ -352,14 +353,15 @@ static const struct {
     const char *reason;
     void (*handle)(int is_slow);
 } requests[] = {
-    {"rehash", request_rehash},   {"extra_loop", extra_loop},
-    {"attempt", request_retry},   {"collect_garbage", request_gc},
-    {"initialise", request_lazy}, {"scan_rows", request_scan},
-    {"descend", request_recursion}, {"sort_rows", request_sort},
-    {"parse_field", request_field}, {"answer_from_store", request_miss},
+    {"rehash", request_rehash},           {"extra_loop", extra_loop},
+    {"attempt", request_retry},           {"collect_garbage", request_gc},
+    {"initialise", request_lazy},         {"scan_rows", request_scan},
+    {"descend", request_recursion},       {"sort_rows", request_sort},
+    {"parse_field", request_field},       {"answer_from_store", request_miss},
     {"check_permission", request_checks}, {"update_account", request_lock},
-    {"wait_for_answer", request_read}, {"back_off", request_sleep},
-    {"flush_log", request_log}, {"on_alarm", request_signal}, {"_dl_fixup", request_binding},
+    {"wait_for_answer", request_read},    {"back_off", request_sleep},
+    {"flush_log", request_log},           {"on_alarm", request_signal},
+    {"_dl_fixup", request_binding},
 };
 
 __attribute__((noinline)) static void handle_request(void (*handle)(int), int is_slow)

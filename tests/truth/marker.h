@@ -41,7 +41,8 @@ static int truth_find_object(struct dl_phdr_info *object, size_t size, void *fou
     for (unsigned i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &object->dlpi_phdr[i];
         uintptr_t start = object->dlpi_addr + header->p_vaddr;
-        if (header->p_type != PT_LOAD || caller->address < start || caller->address >= start + header->p_memsz)
+        if (header->p_type != PT_LOAD || caller->address < start ||
+            caller->address >= start + header->p_memsz)
             continue;
         caller->offset = caller->address - start + header->p_offset;
         truth_name_object(caller, object->dlpi_name);

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LARGEST_KEPT_FILE = 32 << 20 }; /* bytes; copying this much takes some hundredths of a second */
+/* Bytes: copying this much takes some hundredths of a second. */
+enum { LARGEST_KEPT_FILE = 32 << 20 };
 
 static inline bool path_is_of_the_system(const char *path)
 {

@@ -46,7 +46,8 @@ static bool store_dumped(const struct translator_arena *arena, const char *direc
 static uint64_t keep_file(const struct translator_arena *arena, const char *directory,
                           const struct logged_mapping *mapping)
 {
-    uint64_t ran = mapping->version, kept = kept_file_copy(directory, mapping->path, mapping->inode);
+    uint64_t ran = mapping->version,
+             kept = kept_file_copy(directory, mapping->path, mapping->inode);
     return ran && kept != ran && store_dumped(arena, directory, mapping) ? ran : kept;
 }
 

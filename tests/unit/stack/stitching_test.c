@@ -161,8 +161,7 @@ static void what_has_no_caller_in_common_is_apart(void **state)
     assert_spans(s, "m(a()g)g!n?(a?())$");
 }
 
-static void
-an_unwind_target_in_a_function_never_seen_may_turn_out_to_have_callers(void **state)
+static void an_unwind_target_in_a_function_never_seen_may_turn_out_to_have_callers(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));

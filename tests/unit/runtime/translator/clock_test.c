@@ -110,9 +110,9 @@ static void test_more_workers_than_can_be_counted(void **state)
     for (unsigned i = 0; i < 2000; i++)
         tr_clock_begin_work(&here->threads[1]);
     assert_true(stands(here));
-    assert_int_equal(tr_clock_standing(atomic_load(&here->control.clock),
-                                       here->control.options.start_tsc),
-                     standing);
+    assert_int_equal(
+        tr_clock_standing(atomic_load(&here->control.clock), here->control.options.start_tsc),
+        standing);
     for (unsigned i = 0; i < 2001; i++)
         tr_clock_end_work(&here->threads[1]);
     assert_false(stands(here));
