@@ -221,8 +221,8 @@ struct tr_process {
     uint32_t running; /* atomic: threads that run in the cache, vforked ones not counted */
     /* of `actions`, and of changing the kernel's dispositions together with them */
     uint32_t action_lock;
-    bool
-        taken_over; /* the dispositions of a process that had begun natively: by its first thread */
+    /* The dispositions of a process that had begun natively: by its first thread. */
+    bool taken_over;
     struct tr_action actions[TR_SIGNALS]; /* what the program set, by signal number - 1 */
     uint64_t fsgsbase;                    /* bool: the kernel allows WRGSBASE */
     bool files_forbidden; /* the program's seccomp filter may kill it for looking at files */
