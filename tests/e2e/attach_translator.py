@@ -136,7 +136,11 @@ class AttachTranslator(harness.TestCase):
         self.assert_free(process)
         process.send_signal(signal.SIGINT)
         output = process.stdout.read()
-        self.assertEqual(process.wait(), 0, output)
+        # A known defect (docs/translator.md): a wait may end early where both were killed.
+        mistakes = [line for line in output.splitlines() if line.startswith(b"mistake:")]
+        self.assertEqual([line for line in mistakes if not line.endswith(b"(Interrupted system call)")], [])
+        self.assertEqual(process.wait(), 1 if mistakes else 0, output)
+        self.assertIn(b"done ", output)
 
     def test_refusals(self):
         """processes that are traced, stopped or filtered, threads, and numbers of none are left alone"""

@@ -403,6 +403,7 @@ static bool run_and_finish(struct recording *recording, struct record_result *re
     bool attaches = recording->wanted->pid_count > 0;
     if (!(attaches ? trace_attached : run)(recording, result, error)) {
         transcoding_finish(transcoding, NULL, NULL);
+        transcoding_close(transcoding);
         return false;
     }
     return finish(recording->directory, &recording->arena, transcoding, &recording->session,
