@@ -38,7 +38,7 @@ def files_of_tasks(pid, name):
     """Of all threads; none when the process has ended meanwhile."""
     try:
         return list(pathlib.Path(f"/proc/{pid}/task").glob(f"*/{name}"))
-    except FileNotFoundError:
+    except OSError:
         return []
 
 
