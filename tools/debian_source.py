@@ -1,7 +1,7 @@
 """Fetches the source of Debian's packages from where the system gets its packages.
 
 By apt-get: the deb lines that are configured are repeated as deb-src lines in a folder of ours, with all state of apt
-there too. The system's own configuration is read and left alone, and nothing is installed.
+there too. The system's own configuration is read and left alone, and no package is installed.
 """
 import os
 import pathlib

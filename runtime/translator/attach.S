@@ -1,11 +1,10 @@
 /* See attachment.h. Where the recorder starts stopped threads of a process that it takes over or lets go. */
 #include "runtime/translator/attachment.h"
+#include "runtime/translator/restore_registers.inc"
 
 #define LEAVING_MASK 0x40
 #define REGISTER(number) tr_attachment + TR_ATTACH_REGISTERS + 8 * (number)
 #define FLAGS_USUAL 0x202
-#define SIG_SETMASK 2
-#define SYS_RT_SIGPROCMASK 14
 
     .section .attachment, "awx", @progbits
     .globl tr_attachment
@@ -39,32 +38,13 @@ carry:
     lea tr_attachment(%rip), %rdi
     call *%rax
 
-/* Natively, as the kernel would go on: nothing is pushed below the program's stack pointer, and a system call that has a
+/* Natively, as the kernel would go on: no push goes below the program's stack pointer, and a system call that has a
  * restart block keeps it, which rt_sigreturn would not. A signal may come as soon as the mask is set. */
     pushq 16 * 8 + TR_ATTACH_REGISTERS + tr_attachment(%rip)
     popfq
     mov REGISTER(4)(%rip), %rsp
-    mov $SYS_RT_SIGPROCMASK, %eax
-    mov $SIG_SETMASK, %edi
-    lea tr_attachment + LEAVING_MASK(%rip), %rsi
-    mov $0, %edx
-    mov $8, %r10d
-    syscall
-    mov REGISTER(0)(%rip), %rax
-    mov REGISTER(1)(%rip), %rcx
-    mov REGISTER(2)(%rip), %rdx
-    mov REGISTER(3)(%rip), %rbx
-    mov REGISTER(5)(%rip), %rbp
-    mov REGISTER(6)(%rip), %rsi
-    mov REGISTER(7)(%rip), %rdi
-    mov REGISTER(8)(%rip), %r8
-    mov REGISTER(9)(%rip), %r9
-    mov REGISTER(10)(%rip), %r10
-    mov REGISTER(11)(%rip), %r11
-    mov REGISTER(12)(%rip), %r12
-    mov REGISTER(13)(%rip), %r13
-    mov REGISTER(14)(%rip), %r14
-    mov REGISTER(15)(%rip), %r15
+    SET_SIGNAL_MASK tr_attachment + LEAVING_MASK
+    RESTORE_REGISTERS tr_attachment + TR_ATTACH_REGISTERS
     jmp *REGISTER(17)(%rip)
 
 /* rdi: struct tr_thread; the stack is its own, and the gs base is set. */

@@ -55,7 +55,7 @@ static bool is_in_way(uint64_t region, uint64_t size, uint64_t heap_end, uint64_
     return region + size > heap_end && region < heap_end + room;
 }
 
-/* One of the places near the code that leaves the heap `room`; NULL when there is none. Those below the code come first:
+/* One of the places near the code that leaves the heap `room`; or NULL. Those below the code come first:
  * above a program is its heap. */
 static uint8_t *map_with_room(uint64_t pc, uint64_t heap_end, uint64_t room)
 {

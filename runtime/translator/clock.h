@@ -1,7 +1,7 @@
 /* The recording's clock: the time-stamp counter without what the runtime itself used up.
  *
  * Ticks. One clock for all threads, which stands still while one of them works on the runtime's account, for a
- * millisecond at most (clock_state.h). A thread's time never goes back. With -clock host nothing is taken off.
+ * millisecond at most (clock_state.h). A thread's time never goes back. With -clock host it is the TSC itself.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_H

@@ -28,7 +28,6 @@
 #define FLAG_AC 0x40000
 #define FLAGS_USUAL 0x202
 #define STAMP_WORD 0xf0200000 /* TR_EVENT_WORD(TR_STAMP, 0) */
-#define CLEARED_AHEAD 0x2000 /* TR_CLEARED */
 
 .macro ENTRY name
     .globl \name
@@ -203,7 +202,7 @@ ENTRY tr_leave_check
 8:  mov %rax, %gs:STAMP_INTERVAL
     add %r11, %rax
     mov %rax, %gs:LIMIT
-    lea CLEARED_AHEAD(%r11), %rax
+    lea TR_CLEARED_AHEAD(%r11), %rax
     mov %gs:CLEARED, %rdx
     jmp 4f
 3:  movq $0, (%rdx)

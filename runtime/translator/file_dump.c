@@ -1,6 +1,6 @@
 #include "runtime/translator/file_dump.h"
 
-#include "engine/packets/system_path.h"
+#include "engine/packets/kept_file_rules.h"
 #include "runtime/translator/code_dump.h"
 #include "runtime/translator/system.h"
 
@@ -10,11 +10,10 @@
 
 enum { FILE_TYPE = 0170000, REGULAR_FILE = 0100000 }; /* S_IFMT, S_IFREG */
 
-/* As file_version of engine/packets/file_version.h. */
 static uint64_t version_of(const struct stat *status)
 {
-    uint64_t written = (uint64_t)status->st_mtime * 1000000000 + (uint64_t)status->st_mtime_nsec;
-    return (written ^ (uint64_t)status->st_size << 40) | 1;
+    return kept_file_version((uint64_t)status->st_mtime, (uint64_t)status->st_mtime_nsec,
+                             (uint64_t)status->st_size);
 }
 
 static bool is_copied(struct tr_control *control, uint64_t inode, uint64_t version)

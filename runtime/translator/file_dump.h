@@ -2,7 +2,7 @@
  * those do that unpack their libraries into a temporary folder.
  *
  * Used by code_pages.c, under process->lock, when code of a file first runs. A file is copied once in a recording, unless
- * it is the system's or large (engine/packets/system_path.h). The recorder writes those copies into the recording that
+ * it is the system's or large (engine/packets/kept_file_rules.h). The recorder writes those copies into the recording that
  * have no file any more (engine/translator/kept_dumps.h).
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_FILE_DUMP_H

@@ -325,7 +325,7 @@ enum tr_event {
                      first one after TR_FORKED */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP, /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
-    TR_LOST,   /* u64 time: log was given up here; nothing is known of what ran before this */
+    TR_LOST,   /* u64 time: log was given up here; what ran before this is unknown */
     TR_FORKED, /* u64 time: first record of a child after fork or vfork, which goes on where its parent called it, and of a
                     thread that was taken over: it has callers */
     TR_EVENT_KINDS,

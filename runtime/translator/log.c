@@ -24,6 +24,7 @@ enum {
 };
 
 _Static_assert(CHECK_STEP + TR_CLEARED + LINE < PRIVATE_RING - SLACK, "enter.S stays in the ring");
+_Static_assert(TR_CLEARED_AHEAD == TR_CLEARED, "enter.S clears as much");
 _Static_assert(LEAST_ROOM >= LARGEST_STACK_COPY + CHECK_STEP + SLACK,
                "all that is written at once fits into the smallest ring");
 

@@ -1,4 +1,5 @@
-/* How far apart the time stamps of a path log are, in bytes of log: for log.c and enter.S. Definitions alone, because the
+/* How far apart the time stamps of a path log are, and how much is cleared ahead at each, in bytes of log: for log.c and
+ * enter.S. Definitions alone, because the
  * assembler reads this, too.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_STAMP_INTERVAL_H
@@ -9,5 +10,7 @@
 /* More, after a stamp that came early. */
 #define TR_INTERVAL_STEP 32
 #define TR_LARGEST_INTERVAL 2048
+/* TR_CLEARED of layout.h. */
+#define TR_CLEARED_AHEAD 0x2000
 
 #endif

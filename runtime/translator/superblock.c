@@ -307,10 +307,10 @@ static bool leads_back(const struct tr_way *block)
     }
 }
 
-/* Every loop needs a place where the log pointer is compared with its limit, which writes the flags: before the first
- * item where they are dead, in the superblock that may lead back. A loop with an instruction that writes all flags has
- * one, as such an instruction lies before each conditional jump. Other loops are made of LOOP, JRCXZ, indirect
- * branches, or of nothing but jumps. */
+/* Every loop needs a place where the log pointer is compared with its limit, which writes the flags: in each superblock
+ * that may lead back, before its first item where they are dead. There is such an item where an instruction writes all
+ * flags, as one does before most conditional jumps. A superblock without one that jumps backward saves the flags around the
+ * comparison (needs_test). */
 static void find_check(struct tr_superblock *superblock)
 {
     unsigned at = 0, back = 0;

@@ -19,7 +19,7 @@ bool tr_sys_vsyscall(struct tr_thread *thread, uint64_t pc);
  * one: by exec). */
 void tr_process_begun(struct tr_thread *thread, const struct tr_start *start);
 
-/* processes.c: a slot for a thread's log. UINT32_MAX, and counted as lost: there is none. */
+/* processes.c: a slot for a thread's log. UINT32_MAX, counted as lost: all are in use. */
 uint32_t tr_slot_reserve(struct tr_control *control);
 
 /* processes.c: clone, clone3, fork, vfork, exit, exit_group; exec.c: execve, execveat. Return what the program gets, or

@@ -27,7 +27,7 @@ struct explained_cause {
     int64_t extra;           /* ns; all add up to that of the explanation, rounded */
     int share;               /* tenths of a per cent; all add up to 1000 */
     const char *work;        /* what it is known to be ("waiting for a lock"); NULL: not known */
-    uint64_t ordinal;        /* of the longest call of `group` in a slow call; 0: there is none */
+    uint64_t ordinal;        /* of the longest call of `group` in a slow call; 0: no call */
     struct call_place place; /* of that call */
     struct array path;       /* of uint32_t, groups: from the function to the carrier */
 };

@@ -14,7 +14,7 @@ struct function_choice {
 };
 
 /* A function is meant by its name, also without its parameters ("f" for "f(int)"), or by its
- * symbol. ERROR_NOT_FOUND, with similar names, when there is none; ERROR_USAGE, with their names,
+ * symbol. ERROR_NOT_FOUND, with similar names, when no function fits; ERROR_USAGE, with their names,
  * when there are several, or for call number 0. */
 bool function_choose(const struct trace_index *index, const char *text,
                      struct function_choice *choice, struct error *error);

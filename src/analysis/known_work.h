@@ -7,7 +7,7 @@
 #ifndef MAGIC_TRACE_ANALYSIS_KNOWN_WORK_H
 #define MAGIC_TRACE_ANALYSIS_KNOWN_WORK_H
 
-/* "waiting for a lock" or the like; NULL: nothing is known of a function of this name. */
+/* "waiting for a lock" or the like; NULL: an unknown function. */
 const char *known_work(const char *function);
 
 #endif

@@ -59,7 +59,7 @@ static bool have_same_place(const struct single *a, const struct single *b)
 
 typedef bool pair_test(const struct single *a, const struct single *b);
 
-/* The only one of the other side that fits; NULL: there is none, or several. */
+/* The only one of the other side that fits; NULL: none fits, or several. */
 static struct single *find_only(const struct single *single, struct single *all, size_t count,
                                 pair_test *fits)
 {

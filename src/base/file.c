@@ -113,6 +113,21 @@ void file_unmap(struct file_view *view)
     *view = (struct file_view){0};
 }
 
+bool file_read_exactly(int descriptor, void *bytes, size_t size)
+{
+    char *next = bytes;
+    while (size > 0) {
+        ssize_t got = read(descriptor, next, size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        next += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
 char *file_read_descriptor(int descriptor, const char *path, size_t *size, struct error *error)
 {
     size_t used = 0, capacity = 4096;

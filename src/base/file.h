@@ -37,6 +37,9 @@ bool file_spool(int descriptor, const char *path, struct error *error);
  * *size does not count follows the bytes. The caller frees. NULL on error. `size` may be NULL. */
 char *file_read(const char *path, size_t *size, struct error *error);
 
+/* Reads `size` bytes of a file, pipe or socket. False: it ended or failed before. */
+bool file_read_exactly(int descriptor, void *bytes, size_t size);
+
 /* As file_read, of an open file, from its current position; `path` is for the message only. The
  * descriptor stays the caller's. */
 char *file_read_descriptor(int descriptor, const char *path, size_t *size, struct error *error);

@@ -32,15 +32,21 @@ const struct export_format export_bolt = {
               "`perf2bolt -pa -p FILE -o OUT PROGRAM`.",
 };
 
+static const struct counts_writer {
+    const struct export_format *format;
+    void (*write)(const struct counts_export *export, FILE *stream);
+} writers[] = {
+    {&export_callgrind, export_callgrind_write},
+    {&export_lcov, export_lcov_write},
+    {&export_bolt, export_bolt_write},
+};
+
 static void write_counts(const struct export_format *format, const struct counts_export *export,
                          FILE *stream)
 {
-    if (format == &export_callgrind)
-        export_callgrind_write(export, stream);
-    else if (format == &export_lcov)
-        export_lcov_write(export, stream);
-    else
-        export_bolt_write(export, stream);
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (writers[i].format == format)
+            writers[i].write(export, stream);
 }
 
 /* The caller frees; NULL: it is unknown. */

@@ -19,7 +19,7 @@ struct installed_file {
 extern const struct installed_file installed_files[];
 extern const size_t installed_file_count;
 
-/* NULL when there is none at that path. */
+/* NULL: no file has that path. */
 const struct installed_file *installed_file_find(const char *path);
 
 #endif

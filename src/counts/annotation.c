@@ -67,7 +67,7 @@ static void print_branches(const struct annotation *annotation, const struct cod
         fprintf(annotation->stream, "%26s-> %zu more\n", "", targets - TARGETS_SHOWN);
 }
 
-/* Prints the instruction; returns its size, 0 if there is none. */
+/* Prints the instruction; returns its size, 0: no instruction could be decoded. */
 static uint32_t print_instruction(struct annotation *annotation, const struct code_place_key *place,
                                   uint64_t address)
 {

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Prints every function of that name of which some code ran. ERROR_NOT_FOUND: there is none. */
+/* Prints every function of that name of which some code ran. ERROR_NOT_FOUND: no such function ran. */
 bool annotation_print(const struct code_counts *counts, const char *function, FILE *stream,
                       struct error *error);
 

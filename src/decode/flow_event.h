@@ -6,7 +6,7 @@
  *
  * In functions with inlined ones control also moves from one to another without any branch. That
  * is a FLOW_INLINED. None says what is known already: after a CALL, or a JUMP into another
- * function, nothing is inlined at its beginning; a RETURN goes back to what was inlined at the call.
+ * function, without inlined functions at its beginning; a RETURN goes back to what was inlined at the call.
  */
 #ifndef MAGIC_TRACE_DECODE_FLOW_EVENT_H
 #define MAGIC_TRACE_DECODE_FLOW_EVENT_H

@@ -33,7 +33,7 @@ void context_tree_begin_call(struct context_tree *tree, enum context_side side)
     tree->active.count = 0;
 }
 
-/* The node with this group from `number` up to the root; `otherwise` when there is none. */
+/* The node with this group from `number` up to the root; or `otherwise`. */
 static uint32_t find_around(const struct context_tree *tree, uint32_t number, uint32_t group,
                             uint32_t otherwise)
 {

@@ -12,7 +12,7 @@ static bool is_word(char letter)
     return isalnum((unsigned char)letter) || letter == '_' || (letter & 0x80);
 }
 
-/* The bracket that closes the one at `open`; NULL: there is none. */
+/* The bracket that closes the one at `open`; NULL: it stays open. */
 static const char *find_closing(const char *open, char opening, char closing)
 {
     int depth = 0;

@@ -24,7 +24,7 @@ static inline void inlined_frames_begin(struct thread_stack *stack, frame_id fra
         inlined_frames_set(stack, frame, INLINED_NONE);
 }
 
-/* What is inlined at `address` of the frame's function. False: nothing is in that function. */
+/* What is inlined at `address` of the frame's function. False: that function has no inlined code. */
 bool inlined_frames_find(const struct thread_stack *stack, frame_id frame, uint64_t address,
                          inlined_id *inlined);
 

@@ -44,7 +44,7 @@ struct code_view {
     enum go_role (*go_role)(void *context, function_id function);
 };
 
-/* What is inlined in the code of the thread's process; all NULL: nothing is. */
+/* What is inlined in the code of the thread's process; all NULL: no function is. */
 struct inlined_view {
     void *context;
     /* As symbols_inlined_in and symbols_inlined. */

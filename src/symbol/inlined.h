@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Each time that a function is inlined somewhere has a number of its own, dense, never reused.
- * INLINED_NONE: nothing is inlined, the code is that of the function itself. */
+ * INLINED_NONE: the code is that of the function itself. */
 typedef uint32_t inlined_id;
 
 enum { INLINED_NONE = 0 };

@@ -40,7 +40,7 @@ struct inlined_call {
 struct inlined_code {
     struct array nesting; /* of struct inlined_nesting; [0] is the function itself */
     struct array calls;   /* of struct inlined_call, parallel; [0] is unused */
-    struct array runs;    /* of struct inlined_run; empty: nothing is inlined there */
+    struct array runs;    /* of struct inlined_run; empty: no inlined code */
 };
 
 /* Leaves out short calls of functions of libraries: dereferenced iterators, moved pointers,

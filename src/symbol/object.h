@@ -23,7 +23,7 @@
 
 /* What is inlined where in a range of code. */
 struct inlined_map {
-    size_t count;              /* 0: nothing is */
+    size_t count;              /* 0: no function is */
     struct inlined_run runs[]; /* `innermost` is an inlined_id of the object's `struct symbols` */
 };
 

@@ -558,7 +558,7 @@ void symbols_find_inlined(struct symbols *symbols)
     symbols->finds_inlined = true;
 }
 
-/* The run around the object's own `address`, in a range whose map has been made; NULL: nothing is
+/* The run around the object's own `address`, in a range whose map has been made; NULL: no function is
  * inlined there. */
 static const struct inlined_run *run_in_object(const struct object *object, uint64_t address)
 {

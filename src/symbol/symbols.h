@@ -72,7 +72,7 @@ struct inlined_place symbols_inlined_at(struct symbols *symbols, const struct ma
                                         uint64_t address);
 
 /* What is inlined at `address` of a function that begins, or a part of which begins, at `start` in
- * the process. False: nothing is in that function. */
+ * the process. False: that function has no inlined code. */
 bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t start,
                         uint64_t address, inlined_id *inlined);
 
@@ -80,7 +80,7 @@ bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t 
 const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined);
 
 /* The path of an object whose debug information is damaged, so that inlined functions are missing;
- * NULL: there is none. */
+ * NULL: none is damaged. */
 const char *symbols_damaged_debug_information(const struct symbols *symbols);
 
 /* Reads debug information at the first question for an object; slow, so ask only for what is shown.

@@ -1,5 +1,5 @@
 """Inlined functions: what debug information says is read as llvm-symbolizer reads it; they are spans as often as they are
-called where nothing is inlined; and -no-inlined leaves them out everywhere."""
+called without inlining; and -no-inlined leaves them out everywhere."""
 import gzip
 import re
 import shutil
@@ -109,7 +109,7 @@ class Inlined(harness.TestCase):
         return {function: spans.get(function, 0) for function in COUNTED}
 
     def test_counts(self):
-        """as many spans as calls where nothing is inlined"""
+        """as many spans as a build without inlining has calls"""
         called = self.counts_of("called", "gcc", "-fno-inline")
         self.assertEqual(called["square_of"], 600)
         self.assertGreater(called["mix"], 300)

@@ -24,7 +24,7 @@ void read_only_database_close(struct read_only_database *database);
 /* Ends statements that have run for so long, by the processor time of this thread; 0: never. */
 void read_only_database_limit_time(struct read_only_database *database, uint64_t nanoseconds);
 
-/* The next statement of `*sql`, which is moved past it. NULL without an error: there is none, only
+/* The next statement of `*sql`, which is moved past it. NULL without an error: no statement is left, only
  * blanks and comments. The caller gives it to sqlite3_finalize(). */
 sqlite3_stmt *read_only_database_prepare(struct read_only_database *database, const char **sql,
                                          struct error *error);

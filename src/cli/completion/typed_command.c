@@ -19,7 +19,7 @@ static bool is_named(const struct option_spec *option, const char *name, size_t 
     return false;
 }
 
-/* By its name, or by a beginning that fits it alone. NULL when there is none. */
+/* By its name, or by a beginning that fits it alone. NULL: none fits. */
 static const struct option_spec *find_option(const struct option_row *rows, const char *word)
 {
     const char *name = word + strspn(word, "-");

@@ -6,6 +6,8 @@
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_FILE_VERSION_H
 #define MAGIC_TRACE_ENGINE_PACKETS_FILE_VERSION_H
 
+#include "engine/packets/kept_file_rules.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -15,9 +17,8 @@ enum { FILE_VERSION_SUFFIX_SIZE = 18 }; /* "~", 16 digits, NUL */
 /* Never 0, which means none. A copy with the same size and time has the same version. */
 static inline uint64_t file_version(const struct stat *status)
 {
-    uint64_t written =
-        (uint64_t)status->st_mtim.tv_sec * 1000000000 + (uint64_t)status->st_mtim.tv_nsec;
-    return (written ^ (uint64_t)status->st_size << 40) | 1;
+    return kept_file_version((uint64_t)status->st_mtim.tv_sec, (uint64_t)status->st_mtim.tv_nsec,
+                             (uint64_t)status->st_size);
 }
 
 /* A time of the last write that gives a file of this size the version. */

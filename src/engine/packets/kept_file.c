@@ -1,8 +1,8 @@
 #include "engine/packets/kept_file.h"
 
 #include "engine/packets/file_version.h"
+#include "engine/packets/kept_file_rules.h"
 #include "engine/packets/private_file.h"
-#include "engine/packets/system_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,20 +35,6 @@ struct content {
     struct timespec times[2]; /* as for futimens */
 };
 
-static bool write_bytes(int to, const char *bytes, uint64_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(to, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        size -= (uint64_t)written;
-    }
-    return true;
-}
-
 static bool copy_bytes(int to, const struct content *content)
 {
     int from = content->descriptor;
@@ -56,7 +42,7 @@ static bool copy_bytes(int to, const struct content *content)
     if (!private_file_allocate(to, size))
         return false;
     if (from < 0)
-        return write_bytes(to, content->bytes, size);
+        return private_file_put(to, content->bytes, size);
     while (size > 0) {
         ssize_t sent = sendfile(to, from, NULL, size);
         if (sent < 0 && errno == EINTR)

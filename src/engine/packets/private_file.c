@@ -42,15 +42,16 @@ bool private_file_extend(int descriptor, uint64_t size)
     return limit_allows(size) && ftruncate(descriptor, (off_t)size) == 0;
 }
 
-static bool write_all(int descriptor, const char *bytes, size_t size)
+bool private_file_put(int descriptor, const void *bytes, size_t size)
 {
+    const char *next = bytes;
     while (size > 0) {
-        ssize_t written = write(descriptor, bytes, size);
+        ssize_t written = write(descriptor, next, size);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
             return false;
-        bytes += written;
+        next += written;
         size -= (size_t)written;
     }
     return true;
@@ -63,7 +64,7 @@ bool private_file_write(const char *path, const void *bytes, size_t size)
     int descriptor = private_file_open(path, O_WRONLY | O_CREAT | O_EXCL);
     if (descriptor < 0)
         return false;
-    bool ok = write_all(descriptor, bytes, size);
+    bool ok = private_file_put(descriptor, bytes, size);
     ok &= close(descriptor) == 0;
     if (!ok)
         unlink(path);

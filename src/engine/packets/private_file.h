@@ -22,6 +22,9 @@ bool private_file_allocate(int descriptor, uint64_t size);
 /* Makes the file appear `size` bytes long, without disk space for what is new. */
 bool private_file_extend(int descriptor, uint64_t size);
 
+/* Writes all bytes at the current position. */
+bool private_file_put(int descriptor, const void *bytes, size_t size);
+
 /* Makes a file that must not exist yet and writes all bytes; removes it again when that fails. */
 bool private_file_write(const char *path, const void *bytes, size_t size);
 

@@ -1,5 +1,6 @@
 #include "engine/ptrace/ptrace.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "engine/ptrace/breakpoint.h"
 #include "engine/ptrace/supervisor.h"
@@ -37,26 +38,11 @@ struct listener {
     bool done, ended; /* the report is complete; nothing follows */
 };
 
-static bool read_whole(int descriptor, void *bytes, size_t size)
-{
-    char *next = bytes;
-    while (size > 0) {
-        ssize_t got = read(descriptor, next, size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        next += got;
-        size -= (size_t)got;
-    }
-    return true;
-}
-
 static void handle(struct listener *listener)
 {
     unsigned char word;
     uint64_t delay;
-    if (!read_whole(listener->words, &word, 1)) {
+    if (!file_read_exactly(listener->words, &word, 1)) {
         listener->ended = true;
         return;
     }
@@ -68,12 +54,13 @@ static void handle(struct listener *listener)
         log_status("Snapshot taken.");
         break;
     case SUPERVISOR_DELAY:
-        if (read_whole(listener->words, &delay, sizeof delay))
+        if (file_read_exactly(listener->words, &delay, sizeof delay))
             log_status("Waiting for delay over threshold. Max delay since last report: %.3f ms",
                        (double)delay / 1e6);
         break;
     case SUPERVISOR_DONE:
-        listener->done = read_whole(listener->words, &listener->report, sizeof listener->report);
+        listener->done =
+            file_read_exactly(listener->words, &listener->report, sizeof listener->report);
         listener->ended = true;
         break;
     }

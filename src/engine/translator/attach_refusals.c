@@ -20,7 +20,7 @@ enum {
 
 /* ---- /proc/PID/status ---- */
 
-/* The text after `key`; NULL when there is none. */
+/* The text after `key`; NULL: the key is absent. */
 static const char *value_of(const char *status, const char *key)
 {
     const char *line = strstr(status, key);

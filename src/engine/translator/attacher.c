@@ -1,5 +1,6 @@
 #include "engine/translator/attacher.h"
 
+#include "base/file.h"
 #include "engine/translator/release.h"
 #include "engine/translator/stopped_threads.h"
 #include "engine/translator/take_over.h"
@@ -42,22 +43,6 @@ static bool send_all(int line, const void *bytes, size_t size)
     return true;
 }
 
-/* False: the other process has ended. */
-static bool receive_all(int line, void *bytes, size_t size)
-{
-    char *next = bytes;
-    while (size > 0) {
-        ssize_t got = read(line, next, size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        next += got;
-        size -= (size_t)got;
-    }
-    return true;
-}
-
 /* ---- the process ---- */
 
 /* Whoever waits for the end of our output does not wait for this process. */
@@ -82,7 +67,7 @@ static void serve(int line, struct translator_arena *arena, const struct runtime
                   pid_t recorder)
 {
     struct request request;
-    while (receive_all(line, &request, sizeof request)) {
+    while (file_read_exactly(line, &request, sizeof request)) {
         struct answer answer = {0};
         if (request.pid && getppid() == recorder)
             take_over(arena, image, request.pid, recorder, &answer.error);
@@ -137,7 +122,7 @@ static bool ask(const struct attacher *attacher, pid_t pid, struct answer *answe
 {
     struct request request = {pid};
     return attacher->pid && send_all(attacher->line, &request, sizeof request) &&
-           receive_all(attacher->line, answer, sizeof *answer);
+           file_read_exactly(attacher->line, answer, sizeof *answer);
 }
 
 bool attacher_take_over(struct attacher *attacher, pid_t pid, struct error *error)

@@ -17,7 +17,7 @@
  * segment ends, because the next switch depends on which stacks are suspended.
  *
  * A recording that begins in the middle of a thread may not have all of its stacks. What continues where a
- * suspended stack would need not be that one then, and nothing is known of its callers until it returns to them.
+ * suspended stack would need not be that one then, and its callers are unknown until it returns to them.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_STACK_SWITCH_H
 #define MAGIC_TRACE_STACK_RULES_STACK_SWITCH_H

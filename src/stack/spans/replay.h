@@ -52,7 +52,7 @@ struct replay {
     uint32_t depth;        /* spans open, gaps not counted */
     uint32_t across_gap;   /* the outermost ones, which were open before a gap */
     /* By depth: the inlined function that is open in each frame, of which the innermost may still
-     * be moved to `inlined_to`. Owned; NULL: nothing is inlined. */
+     * be moved to `inlined_to`. Owned; NULL: no function is inlined. */
     inlined_id *inlined;
     inlined_id inlined_to;
     uint32_t inlined_capacity;
