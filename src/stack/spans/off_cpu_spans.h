@@ -2,8 +2,8 @@
  * the recording's context switches.
  *
  * It is the innermost span of its thread. Where something of the thread falls within, which
- * an estimated time can cause, it is drawn in pieces around that. The time between two switches of which
- * a record is missing counts as running. Called by timeline_spans.c.
+ * an estimated time can cause, it is interrupted there. The time between two switches of which a
+ * record is missing counts as running. Called by timeline_spans.c.
  */
 #ifndef MAGIC_TRACE_STACK_SPANS_OFF_CPU_SPANS_H
 #define MAGIC_TRACE_STACK_SPANS_OFF_CPU_SPANS_H
