@@ -8,7 +8,7 @@
 #ifndef MAGIC_TRACE_STACK_SPANS_OFF_CPU_SPANS_H
 #define MAGIC_TRACE_STACK_SPANS_OFF_CPU_SPANS_H
 
-#include "recording/sideband.h"
+#include "decode/flow.h"
 #include "stack/spans/span.h"
 #include "stack/spans/span_functions.h"
 

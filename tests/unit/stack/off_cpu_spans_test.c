@@ -70,7 +70,9 @@ static void make(struct made_source *made, bool batches)
 static void add(struct made_source *made, char what, uint32_t track, uint64_t time)
 {
     made->events[made->count++] = (struct span_event){
-        .kind = what == '(' ? SPAN_ENTER : what == ')' ? SPAN_LEAVE : SPAN_INSTANT,
+        .kind = what == '('   ? SPAN_ENTER
+                : what == ')' ? SPAN_LEAVE
+                              : SPAN_INSTANT,
         .track = track,
         .time = {time},
         .function = &made->function,
@@ -94,8 +96,8 @@ static void expect(struct made_source *made, const struct sideband_record *recor
     char text[512] = "";
     struct span_functions functions;
     span_functions_init(&functions, NULL);
-    struct span_source *source = off_cpu_spans(&made->source, records, count,
-                                               (struct nanoseconds){ORIGIN}, &functions);
+    struct span_source *source =
+        off_cpu_spans(&made->source, records, count, (struct nanoseconds){ORIGIN}, &functions);
     struct span_event room;
     const struct span_event *events;
     size_t taken;
