@@ -127,15 +127,16 @@ static void begin_stream(struct transcoding *transcoding, struct stream *stream,
     *stream = (struct stream){.state = STREAM_FAILED, .slot = slot};
 }
 
-/* It may not be running now, and for long. */
+/* A thread that has not ended may not be running now, and for long. */
 static void keep_rest_off_cpu(const struct transcoder *transcoder)
 {
     const struct transcoder_shared *shared = transcoder->shared;
     const struct tr_slot *slot = transcoder->slot;
+    uint32_t ended = atomic_load(&slot->ended);
     uint64_t end = atomic_load(&shared->arena->control->frozen_at);
-    if (shared->off_cpu && transcoder->timeline.logged > 0)
-        off_cpu_keep_rest(shared->off_cpu, slot->pid, slot->tid, transcoder->timeline.logged,
-                          end ? end : translator_arena_now(shared->arena));
+    if (shared->off_cpu && transcoder->timeline.logged > 0 && end > 0 &&
+        (ended == TR_SLOT_RUNS || ended == TR_SLOT_LET_GO))
+        off_cpu_keep_rest(shared->off_cpu, slot->pid, slot->tid, transcoder->timeline.logged, end);
 }
 
 static void end_stream(struct stream *stream)

@@ -16,6 +16,7 @@ struct track_state {
     bool drawn;     /* whose span is open */
     bool waits;     /* in `again` */
     uint64_t end;   /* of that period */
+    uint64_t entered; /* when the newest span of `wrapped` began */
 };
 
 struct off_cpu_source {
@@ -170,9 +171,9 @@ static bool draw_again(struct off_cpu_source *source, uint64_t time)
         uint32_t track = *(uint32_t *)array_at(&source->again, --source->again.count);
         struct track_state *state = &source->tracks[track];
         state->waits = false;
-        if (!state->off || state->drawn || state->depth == 0 || state->end <= source->again_since)
+        if (!state->off || state->drawn || state->depth == 0 || state->end <= source->again_since + 1)
             continue;
-        make_own(source, SPAN_ENTER, track, source->again_since);
+        make_own(source, SPAN_ENTER, track, source->again_since + 1);
         return true;
     }
     return false;
@@ -212,6 +213,10 @@ static bool change(struct off_cpu_source *source)
     push_off(source, period->track);
     if (state->depth == 0)
         return false;
+    if (state->entered == period->begin) {
+        draw_after(source, period->track, period->begin);
+        return false;
+    }
     make_own(source, SPAN_ENTER, period->track, period->begin);
     return true;
 }
@@ -238,11 +243,13 @@ static bool moves(const struct span_event *event)
 
 static void count_depth(struct off_cpu_source *source, const struct span_event *event)
 {
-    uint32_t *depth = &source->tracks[event->track].depth;
-    if (event->kind == SPAN_ENTER)
-        ++*depth;
-    else if (event->kind == SPAN_LEAVE)
-        --*depth;
+    struct track_state *state = &source->tracks[event->track];
+    if (event->kind == SPAN_ENTER) {
+        state->depth++;
+        state->entered = event->time.value;
+    } else if (event->kind == SPAN_LEAVE) {
+        state->depth--;
+    }
 }
 
 /* How many of the events have nothing of ours between them; the first one may go. */

@@ -154,7 +154,14 @@ static void what_happens_within_cuts_it(void **state)
     const struct scene_event scene[] = {{'(', 0, 0},  {'(', 0, 20}, {'(', 0, 20}, {')', 0, 20},
                                         {')', 0, 22}, {'!', 0, 25}, {')', 0, 60}};
     const struct sideband_record records[] = {switched(10, 10, true), switched(30, 10, false)};
-    EXPECT(scene, records, "(0 [10 ]20 (20 (20 )20 [20 ]22 )22 [22 !25 ]30 )60");
+    EXPECT(scene, records, "(0 [10 ]20 (20 (20 )20 [21 ]22 )22 [23 !25 ]30 )60");
+}
+
+static void never_begins_with_its_caller(void **state)
+{
+    const struct scene_event scene[] = {{'(', 0, 10}, {')', 0, 40}};
+    const struct sideband_record records[] = {switched(10, 10, true), switched(20, 10, false)};
+    EXPECT(scene, records, "(10 [11 ]20 )40");
 }
 
 static void is_drawn_only_while_the_thread_is_traced(void **state)
@@ -162,7 +169,7 @@ static void is_drawn_only_while_the_thread_is_traced(void **state)
     const struct scene_event scene[] = {{'(', 0, 20}, {')', 0, 40}, {'(', 1, 41}, {')', 1, 45}};
     const struct sideband_record records[] = {switched(10, 10, true), switched(30, 10, false),
                                               switched(35, 10, true), switched(42, 99, true)};
-    EXPECT(scene, records, "(20 [20 ]30 [35 ]40 )40 (41w )45w");
+    EXPECT(scene, records, "(20 [21 ]30 [35 ]40 )40 (41w )45w");
 }
 
 static void a_period_without_its_end_is_not_certain(void **state)
@@ -199,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_drawn_in_the_innermost_span),
         cmocka_unit_test(what_happens_within_cuts_it),
+        cmocka_unit_test(never_begins_with_its_caller),
         cmocka_unit_test(is_drawn_only_while_the_thread_is_traced),
         cmocka_unit_test(a_period_without_its_end_is_not_certain),
         cmocka_unit_test(several_threads_at_a_time),
