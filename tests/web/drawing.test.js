@@ -8,7 +8,7 @@ import { itemAt, itemsBetween, makeLayout, rowsBetween } from '../../web/timelin
 import { HeldKeys, panned, zoomed } from '../../web/timeline/motion.js';
 import { Pixels } from '../../web/timeline/pixels.js';
 import { makeTicks, tickStep } from '../../web/timeline/ruler_ticks.js';
-import { makeTileRows } from '../../web/timeline/request_range.js';
+import { makeTileRows, missingOf } from '../../web/timeline/request_range.js';
 
 const SINGLE = 10;
 const MERGED = 20;
@@ -169,4 +169,12 @@ test('a counter is drawn between 0 and its highest value in view', () => {
   const samples = /** @type {[number, number, number, number][]} */ ([[0, 100, 100, 100], [10, 1, 3, 2], [20, -1, -1, -1], [30, 50, 50, 50]]);
   assert.deepEqual(valueRange(samples, { from: 12, to: 30 }), { low: -1, high: 3 });
   assert.deepEqual(valueRange([], { from: 0, to: 1 }), { low: 0, high: 1 });
+});
+
+test('what no tiles are here for is known, to draw it as not loaded', () => {
+  const range = { from: 10, to: 50 };
+  assert.deepEqual(missingOf(range, []), [range]);
+  assert.deepEqual(missingOf(range, [{ from: 0, to: 60 }]), []);
+  assert.deepEqual(missingOf(range, [{ from: 40, to: 45 }, { from: 0, to: 20 }, { from: 15, to: 30 }]), [{ from: 30, to: 40 }, { from: 45, to: 50 }]);
+  assert.deepEqual(missingOf({ from: 50, to: 50 }, []), []);
 });

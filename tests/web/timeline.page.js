@@ -289,7 +289,30 @@ test('the link to a view brings it back', async () => {
   await other.picture('timeline-dark');
   await other.close();
   await ask("state.setTheme('system')");
-  assert.equal(await page.evaluate('history.length'), length, 'replaced, not pushed');
+  await opened.until("!location.hash.includes('theme=dark')");
+  assert.equal(await page.evaluate('history.length'), length, 'only a zoom is an entry of the history');
+});
+
+test('Back and Alt-Left undo a zoom, however it was made', async () => {
+  const whole = { from: 0, to: DURATION };
+  await opened.until("!location.hash.includes('view=')");
+  const zooms = [{ from: 10e6, to: 20e6 }, { from: 12e6, to: 13e6 }];
+  for (const { from, to } of zooms) {
+    await ask(`state.setView({ from: ${from}, to: ${to} })`);
+    await opened.until(`location.hash.includes('view=${from}-${to}')`);
+  }
+  // A move belongs to the zoom before it.
+  await ask('state.setView({ from: 13e6, to: 14e6 })');
+  await opened.until("location.hash.includes('view=13000000-14000000')");
+  await page.goBack();
+  await opened.until('window.magicTrace.state.view.from === 10e6');
+  assert.deepEqual(await ask('state.view'), zooms[0]);
+  await page.keyboard.press('Alt+ArrowLeft');
+  await opened.until('window.magicTrace.state.view.from === 0');
+  assert.deepEqual(await ask('state.view'), whole);
+  await page.goForward();
+  await opened.until('window.magicTrace.state.view.from === 10e6');
+  assert.deepEqual(await ask('state.view'), zooms[0]);
 });
 
 test('what is searched for stands out', async () => {

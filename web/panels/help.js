@@ -11,6 +11,7 @@ const KEYS = [
     ['Ctrl + wheel', 'zoom at the pointer'],
     ['Shift + wheel', 'move left and right'],
     ['0', 'the whole trace'],
+    ['Alt + \u2190', 'the view before the last zoom, as the browser\u2019s Back'],
     ['Home End', 'its beginning and its end'],
   ]],
   ['Spans', [

@@ -59,6 +59,8 @@ export function makePanels({ panel, toolbar }, { source, state, info, functions 
     previous: () => (state.search.group === null ? search.focus() : context.walk.step('previous')),
     flag: () => addFlag(state),
     help: showHelp,
+    // Browsers that have this key do the same.
+    back: () => window.history.back(),
     escape: () => escape(state),
   });
   // A page without a link's state shows the first panel. So does a link to a panel that this page does not have, such as the

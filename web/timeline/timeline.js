@@ -106,7 +106,8 @@ class Timeline {
     const names = element('div', { class: 'names', role: 'group', 'aria-label': 'Tracks' });
     this.#names = new Names(names, state);
     this.#scrollbar = new Scrollbar((y) => this.#scrollTo(y));
-    this.#root.append(
+    fill(
+      this.#root,
       element('div', { class: 'corner' }, this.#legend.element), this.#minimap.canvas,
       this.#corner, this.#head.canvas,
       names, this.#tracks.canvas, this.#scrollbar.element,
@@ -348,9 +349,9 @@ class Timeline {
   /** What is drawn, and what it costs: times in ms. */
   get facts() {
     const { missing, requests, bytes, count } = this.#store;
-    const { tiles, names } = this.#tracks;
+    const { tiles, names, unloaded } = this.#tracks;
     const { scroll } = this.#scene;
-    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, missing, requests, bytes, ranges: count, scroll };
+    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, unloaded, missing, requests, bytes, ranges: count, scroll };
   }
 
   /** All tiles that are seen. */
