@@ -63,7 +63,7 @@ enum { BINS = 4096, FEW_CALLS = 1 << 16 };
 
 /* Of many calls the trace is searched in so many parts, one after the other, so that early calls are
  * found early. */
-enum { MANY_CALLS = 1 << 20, SLICES = 64 };
+enum { MANY_CALLS = 1 << 20, SEARCH_PARTS = 64 };
 
 struct nth_search {
     const struct trace_index *index;
@@ -147,12 +147,13 @@ static bool narrow(struct nth_search *search, uint64_t *ordinal, uint64_t *calls
 }
 
 /* Searches the trace from its beginning. */
-static bool search_slices(struct nth_search *search, struct index_tracks tracks, uint64_t *ordinal,
-                          uint64_t *calls, bool *found, struct error *error)
+static bool search_from_beginning(struct nth_search *search, struct index_tracks tracks,
+                                  uint64_t *ordinal, uint64_t *calls, bool *found,
+                                  struct error *error)
 {
     uint64_t end = search->index->facts.duration + 1;
     bool has_many = trace_index_group_calls(search->index, search->group) > MANY_CALLS;
-    uint64_t width = has_many ? end / SLICES + 1 : end;
+    uint64_t width = has_many ? end / SEARCH_PARTS + 1 : end;
     *found = false;
     for (uint64_t from = 0; from < end && !*found; from += width) {
         search->range = (struct index_range){from, end - from > width ? from + width : end};
@@ -181,7 +182,8 @@ bool index_nth_call(const struct trace_index *index, struct index_tracks tracks,
         .places = array_of(sizeof(struct call_place)),
     };
     bool found = false;
-    bool ok = wanted == 0 || search_slices(&search, tracks, &ordinal, &calls, &found, error);
+    bool ok =
+        wanted == 0 || search_from_beginning(&search, tracks, &ordinal, &calls, &found, error);
     while (ok && found && calls > FEW_CALLS && search.width > 1) {
         ok = search_range(&search, tracks, error);
         found = ok && narrow(&search, &ordinal, &calls);
