@@ -23,8 +23,9 @@ export class Names {
   /** @type {Map<string, {node: HTMLElement, text: HTMLElement, looks: string}>} by key of what is seen */
   #shown = new Map();
   #state;
-  /** What tells the user that no track is left; and the number of spans of the busiest track. */
+  /** Shown when no track is left. */
   #none = element('p', { class: 'hint none', role: 'status', hidden: true }, 'No track has that in its name.');
+  /** The number of spans of the busiest track. */
   #busiest;
 
   /** @param {HTMLElement} container @param {ViewState} state @param {Track[]} tracks */
