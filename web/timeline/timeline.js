@@ -23,6 +23,7 @@ import { planRequests } from './request_plan.js';
 import { TileStore } from './tile_store.js';
 import { listenToTimelineKeys } from './timeline_keys.js';
 import { makeToolbar } from './toolbar.js';
+import { makeTrackTools } from './track_tools.js';
 import { Tooltip } from './tooltip.js';
 import { TracksCanvas } from './tracks_canvas.js';
 
@@ -69,7 +70,7 @@ class Timeline {
   #choice;
   #toolbar;
   #legend = new Legend();
-  #corner = element('div', { class: 'corner base' });
+  #base = element('span', { class: 'base' });
   #alert = element('p', { class: 'trouble', role: 'alert', hidden: true });
   #keys = new HeldKeys();
   /** @type {import('./toolbar.js').Mode} */
@@ -87,7 +88,7 @@ class Timeline {
     const { source, state, info, functions } = page;
     this.#page = page;
     this.#root = places.timeline;
-    this.#scene = new Scene(makeLayout(info, state.folded), info.duration);
+    this.#scene = new Scene(makeLayout(info, state), info.duration);
     this.#theme = readTheme(document.body);
     this.#palettes = this.#makePalettes();
 
@@ -104,12 +105,12 @@ class Timeline {
     this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks', 'aria-hidden': 'true' }), this.#store, functions);
     this.#overlay = new OverlayCanvas(element('canvas', { class: 'overlay', tabindex: 0, role: 'application', 'aria-label': LABEL }));
     const names = element('div', { class: 'names', role: 'group', 'aria-label': 'Tracks' });
-    this.#names = new Names(names, state);
+    this.#names = new Names(names, state, info.tracks);
     this.#scrollbar = new Scrollbar((y) => this.#scrollTo(y));
     fill(
       this.#root,
       element('div', { class: 'corner' }, this.#legend.element), this.#minimap.canvas,
-      this.#corner, this.#head.canvas,
+      element('div', { class: 'corner tools' }, makeTrackTools(state), this.#base), this.#head.canvas,
       names, this.#tracks.canvas, this.#scrollbar.element,
       this.#overlay.canvas, this.#alert,
     );
@@ -182,6 +183,7 @@ class Timeline {
       setMode: (mode) => this.#setMode(mode),
       clear: () => this.#choice.clear(),
       fold: () => this.#choice.fold(),
+      pin: () => this.#choice.pin(),
     });
   }
 
@@ -209,13 +211,13 @@ class Timeline {
     if (this.#keys.any) this.#draw('sight');
     if (sight) {
       this.#scene.view = state.view;
-      this.#scene.layout = makeLayout(info, state.folded);
+      this.#scene.layout = makeLayout(info, state);
       this.#scene.setScroll(this.#scene.scroll);
       this.#ask();
     }
     if (tracks) this.#drawTracks();
     this.#head.draw(this.#scene, this.#theme, state, this.#marks.answer ?? NO_MARKS);
-    fill(this.#corner, this.#head.baseText);
+    this.#base.textContent = this.#head.baseText;
     this.#overlay.draw(this.#scene, this.#theme, state, this.#hover.tile);
     this.#frames++;
     this.#frameTime = performance.now() - began;
