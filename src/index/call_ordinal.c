@@ -61,6 +61,10 @@ bool index_call_ordinal(const struct trace_index *index, struct index_tracks tra
  * holds it is cut. */
 enum { BINS = 4096, FEW_CALLS = 1 << 16 };
 
+/* Of many calls the trace is searched in so many parts, one after the other, so that early calls are
+ * found early. */
+enum { MANY_CALLS = 1 << 20, SEARCH_PARTS = 64 };
+
 struct nth_search {
     const struct trace_index *index;
     uint32_t group;
@@ -142,6 +146,24 @@ static bool narrow(struct nth_search *search, uint64_t *ordinal, uint64_t *calls
     return true;
 }
 
+/* Searches the trace from its beginning. */
+static bool search_from_beginning(struct nth_search *search, struct index_tracks tracks,
+                                  uint64_t *ordinal, uint64_t *calls, bool *found,
+                                  struct error *error)
+{
+    uint64_t end = search->index->facts.duration + 1;
+    bool has_many = trace_index_group_calls(search->index, search->group) > MANY_CALLS;
+    uint64_t width = has_many ? end / SEARCH_PARTS + 1 : end;
+    *found = false;
+    for (uint64_t from = 0; from < end && !*found; from += width) {
+        search->range = (struct index_range){from, end - from > width ? from + width : end};
+        if (!search_range(search, tracks, error))
+            return false;
+        *found = narrow(search, ordinal, calls);
+    }
+    return true;
+}
+
 static int compare_places(const void *a, const void *b)
 {
     return call_place_compare(a, b);
@@ -153,15 +175,16 @@ bool index_nth_call(const struct trace_index *index, struct index_tracks tracks,
     if (!index_check_group(index, group, error))
         return false;
     const uint64_t wanted = ordinal;
-    uint64_t calls = UINT64_MAX;
+    uint64_t calls = 0;
     struct nth_search search = {
         .index = index,
         .group = group,
-        .range = {0, index->facts.duration + 1},
         .places = array_of(sizeof(struct call_place)),
     };
-    bool ok = true, found = wanted > 0;
-    while (ok && found && calls > FEW_CALLS && (calls == UINT64_MAX || search.width > 1)) {
+    bool found = false;
+    bool ok =
+        wanted == 0 || search_from_beginning(&search, tracks, &ordinal, &calls, &found, error);
+    while (ok && found && calls > FEW_CALLS && search.width > 1) {
         ok = search_range(&search, tracks, error);
         found = ok && narrow(&search, &ordinal, &calls);
     }

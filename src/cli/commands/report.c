@@ -1,9 +1,12 @@
 /* magic-trace report: a trace or a recording as text. */
+#include "analysis/call_tree.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "cli/code_report.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/span_input.h"
+#include "index/build/index_builder.h"
 #include "output/report/report_folded.h"
 #include "output/report/report_table.h"
 #include "output/report/report_tree.h"
@@ -13,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum report_form {
     REPORT_FORM_TABLE,
@@ -60,28 +64,81 @@ static bool print_text(const struct report_request *request, struct span_source 
     }
 }
 
-static int report(const struct report_request *request)
+/* ---- by the index ---- */
+
+static bool has_window(const struct report_tree_options *tree)
 {
-    struct error error = {0};
-    if (request->code.annotate || request->code.source)
-        return code_report_print(request->path, &request->code, &request->tree, &error)
-                   ? 0
-                   : command_fail(&error);
+    return tree->around || tree->from || tree->to;
+}
+
+/* Of trace files in a place where they stay, from this size on all of a tree is shown by the index, too, whose
+ * memory does not grow. Bytes. */
+enum { LARGE_TRACE = 256 << 10 };
+
+/* The index that answers without reading the trace; NULL: the trace is to be read. */
+static struct trace_index *index_for(const struct report_request *request)
+{
+    struct stat status;
+    if (request->form != REPORT_FORM_TREE || request->tree.fold || request->filter.from ||
+        request->no_inlined || span_input_is_recording(request->path) ||
+        stat(request->path, &status) != 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    bool is_made = has_window(&request->tree) || status.st_size >= LARGE_TRACE;
+    char *file = realpath(request->path, NULL); /* lest it be made beside /dev/stdin */
+    struct trace_index *index = NULL;
+    if (file)
+        index = is_made ? index_of_trace(file, NULL) : index_made_before(file);
+    free(file);
+    log_progress_end();
+    if (index && trace_index_facts(index)->hits > 0) {
+        trace_index_close(index);
+        return NULL;
+    }
+    return index;
+}
+
+static bool print_tree(const struct report_request *request, const struct trace_index *index,
+                       struct error *error)
+{
+    struct trace_moments moments;
+    if (!trace_moments_find(index, &request->tree, &moments, error))
+        return false;
+    return request->json ? call_tree_print_json(index, &moments, request->max_bytes, stdout, error)
+                         : call_tree_print(index, &moments, stdout, error);
+}
+
+/* ---- by reading the trace ---- */
+
+static bool read_and_print(const struct report_request *request, struct error *error)
+{
     struct span_input input;
-    bool ok = span_input_open(&input, request->path, request->no_inlined, &error) &&
-              span_input_filter(&input, &request->filter, &error) &&
-              (request->json ? print_json : print_text)(request, input.source, &error);
+    bool ok = span_input_open(&input, request->path, request->no_inlined, error) &&
+              span_input_filter(&input, &request->filter, error) &&
+              (request->json ? print_json : print_text)(request, input.source, error);
     const struct error *damage = span_input_damage(&input);
     if (ok && damage) {
-        error = *damage;
+        *error = *damage;
         ok = false;
     }
     span_input_close(&input);
-    if (ok)
-        return 0;
-    return command_fail(&error);
+    return ok;
 }
 
+static int report(const struct report_request *request)
+{
+    struct error error = {0};
+    bool ok;
+    struct trace_index *index = NULL;
+    if (request->code.annotate || request->code.source)
+        ok = code_report_print(request->path, &request->code, &request->tree, &error);
+    else if ((index = index_for(request)))
+        ok = print_tree(request, index, &error);
+    else
+        ok = read_and_print(request, &error);
+    if (index)
+        trace_index_close(index);
+    return ok ? 0 : command_fail(&error);
+}
 static bool parse_count(const char *text, size_t *count)
 {
     char *end;
@@ -303,7 +360,10 @@ const struct command report_command = {
         "the time in it with and without its callees, and the shortest, median, 99th\n"
         "percentile and longest call seen whole; `~` marks a quantile that is within 0.4%,\n"
         "others are exact. A MOMENT is a time since the beginning of the trace\n"
-        "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n",
+        "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n"
+        "\n"
+        "The tree of a part of a trace file, or of a large one, comes from an index, which is\n"
+        "made the first time, and kept beside the trace.\n",
     .options = report_groups,
     .run = run_report,
 };
