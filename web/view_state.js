@@ -5,7 +5,7 @@
 //   'span'      another span was chosen            'search'     the search text, or its current match, changed
 //   'flags'     flags on the time line changed     'panel'      another panel is shown at the bottom
 //   'tracks'    tracks were arranged in another way 'theme'     'light', 'dark' or 'system'
-//   'sql'       another query was asked
+//   'sql'       another query was asked             'names'      names of functions are written short, or whole again
 //   'cursor'    the pointer moved on the time line
 
 /** @typedef {import('./data/source.js').Range} Range */
@@ -43,6 +43,8 @@ export class ViewState extends EventTarget {
     this.order = 'start';
     /** @type {'light' | 'dark' | 'system'} */
     this.theme = 'system';
+    /** Whether names of functions are written without template arguments and parameters. */
+    this.shortNames = false;
     /** The query that was asked last, in SQL; '': none. */
     this.sql = '';
     /** @type {number | null} the moment under the pointer, ns; null: the pointer is not on the time line. No part of the URL. */
@@ -112,6 +114,13 @@ export class ViewState extends EventTarget {
   setPanel(panel) {
     this.panel = panel;
     this.#notify('panel');
+  }
+
+  /** @param {boolean} short */
+  setShortNames(short) {
+    if (short === this.shortNames) return;
+    this.shortNames = short;
+    this.#notify('names');
   }
 
   /** @param {string} sql */

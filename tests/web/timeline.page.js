@@ -404,3 +404,40 @@ test('two hundred threads: found, pinned, sorted, and each with its own name in 
   await own.until("magicTrace.state.filter === '' && document.querySelectorAll('.names .row.track').length > 2");
   await own.close();
 });
+
+test('names of functions are written short on demand, and none takes more than two lines', async () => {
+  const trace = makeTrace({ duration: DURATION });
+  const long = `Cache<${'std::pair<unsigned long, std::string>, '.repeat(60)}int>::find(${'int, '.repeat(200)}char) const`;
+  trace.functions[1] = [long, ...trace.functions[1].slice(1)];
+  const own = await openPage({ trace, width: 1360, height: 800 });
+  const { page: tracks } = own;
+  await own.until('window.magicTrace.timeline.isIdle && window.magicTrace.timeline.facts.missing === 0');
+  await tracks.evaluate(`(({ state, timeline }) => {
+    const { track, depth, start, end } = timeline.drawn().find((tile) => tile.function === 1 && tile.spans === 1 && tile.track < 4);
+    state.setPanel('details');
+    state.setSpan({ track, depth, start, end });
+  })(window.magicTrace)`);
+  await tracks.locator('.panel-details h2').waitFor();
+  const lines = (/** @type {string} */ selector) => tracks.evaluate(`(() => {
+    const node = document.querySelector('${selector}');
+    return node.offsetHeight / parseFloat(getComputedStyle(node).lineHeight);
+  })()`);
+  assert.ok((await lines('.panel-details h2')) < 2.1);
+  await own.picture('names-long');
+  const pixels = () => tracks.evaluate("document.querySelector('canvas.tracks').toDataURL()");
+  const whole = await pixels();
+  await tracks.getByRole('button', { name: 'Short names' }).focus();
+  await tracks.keyboard.press('Enter');
+  await own.until("document.querySelector('.panel-details h2').textContent === 'Cache<>::find'");
+  assert.equal(await tracks.locator('.panel-details h2').getAttribute('title'), long, 'the whole name is at hand');
+  await own.until('window.magicTrace.timeline.isIdle');
+  assert.notEqual(await pixels(), whole, 'the names in the spans are short, too');
+  await own.until("location.hash.includes('names=short')");
+  for (const [panel, text] of [['functions', '.panel-functions'], ['calls', '.panel-calls h2']]) {
+    if (panel === 'calls') await tracks.evaluate("magicTrace.state.setSearch({ text: 'x', group: 1 })");
+    await tracks.evaluate(`magicTrace.state.setPanel('${panel}')`);
+    await own.until(`document.querySelector('${text}').innerText.includes('Cache<>::find') && !document.querySelector('${text}').innerText.includes('std::pair')`);
+  }
+  await own.picture('names-short');
+  await own.close();
+});

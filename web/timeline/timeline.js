@@ -33,7 +33,8 @@ import { TracksCanvas } from './tracks_canvas.js';
 /** @typedef {import('../view_state.js').ViewState} ViewState */
 /** @typedef {import('./head_canvas.js').Marks} Marks */
 /** @typedef {import('./pointer.js').Point} Point */
-/** @typedef {{source: DataSource, state: ViewState, info: TraceInfo, functions: FunctionInfo[]}} Page */
+/** @typedef {{source: DataSource, state: ViewState, info: TraceInfo, functions: FunctionInfo[],
+ *   names: import('../function_names.js').FunctionNames}} Page */
 /**
  * @typedef {'sight' | 'tracks' | 'overlay'} Stale what a frame has to do: all, since something else is seen; draw the tracks again;
  *   draw only what lies over them
@@ -85,7 +86,7 @@ class Timeline {
 
   /** @param {{timeline: HTMLElement, toolbar: HTMLElement, live: HTMLElement}} places @param {Page} page */
   constructor(places, page) {
-    const { source, state, info, functions } = page;
+    const { source, state, info } = page;
     this.#page = page;
     this.#root = places.timeline;
     this.#scene = new Scene(makeLayout(info, state), info.duration);
@@ -102,7 +103,7 @@ class Timeline {
 
     this.#minimap = new Minimap(element('canvas', { class: 'minimap', role: 'img', 'aria-label': 'The whole trace in small' }), info.tracks, info.duration);
     this.#head = new HeadCanvas(element('canvas', { class: 'head', 'aria-hidden': 'true' }));
-    this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks', 'aria-hidden': 'true' }), this.#store, functions);
+    this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks', 'aria-hidden': 'true' }), this.#store, page.names);
     this.#overlay = new OverlayCanvas(element('canvas', { class: 'overlay', tabindex: 0, role: 'application', 'aria-label': LABEL }));
     const names = element('div', { class: 'names', role: 'group', 'aria-label': 'Tracks' });
     this.#names = new Names(names, state, info.tracks);
@@ -117,7 +118,8 @@ class Timeline {
 
     const tileAt = (/** @type {Point} */ { x, y }) => (y < HEAD_HEIGHT ? null : this.#tracks.tileAt(this.#scene, x, y - HEAD_HEIGHT));
     this.#hover = new Hover({
-      state, functions, tileAt,
+      state, tileAt,
+      names: page.names,
       scene: this.#scene,
       tooltip: new Tooltip(this.#root),
       overlay: this.#overlay.canvas,
@@ -152,6 +154,10 @@ class Timeline {
     for (const event of ['view', 'tracks']) state.addEventListener(event, () => this.#draw('sight'));
     for (const event of ['selection', 'flags', 'span']) state.addEventListener(event, () => this.#draw('overlay'));
     state.addEventListener('theme', () => this.#recolour());
+    state.addEventListener('names', () => {
+      this.#tracks.renameFunctions();
+      this.#draw('tracks');
+    });
     state.addEventListener('search', () => {
       if (state.search.group !== this.#searched) this.#recolour();
     });
