@@ -8,7 +8,25 @@
 
 #include "base/array.h"
 #include "output/report/report_counters.h"
-#include "output/report/report_table.h"
+#include "stack/spans/span.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum report_sort {
+    REPORT_SORT_SELF,
+    REPORT_SORT_TOTAL,
+    REPORT_SORT_CALLS,
+    REPORT_SORT_MEDIAN,
+    REPORT_SORT_P99,
+    REPORT_SORT_MAX,
+};
+
+struct report_table_options {
+    enum report_sort sort;
+    size_t top; /* rows; 0: all */
+};
 
 /* What is known of one function. Times in ns. */
 struct report_row {

@@ -18,25 +18,12 @@
 #define MAGIC_TRACE_OUTPUT_REPORT_REPORT_TABLE_H
 
 #include "base/error.h"
+#include "output/report/report_rows.h"
 #include "stack/spans/span.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-
-enum report_sort {
-    REPORT_SORT_SELF,
-    REPORT_SORT_TOTAL,
-    REPORT_SORT_CALLS,
-    REPORT_SORT_MEDIAN,
-    REPORT_SORT_P99,
-    REPORT_SORT_MAX,
-};
-
-struct report_table_options {
-    enum report_sort sort;
-    size_t top; /* rows; 0: all */
-};
 
 /* Reads `source` to its end. When the source fails half way, the table of what came before is still
  * printed and the source's error returned. */
