@@ -17,7 +17,7 @@ const CUT = 'Its beginning or its end was not seen: it took at least so long.';
 
 /** @param {Context} context */
 export function makeCallsPanel(context) {
-  const { source, state, functions, ranges, chosen } = context;
+  const { source, state, functions, names, ranges, chosen } = context;
   const hint = element('p', { class: 'hint' }, 'Choose a function: by the search box, a row of the table, or a click on a span.');
   const name = element('h2', { class: 'name' });
   const answer = element('div', { class: 'columns' });
@@ -35,7 +35,8 @@ export function makeCallsPanel(context) {
       question.cancel();
       return;
     }
-    name.textContent = functions[group]?.name ?? `function ${group}`;
+    name.textContent = names.of(group) || `function ${group}`;
+    name.title = functions[group]?.name ?? '';
     question.run(
       (signal) => source.calls(group, ranges.range(), ranges.tracks(), SLOWEST, signal),
       (statistics) => fill(answer, ...describe(context, statistics)),
