@@ -137,8 +137,8 @@ static void expect_all(const struct scene_event *scene, size_t scene_count,
 }
 
 #define EXPECT(scene, records, expected)                                                           \
-    expect_all(scene, sizeof scene / sizeof *scene, records, sizeof records / sizeof *records,     \
-               expected)
+    expect_all((scene), sizeof(scene) / sizeof *(scene), (records),                                \
+               sizeof(records) / sizeof *(records), expected)
 
 static void is_drawn_in_the_innermost_span(void **state)
 {
