@@ -13,6 +13,9 @@ struct function_row {
     uint32_t group;
     uint64_t calls, total, self;
     uint64_t whole, min, max, sum; /* of whole calls; mean is sum / whole */
+    struct call_place longest; /* the first of those that last `max`; if there are whole calls */
+    /* Calls that are not whole, by the reason; one may have several. */
+    uint64_t start_not_seen, end_not_seen, still_open, beyond_range;
 };
 
 /* Appends struct function_row, of every group that is called in the range, by id. */
