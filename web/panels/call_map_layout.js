@@ -16,7 +16,7 @@ const SMALLEST = 4;
 const height = (ns) => Math.log2(Math.max(ns, 0.5));
 
 /**
- * The first length of the bin after that which begins with `shortest` (docs/viewer.md: four bins to a power of two).
+ * Where the next bin begins after the one that begins with `shortest` (docs/viewer.md: four bins to a power of two).
  * @param {number} shortest
  */
 export function endOfBin(shortest) {
