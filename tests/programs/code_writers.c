@@ -20,8 +20,9 @@
 enum {
     PAGE = 4096,
     PAGES = 128,
-    SLOT = 64,  /* bytes of a page that are one thread's */
-    VISITS = 2, /* writes of a thread to a page in a round, after which all pages are mapped anew */
+    SLOT = 64, /* bytes of a page that are one thread's */
+    VISITS =
+        2, /* writes of a thread to a page in a round, after which all pages are mapped again */
     MOST_THREADS = PAGE / SLOT,
 };
 
@@ -52,7 +53,7 @@ static void fault(int signal, siginfo_t *info, void *context)
     _exit(1);
 }
 
-static void map_anew(void)
+static void map_again(void)
 {
     if (mmap(code, PAGES * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
@@ -97,7 +98,7 @@ static void *run(void *argument)
         visit_all(own, &number, line);
         pthread_barrier_wait(&barrier);
         if (own == 0) {
-            map_anew();
+            map_again();
             leaves = ends || --rounds == 0;
         }
         pthread_barrier_wait(&barrier);
@@ -128,7 +129,7 @@ int main(int count, char **words)
     sigaction(SIGINT, &on_end, NULL);
     sigaction(SIGSEGV, &on_fault, NULL);
     code = mmap(NULL, PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    map_anew();
+    map_again();
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
     printf("ready\n");
     fflush(stdout);
