@@ -78,8 +78,8 @@ struct engine {
     const char *unfinished_name;
     void (*probe)(struct engine_probe *probe);
     /* Whether the engine supports these options on this machine: False with the option and the
-     * reason. Called after the probe; command, pids and directory are not known yet. NULL: all
-     * options. */
+     * reason. Called after the probe; command and directory are not known yet, and the processes to
+     * attach to only when they are about to be. NULL: all options. */
     bool (*serves)(const struct record_options *options, struct error *error);
     /* Runs options->command to its end (or to Ctrl-C), leaving perf.data and session.json in the
      * directory. False when nothing was recorded; the program's own failure is not an error of

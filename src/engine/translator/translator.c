@@ -8,6 +8,7 @@
 #include "engine/recording_directory.h"
 #include "engine/supervise.h"
 #include "engine/translator/arena.h"
+#include "engine/translator/attach_refusals.h"
 #include "engine/translator/attacher.h"
 #include "engine/translator/exec_requests.h"
 #include "engine/translator/finish.h"
@@ -576,6 +577,12 @@ static bool salvage(const char *directory, struct error *error)
 
 static bool serves(const struct record_options *options, struct error *error)
 {
+    struct error reason = {0};
+    for (size_t i = 0; i < options->pid_count; i++)
+        if (!attach_is_likely(options->pids[i], &reason) && reason.code != ERROR_NOT_FOUND)
+            return error_set(error, reason.code,
+                             "The translator engine cannot attach to process %d: %s.",
+                             (int)options->pids[i], reason.text);
     return processor_options_served(&options->processor, 0, translator_engine.name, error);
 }
 
