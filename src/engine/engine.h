@@ -78,14 +78,17 @@ struct engine {
     const char *unfinished_name;
     void (*probe)(struct engine_probe *probe);
     /* Whether the engine supports these options on this machine: False with the option and the
-     * reason. Called after the probe; command and directory are not known yet, and the processes to
-     * attach to only when they are about to be. NULL: all options. */
+     * reason. Called after the probe; command, pids and directory are not known yet. NULL: all
+     * options. */
     bool (*serves)(const struct record_options *options, struct error *error);
     /* Runs options->command to its end (or to Ctrl-C), leaving perf.data and session.json in the
      * directory. False when nothing was recorded; the program's own failure is not an error of
      * ours. NULL when the engine only attaches. */
     bool (*record)(const struct record_options *options, struct record_result *result,
                    struct error *error);
+    /* Whether it can attach to the process, as far as can be seen without touching it: the reason is the end of a
+     * sentence; ERROR_NOT_FOUND: there is none. NULL: to all. */
+    bool (*attaches_to)(pid_t pid, struct error *error);
     /* Records the processes that run already, until the snapshot is taken (with multi_snapshot:
      * until Ctrl-C) or all of them have ended; they go on as they were. NULL when the engine
      * cannot. */

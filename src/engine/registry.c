@@ -102,20 +102,26 @@ static bool serves(const struct engine *engine, const struct record_options *opt
     return !engine->serves || engine->serves(options, error);
 }
 
+static bool attaches_to_all(const struct engine *engine, const struct record_options *options,
+                            struct error *error)
+{
+    struct error reason = {0};
+    for (size_t i = 0; engine->attaches_to && i < options->pid_count; i++)
+        if (!engine->attaches_to(options->pids[i], &reason) && reason.code != ERROR_NOT_FOUND)
+            return error_set(error, reason.code,
+                             "The %s engine cannot attach to process %d: %.300s.", engine->name,
+                             (int)options->pids[i], reason.text);
+    return true;
+}
+
 /* Whether it works here and can do what is wanted; the reason in `error`, its own words for what it
  * uses in `why`. */
 static bool suits(const struct engine *engine, const struct record_options *options,
                   struct engine_choice *choice, struct error *error)
 {
     struct engine_probe probe = {0};
-    struct error reason = {0};
-    if (!works(engine, &probe, error))
+    if (!works(engine, &probe, error) || !serves(engine, options, error))
         return false;
-    if (!serves(engine, options, &reason)) {
-        if (!*choice->passed_over)
-            snprintf(choice->passed_over, sizeof choice->passed_over, "%.500s", reason.text);
-        return error_set(error, reason.code, "%s", reason.text);
-    }
     choice->engine = engine;
     snprintf(choice->why, sizeof choice->why, "%s", probe.why);
     return true;
@@ -132,8 +138,11 @@ static bool choose_best(struct engine_choice *choice, enum engine_use use,
         struct error reason = {0};
         if (!records_so(engine, use))
             continue;
-        if (suits(engine, options, choice, &reason))
-            return true;
+        if (suits(engine, options, choice, &reason)) {
+            if (attaches_to_all(engine, options, &reason))
+                return true;
+            snprintf(choice->passed_over, sizeof choice->passed_over, "%.500s", reason.text);
+        }
         if (used < sizeof reasons)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s",
                                      used ? "\n  " : "", reason.text);

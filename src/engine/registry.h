@@ -20,7 +20,7 @@ enum engine_use { ENGINE_TO_RECORD, ENGINE_TO_ATTACH };
 struct engine_choice {
     const struct engine *engine;
     char why[512];         /* what it uses: engine_probe's why */
-    char passed_over[512]; /* why a better one, which works here, does not serve the options; "" */
+    char passed_over[512]; /* why a better one does not attach to a process; "" */
 };
 
 /* By name; "auto" is the best that is available for that use and serves the options. False, with

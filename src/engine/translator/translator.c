@@ -577,12 +577,6 @@ static bool salvage(const char *directory, struct error *error)
 
 static bool serves(const struct record_options *options, struct error *error)
 {
-    struct error reason = {0};
-    for (size_t i = 0; i < options->pid_count; i++)
-        if (!attach_is_likely(options->pids[i], &reason) && reason.code != ERROR_NOT_FOUND)
-            return error_set(error, reason.code,
-                             "The translator engine cannot attach to process %d: %s.",
-                             (int)options->pids[i], reason.text);
     return processor_options_served(&options->processor, 0, translator_engine.name, error);
 }
 
@@ -595,6 +589,7 @@ const struct engine translator_engine = {
     .probe = probe,
     .serves = serves,
     .record = record,
+    .attaches_to = attach_is_likely,
     .attach = attach,
     .salvage = salvage,
     .unfinished_name = "translator",
