@@ -5,6 +5,7 @@
 //   'span'      another span was chosen            'search'     the search text, or its current match, changed
 //   'flags'     flags on the time line changed     'panel'      another panel is shown at the bottom
 //   'tracks'    tracks were arranged in another way 'theme'     'light', 'dark' or 'system'
+//   'lengths'   other lengths of calls were chosen
 //   'sql'       another query was asked             'names'      names of functions are written short, or whole again
 //   'cursor'    the pointer moved on the time line
 
@@ -45,6 +46,8 @@ export class ViewState extends EventTarget {
     this.theme = 'system';
     /** Whether names of functions are written without template arguments and parameters. */
     this.shortNames = false;
+    /** @type {Range | null} the lengths of the calls that are listed, ns; null: of all */
+    this.lengths = null;
     /** The query that was asked last, in SQL; '': none. */
     this.sql = '';
     /** @type {number | null} the moment under the pointer, ns; null: the pointer is not on the time line. No part of the URL. */
@@ -121,6 +124,13 @@ export class ViewState extends EventTarget {
     if (short === this.shortNames) return;
     this.shortNames = short;
     this.#notify('names');
+  }
+
+  /** @param {Range | null} lengths */
+  setLengths(lengths) {
+    if (lengths?.from === this.lengths?.from && lengths?.to === this.lengths?.to) return;
+    this.lengths = lengths;
+    this.#notify('lengths');
   }
 
   /** @param {string} sql */

@@ -264,15 +264,18 @@ bool longest_calls_print(const struct trace_index *index, const char *function,
         return false;
     struct longest_calls longest = {.index = index,
                                     .function = trace_index_function(index, choice.group).name};
-    size_t wanted = options->top ? options->top : LONGEST_STANDARD;
-    bool ok = index_calls(index, (struct index_tracks){0}, range_of(index, moments), choice.group,
-                          wanted, &longest.statistics, error) &&
+    const struct calls_request request = {
+        .range = range_of(index, moments),
+        .group = choice.group,
+        .slowest = options->top ? options->top : LONGEST_STANDARD,
+    };
+    bool ok = index_calls(index, &request, &longest.statistics, error) &&
               find_numbers(&longest, choice.group, error);
     if (ok && json.is_json)
         print_longest_json(&longest, json.max_bytes, stream);
     else if (ok)
         print_longest(&longest, stream);
-    array_free(&longest.statistics.slowest);
+    call_statistics_free(&longest.statistics);
     free(longest.numbers);
     return ok && finish(index, stream, error);
 }
