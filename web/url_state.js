@@ -3,11 +3,13 @@
 // another width of time is an entry of its own in the browser's history, so that Back undoes a zoom.
 //
 //   #view=FROM-TO&span=TRACK.DEPTH.START.END&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
-//    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&sql=TEXT
+//    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&tall=1.2.3&pinned=1.2.3&tracks=TEXT
+//    &order=activity&names=short&lengths=FROM-TO&sql=TEXT
 
 /** @typedef {import('./view_state.js').ViewState} ViewState */
 
-const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'sql'];
+const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'names', 'lengths', 'sql'];
+const TRACK_SETS = /** @type {const} */ (['folded', 'tall', 'pinned']);
 const WRITE_AFTER = 250; // ms without a change: of a zoom by the wheel, or by a key that is held, only the end is an entry
 const OTHER_WIDTH = 0.01; // of the width of the view: what differs by less is no zoom
 
@@ -65,7 +67,11 @@ export function writeFragment(state) {
     fragment.set('flags', state.flags.map((flag) => `${writeTime(flag.time)}~${encodeURIComponent(flag.text)}`).join());
   if (state.panel !== null) fragment.set('panel', state.panel);
   if (state.theme !== 'system') fragment.set('theme', state.theme);
-  if (state.folded.size > 0) fragment.set('folded', [...state.folded].sort((a, b) => a - b).join('.'));
+  for (const name of TRACK_SETS) if (state[name].size > 0) fragment.set(name, [...state[name]].sort((a, b) => a - b).join('.'));
+  if (state.filter) fragment.set('tracks', state.filter);
+  if (state.order !== 'start') fragment.set('order', state.order);
+  if (state.shortNames) fragment.set('names', 'short');
+  if (state.lengths) fragment.set('lengths', writeRange(state.lengths));
   if (state.sql) fragment.set('sql', state.sql);
   return fragment.toString();
 }
@@ -112,10 +118,17 @@ export function readFragment(state, text) {
   state.setFlags(readFlags(fragment.get('flags')));
   if (state.sql !== (fragment.get('sql') ?? '')) state.setSql(fragment.get('sql') ?? '');
   state.setPanel(fragment.get('panel'));
+  state.setLengths(readRange(fragment.get('lengths')));
+  state.setShortNames(fragment.get('names') === 'short');
   const theme = fragment.get('theme');
   state.setTheme(theme === 'light' || theme === 'dark' ? theme : 'system');
-  const folded = new Set(readIds(fragment.get('folded')));
+  const [folded, tall, pinned] = TRACK_SETS.map((name) => new Set(readIds(fragment.get(name))));
   for (const id of new Set([...folded, ...state.folded])) state.setFolded(id, folded.has(id));
+  for (const id of new Set([...tall, ...state.tall])) state.setTall(id, tall.has(id));
+  for (const id of new Set([...pinned, ...state.pinned])) state.setPinned(id, pinned.has(id));
+  if (state.filter !== (fragment.get('tracks') ?? '')) state.setFilter(fragment.get('tracks') ?? '');
+  const order = fragment.get('order');
+  state.setOrder(order === 'activity' || order === 'name' ? order : 'start');
 }
 
 /**

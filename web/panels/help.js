@@ -19,6 +19,7 @@ const KEYS = [
     ['Arrows', 'walk to the caller, the callee, the neighbours'],
     ['F, double click', 'zoom to the span'],
     ['C', 'fold or unfold its thread'],
+    ['P', 'pin its thread above all others, or no longer'],
   ]],
   ['Measuring', [
     ['Shift + drag', 'measure a range'],

@@ -8,7 +8,7 @@ import { contextOf, sizeCanvas } from './scene.js';
 import { firstTileFrom, missingOf, timeOf, rangesOf, RANGE_ROWS } from './request_range.js';
 import { blocksOf, resolutionOf } from './request_plan.js';
 
-/** @typedef {import('../data/source.js').FunctionInfo} FunctionInfo */
+/** @typedef {import('../function_names.js').FunctionNames} FunctionNames */
 /** @typedef {import('../data/source.js').Mark} Mark */
 /** @typedef {import('../data/source.js').Range} Range */
 /** @typedef {import('./colours.js').Palette} Palette */
@@ -34,19 +34,24 @@ export class TracksCanvas {
   #labels = null;
   #font = '';
   #store;
-  #functions;
+  #functionNames;
   /** Tiles and names that the last frame had. */
   tiles = 0;
   names = 0;
   /** Parts of tracks of which nothing was here to be drawn, in the last frame. */
   unloaded = 0;
 
-  /** @param {HTMLCanvasElement} canvas @param {TileStore} store @param {FunctionInfo[]} functions */
-  constructor(canvas, store, functions) {
+  /** @param {HTMLCanvasElement} canvas @param {TileStore} store @param {FunctionNames} functionNames */
+  constructor(canvas, store, functionNames) {
     this.canvas = canvas;
     this.#context = contextOf(canvas, { alpha: false });
     this.#store = store;
-    this.#functions = functions;
+    this.#functionNames = functionNames;
+  }
+
+  /** Names are to be written in another way. */
+  renameFunctions() {
+    this.#labels = null;
   }
 
   /** @param {Scene} scene @param {Theme} theme */
@@ -62,7 +67,7 @@ export class TracksCanvas {
     if (this.#labels === null || this.#font !== font) {
       this.#font = font;
       this.#labels = new Labels(
-        (id) => this.#functions[id]?.name ?? '',
+        (id) => this.#functionNames.of(id),
         (text) => this.#context.measureText(text).width,
         scale,
       );
