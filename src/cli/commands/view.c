@@ -20,7 +20,7 @@ static const struct option_spec view_options[] = {
      .manual = "What the page shows first: a time since the beginning of the trace (`1.5ms`), a "
                "call (`parse#804`, or `parse` for the first), or what an address of the page "
                "showed, given whole or from its `#` on: so a link that was kept, or sent by "
-               "somebody else, outlives the server that it was made with.",
+               "another user, outlives the server that it was made with.",
      .apply = option_set_text,
      .field = offsetof(struct serve_options, at)},
     {.name = "no-browser",
