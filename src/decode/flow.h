@@ -19,6 +19,7 @@
 #include "decode/flow_step.h"
 #include "decode/text/text_code.h"
 #include "image/address_space.h"
+#include "recording/call_values.h"
 #include "recording/perf_data/perf_data_reader.h"
 #include "recording/session.h"
 #include "symbol/symbols.h"
@@ -55,6 +56,8 @@ const struct address_spaces *flow_address_spaces(const struct flow *flow);
 /* What the text shows of a process's code; NULL if the recording is not text. */
 const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid);
 const struct perf_data *flow_perf_data(const struct flow *flow);
+/* What recorded values of calls mean; of recordings without any it describes no function. */
+const struct call_values *flow_call_values(const struct flow *flow);
 /* Appends the trace's marks, struct trace_mark, as trace_marks_find does; of text those that
  * decoding has found. */
 void flow_marks(const struct flow *flow, struct array *marks);

@@ -1,8 +1,10 @@
 #include "output/report/report_tree.h"
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "output/duration.h"
+#include "output/json_quoted.h"
 #include "output/mark_kind.h"
 #include "output/report/json_report.h"
 #include "output/report/report_events.h"
@@ -22,6 +24,7 @@ struct tree_line {
     const struct span_function *function; /* NULL: an instant */
     const struct span_hit *hit;           /* this is no call, but a hit of the trigger; or NULL */
     const char *text;                     /* of an instant */
+    const struct named_values *values;    /* of a call; or NULL */
     uint64_t start, length;               /* ns; length is known when the span has ended */
     uint32_t depth;
     uint8_t flags; /* enum span_flag */
@@ -44,6 +47,7 @@ struct tree_track {
 struct tree {
     const struct span_source *source;
     struct trace_window window;
+    struct arena values; /* of calls */
     bool showing;        /* the window has begun: its callers are lines already */
     struct array tracks; /* of struct tree_track */
     uint64_t last;       /* ns: time of the last event */
@@ -137,6 +141,7 @@ static void leave(struct tree *tree, const struct span_event *event, bool shown)
         return;
     struct tree_line *line = array_at(&track->lines, (size_t)span->line);
     line->length = event->time.value - span->start;
+    line->values = named_values_copy(&tree->values, event->values);
     line->flags |= event->flags;
     line->end = (uint8_t)event->end;
 }
@@ -188,6 +193,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = mix(hash, (unsigned char)*text);
+    return hash;
+}
+
 static struct subtree *measure_subtrees(const struct array *lines)
 {
     struct subtree *subtrees = memory_allocate((lines->count + 1) * sizeof *subtrees);
@@ -195,6 +207,8 @@ static struct subtree *measure_subtrees(const struct array *lines)
         const struct tree_line *line = array_at(lines, i);
         uint64_t hash = mix((uintptr_t)line->function, (uintptr_t)line->text);
         hash = mix(hash, (uint64_t)line->flags << 8 | line->end);
+        if (line->values)
+            hash = mix_text(hash, line->values->text);
         if (line->hit)
             hash = mix(hash, line->hit->has_argument ? (uint64_t)line->hit->argument : 0);
         size_t next = i + 1;
@@ -291,7 +305,8 @@ static void print_line(const struct tree_line *line, uint64_t first,
     if (line->hit)
         print_hit(line, stream);
     else if (line->function)
-        fprintf(stream, "%s%s", line->function->name, span_inlined_suffix(line->function));
+        fprintf(stream, "%s%s%s%s", line->function->name, span_inlined_suffix(line->function),
+                line->values ? "  " : "", line->values ? line->values->text : "");
     else
         fprintf(stream, "-- %s --", line->text);
     print_marks(line, stream);
@@ -357,6 +372,28 @@ static const char *seen_in_words(uint8_t flags)
     return flags & SPAN_END_INFERRED ? "start" : "both";
 }
 
+/* Members of an object: ", \"arguments\": {...}, \"result\": ..."; "" of a call without. */
+static char *json_of_values(const struct named_values *values)
+{
+    if (!values)
+        return memory_copy_string("");
+    size_t arguments = values->count - values->has_result;
+    char *list = memory_copy_string("");
+    for (size_t i = 0; i < values->count; i++) {
+        char *value = json_named_value(&values->values[i]);
+        char *name = json_quoted(values->values[i].name);
+        char *longer = i < arguments ? memory_format("%s%s%s: %s", list, i ? ", " : "", name, value)
+                                     : memory_format("%s}, \"result\": %s", list, value);
+        free(list);
+        free(name);
+        free(value);
+        list = longer;
+    }
+    char *members = memory_format(", \"arguments\": {%s%s", list, values->has_result ? "" : "}");
+    free(list);
+    return members;
+}
+
 /* What a line is, and what is known of that alone. */
 static char *json_of_kind(const struct tree_line *line)
 {
@@ -381,10 +418,12 @@ static char *json_of_line(const struct tree_line *line, const struct span_track 
 {
     char *kind = json_of_kind(line);
     char *name = json_member("thread", thread->thread_name);
-    char *item =
-        memory_format("{\"start\": %" PRIu64 ", \"depth\": %" PRIu32 ", %s, %s, \"tid\": %" PRIu32
-                      ", \"pid\": %" PRIu32 "}",
-                      line->start - first, line->depth, kind, name, thread->tid, thread->pid);
+    char *values = json_of_values(line->values);
+    char *item = memory_format("{\"start\": %" PRIu64 ", \"depth\": %" PRIu32
+                               ", %s, %s, \"tid\": %" PRIu32 ", \"pid\": %" PRIu32 "%s}",
+                               line->start - first, line->depth, kind, name, thread->tid,
+                               thread->pid, values);
+    free(values);
     free(kind);
     free(name);
     return item;
@@ -424,6 +463,7 @@ static void free_tree(struct tree *tree)
         array_free(&track->lines);
     }
     array_free(&tree->tracks);
+    arena_free(&tree->values);
 }
 
 static bool read_tree(struct tree *tree, struct report_events *events, struct span_source *source,
