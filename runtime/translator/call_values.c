@@ -11,7 +11,7 @@ enum {
     RETURN_ADDRESS = 8,
     MOST_STEPS = 64,      /* of one record */
     LOOKED_AT = 64,       /* calls that are searched for the one that has returned */
-    LONGEST_PIECE = 1024, /* bytes of memory of one step */
+    LONGEST_PART = 1024, /* bytes of memory of one step */
 };
 
 /* The record that is being made. */
@@ -81,18 +81,34 @@ static void put_vector(struct record *record, const struct tr_value_step *step)
 
 /* ---- memory ---- */
 
-/* How many bytes could be read; the rest of the page that the first unreadable one is in is not looked at. */
-static unsigned read_pages(uint8_t *to, uint64_t from, unsigned size, bool is_string)
+static bool has_zero_byte(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return (word - ones) & ~word & ones << 7;
+}
+
+/* How many bytes could be read, up to `size`; a string's, without the 0 that ends it. Loads of aligned words, which lie in
+ * one page each. */
+static unsigned read_bytes(uint8_t *to, uint64_t from, unsigned size, bool is_string)
 {
     unsigned done = 0;
     while (done < size) {
-        unsigned left = size - done, rest = TR_PAGE - (unsigned)((from + done) % TR_PAGE);
-        unsigned part = left < rest ? left : rest;
-        if (!tr_read_safely(to + done, from + done, part))
-            return done;
-        for (unsigned i = 0; is_string && i < part; i++)
-            if (to[done + i] == 0)
+        uint64_t at = from + done, word;
+        unsigned skipped = (unsigned)(at % 8), left = size - done;
+        if (!tr_load_safely(&word, at - skipped))
+            break;
+        word >>= 8 * skipped;
+        unsigned part = 8 - skipped < left ? 8 - skipped : left;
+        if (part == 8 && !(is_string && has_zero_byte(word))) {
+            __builtin_memcpy(to + done, &word, 8);
+            done += 8;
+            continue;
+        }
+        for (unsigned i = 0; i < part; i++, word >>= 8) {
+            if (is_string && (word & 0xff) == 0)
                 return done + i;
+            to[done + i] = (uint8_t)word;
+        }
         done += part;
     }
     return done;
@@ -110,30 +126,27 @@ static uint64_t recorded_address(const struct record *record, const struct tr_va
 
 static void put_memory(struct record *record, const struct tr_value_step *step, uint64_t from)
 {
-    unsigned size = step->size < LONGEST_PIECE ? step->size : LONGEST_PIECE;
+    unsigned size = step->size < LONGEST_PART ? step->size : LONGEST_PART;
     bool is_string = step->source == TR_VALUE_STRING;
     unsigned before = record->count;
     put(record, 0);
     uint8_t *room = put_room(record, words_of(size));
     if (!room)
         return;
-    unsigned got = from == 0 ? 0 : read_pages(room, from, size, is_string);
+    unsigned got = from == 0 ? 0 : read_bytes(room, from, size, is_string);
     uint64_t cut = is_string && got == size ? TR_VALUE_CUT : 0;
-    /* After a string's end something else was read. */
-    for (unsigned i = got; i < size; i++)
-        room[i] = 0;
     record->words[before] = got | cut;
     record->count = before + 1 + words_of(got);
 }
 
 static void put_stack(struct record *record, const struct tr_value_step *step)
 {
-    unsigned size = step->size < LONGEST_PIECE ? step->size : LONGEST_PIECE;
+    unsigned size = step->size < LONGEST_PART ? step->size : LONGEST_PART;
     uint64_t from =
         record->thread->app.r[TR_RSP] + RETURN_ADDRESS + (uint64_t)(int64_t)step->offset;
     uint8_t *room = put_room(record, words_of(size));
     if (room)
-        read_pages(room, from, size, false);
+        read_bytes(room, from, size, false);
 }
 
 /* ---- records ---- */
@@ -203,7 +216,7 @@ static void begin_call(struct tr_thread *thread, uint64_t place)
     uint64_t stack_pointer = thread->app.r[TR_RSP], return_address;
     if (!calls->calls)
         calls->calls = tr_own_map(TR_VALUE_CALLS * sizeof *calls->calls);
-    if (!calls->calls || !tr_read_safely(&return_address, stack_pointer, sizeof return_address) ||
+    if (!calls->calls || !tr_load_safely(&return_address, stack_pointer) ||
         !tr_return_place_add(thread, return_address))
         return;
     /* An older call with its return address in the same place was left by longjmp or by a tail call. */

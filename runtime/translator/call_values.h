@@ -1,4 +1,4 @@
-/* Arguments and results of chosen functions (-args): registers and bounded pieces of memory, where such a function
+/* Arguments and results of chosen functions (-args): registers and bounded parts of memory, where such a function
  * begins and where its calls return to.
  *
  * Both are places where a fragment begins that asks the runtime, as at the trigger's. What to record is a list of

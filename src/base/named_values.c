@@ -80,6 +80,11 @@ const char *named_values_join(struct arena *arena, const struct named_values *va
 
 void named_value_print_float(char text[NAMED_FLOAT_SIZE], double real, bool is_single)
 {
+    const double digits = 1e15; /* of a whole number, which a double has exactly */
+    if (real > -digits && real < digits && real == (double)(int64_t)real && real != 0) {
+        snprintf(text, NAMED_FLOAT_SIZE, "%.0f", real);
+        return;
+    }
     int most = is_single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
     for (int precision = FLT_DIG; precision <= most; precision++) {
         snprintf(text, NAMED_FLOAT_SIZE, "%.*g", precision, real);

@@ -204,7 +204,7 @@ static const struct option_spec recording_specs[] = {
          "text. Debug information gives names and types: integers, floating-point "
          "numbers, enumerators, pointers, strings (their first 128 bytes), and structures of up "
          "to 256 bytes. Without it the six registers in which integers are passed are "
-         "recorded, and rax. They are shown with the call in traces, reports and exports. "
+         "recorded, and rax. `report -tree`, CSV and traces show them with the call. "
          "Needs the translator engine.",
      .apply = take_args},
     {.name = &FLAG_MULTI_SNAPSHOT[1],

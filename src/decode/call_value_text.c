@@ -1,10 +1,12 @@
 #include "decode/call_value_text.h"
 
+#include "base/utf8.h"
 #include "packet/call_values_head.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -70,24 +72,35 @@ static void add_float(struct text *text, double real, uint32_t size)
 
 /* ---- characters ---- */
 
-static void add_character(struct text *text, uint8_t byte, char quote)
+static void add_character(struct text *text, uint8_t byte, char quote, bool is_utf8)
 {
     char letter = named_value_letter((char)byte);
     if (letter)
         add(text, "\\%c", letter);
     else if (byte == (uint8_t)quote || byte == '\\')
         add(text, "\\%c", byte);
-    else if (byte < ' ' || byte == 0x7f)
+    else if (byte < ' ' || byte == 0x7f || (byte >= 0x80 && !is_utf8))
         add(text, "\\%03o", byte);
     else
         add(text, "%c", byte);
 }
 
+static bool is_utf8(const uint8_t *bytes, size_t size)
+{
+    char *copy = strndup((const char *)bytes, size);
+    char *repaired = utf8_repaired(copy);
+    bool same = strcmp(copy, repaired) == 0;
+    free(copy);
+    free(repaired);
+    return same;
+}
+
 static void add_string(struct text *text, const uint8_t *bytes, size_t size, bool cut)
 {
+    bool valid = is_utf8(bytes, size);
     add(text, "\"");
     for (size_t i = 0; i < size; i++)
-        add_character(text, bytes[i], '"');
+        add_character(text, bytes[i], '"', valid);
     add(text, cut ? "\"..." : "\"");
 }
 
@@ -101,26 +114,33 @@ static const char *enumerator(const struct value_type *type, int64_t value)
     return NULL;
 }
 
-/* As a combination of names that are one bit each; false: it is none. */
-static bool add_flags(struct text *text, const struct value_type *type, uint64_t value)
+/* Whether each name is a bit of its own, or none. */
+static bool has_flags(const struct value_type *type)
 {
-    uint64_t left = value;
+    uint64_t bits = 0;
     for (size_t i = 0; i < type->member_count; i++) {
         uint64_t bit = (uint64_t)type->members[i].value;
-        left &= bit != 0 && (bit & (bit - 1)) == 0 ? ~bit : UINT64_MAX;
+        if ((bit & (bit - 1)) != 0 || bits & bit)
+            return false;
+        bits |= bit;
     }
-    if (value == 0 || left != 0)
-        return false;
-    const char *between = "";
+    return bits != 0;
+}
+
+static void add_flags(struct text *text, const struct value_type *type, uint64_t value)
+{
+    const char *between = "(";
     for (size_t i = 0; i < type->member_count; i++) {
         uint64_t bit = (uint64_t)type->members[i].value;
-        if (bit == 0 || (bit & (bit - 1)) != 0 || !(value & bit) || !type->members[i].name)
+        if (!(value & bit) || !type->members[i].name)
             continue;
         add(text, "%s%s", between, type->members[i].name);
         between = " | ";
         value &= ~bit;
     }
-    return true;
+    if (value)
+        add(text, "%sunknown: 0x%" PRIx64, between, value);
+    add(text, ")");
 }
 
 static void add_enum(struct text *text, const struct value_type *type, const uint8_t *bytes)
@@ -130,7 +150,9 @@ static void add_enum(struct text *text, const struct value_type *type, const uin
     const char *name = enumerator(type, value);
     if (name)
         add(text, "%s", name);
-    else if (!add_flags(text, type, unsigned_of(bytes, type->size)))
+    else if (value != 0 && type->is_unsigned && has_flags(type))
+        add_flags(text, type, (uint64_t)value);
+    else
         add(text, "%" PRId64, value);
 }
 
@@ -219,7 +241,7 @@ static void add_value(struct text *text, const struct value_type *type, const ui
                               : signed_of(bytes, type->size));
         if (type->size == 1) {
             add(text, " '");
-            add_character(text, bytes[0], '\'');
+            add_character(text, bytes[0], '\'', false);
             add(text, "'");
         }
         break;

@@ -340,9 +340,11 @@ bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct sess
     return false;
 }
 
-const struct call_values *flow_call_values(const struct flow *flow)
+bool flow_read_call_values(const struct flow *flow, struct recorded_group arguments,
+                           struct recorded_group result, struct arena *memory,
+                           struct named_values *read)
 {
-    return &flow->call_values;
+    return call_values_read_groups(&flow->call_values, arguments, result, memory, read);
 }
 
 const struct session *flow_session(const struct flow *flow)

@@ -5,7 +5,6 @@
  * supplies all its events up to that of the next thread at once.
  */
 #include "base/memory.h"
-#include "decode/call_value_text.h"
 #include "stack/recorded_values.h"
 #include "stack/recorded_words.h"
 #include "stack/spans/hit_spans.h"
@@ -156,9 +155,8 @@ static const struct named_values *values_of(struct timeline_source *merged,
     if (left->arguments == 0 && left->result == 0)
         return NULL;
     struct named_values *values = arena_allocate(&merged->values, sizeof *values);
-    bool known = call_values_read_groups(flow_call_values(merged->timeline->flow),
-                                         group_at(merged, left->arguments),
-                                         group_at(merged, left->result), &merged->values, values);
+    bool known = flow_read_call_values(merged->timeline->flow, group_at(merged, left->arguments),
+                                       group_at(merged, left->result), &merged->values, values);
     return known ? values : NULL;
 }
 

@@ -166,14 +166,14 @@ void control_flow_call_value(struct control_flow *flow, uint64_t ip, uint64_t va
     emit(flow, &event, flow->position);
 }
 
-void control_flow_call_values(struct control_flow *flow, uint64_t ip, uint32_t value)
+void control_flow_call_values(struct control_flow *flow, uint64_t ip, uint32_t head)
 {
-    struct flow_event event = call_value(flow, ip, value);
-    struct call_values_head head;
-    if (!call_values_head_of(value, &head))
+    struct flow_event event = call_value(flow, ip, head);
+    struct call_values_head read;
+    if (!call_values_head_of(head, &read))
         return;
-    event.next = 1 + head.words;
-    if (head.is_result)
+    event.next = 1 + read.words;
+    if (read.is_result)
         event.flags = FLOW_OF_RESULT;
     emit(flow, &event, flow->position);
 }
