@@ -117,6 +117,18 @@ static bool find_trigger(struct recording_request *request, const struct array *
     return found;
 }
 
+static bool find_chosen(struct recording_request *request, const struct array *pids,
+                        struct error *error)
+{
+    struct objects objects;
+    if (!request->args)
+        return true;
+    bool ok = objects_of_process(&objects, *(pid_t *)array_at(pids, 0), error) &&
+              recording_request_find_chosen(request, &objects, error);
+    objects_free(&objects);
+    return ok;
+}
+
 static int attach(struct recording_request *request, struct array *pids)
 {
     struct error error = {0};
@@ -126,7 +138,7 @@ static int attach(struct recording_request *request, struct array *pids)
     request->record.pid_count = pids->count;
     const struct engine *engine =
         recording_request_choose_engine(request, ENGINE_TO_ATTACH, &error);
-    if (!engine || !find_trigger(request, pids, &error))
+    if (!engine || !find_trigger(request, pids, &error) || !find_chosen(request, pids, &error))
         return command_fail(&error);
     return recording_request_carry_out(request, engine, ENGINE_TO_ATTACH, NULL).status;
 }

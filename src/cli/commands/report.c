@@ -1,6 +1,7 @@
 /* magic-trace report: a trace or a recording as text. */
 #include "analysis/call_tree.h"
 #include "analysis/function_report.h"
+#include "analysis/thread_choice.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/code_report.h"
@@ -37,6 +38,8 @@ struct report_request {
     bool as_tree, as_folded, sorted; /* -tree, -folded, -sort were given */
     const char *longest;             /* the function whose longest calls are listed; or NULL */
     const char *why;                 /* the function or call that is explained; or NULL */
+    bool wall;                       /* of stacks: those of threads that were not running, too */
+    const char *thread;              /* name or number; NULL: all are shown */
     bool json;
     size_t max_bytes; /* of JSON; 0: any size */
     struct span_filter_names filter;
@@ -52,7 +55,7 @@ static bool print_json(const struct report_request *request, struct span_source 
     case REPORT_FORM_TREE:
         return report_tree_json(source, &request->tree, max_bytes, stdout, error);
     case REPORT_FORM_FOLDED:
-        return report_stacks_json(source, max_bytes, stdout, error);
+        return report_stacks_json(source, request->wall, max_bytes, stdout, error);
     default:
         return report_table_json(source, &request->table, max_bytes, stdout, error);
     }
@@ -65,7 +68,7 @@ static bool print_text(const struct report_request *request, struct span_source 
     case REPORT_FORM_TREE:
         return report_tree(source, &request->tree, stdout, error);
     case REPORT_FORM_FOLDED:
-        return report_folded(source, stdout, error);
+        return report_folded(source, request->wall, stdout, error);
     default:
         return report_table(source, &request->table, stdout, error);
     }
@@ -85,7 +88,8 @@ enum { LARGE_TRACE = 256 << 10 };
 /* A table of a part, and what is asked of calls, is found in the index alone. */
 static bool needs_index(const struct report_request *request)
 {
-    return request->form == REPORT_FORM_LONGEST || request->form == REPORT_FORM_WHY ||
+    return request->thread || request->form == REPORT_FORM_LONGEST ||
+           request->form == REPORT_FORM_WHY ||
            (request->form == REPORT_FORM_TABLE && has_window(&request->tree));
 }
 
@@ -131,22 +135,33 @@ static bool explain_why(const struct report_request *request, const struct trace
     return explained_calls_print(&calls, index, request->path, stdout, error);
 }
 
+static bool print_part(const struct report_request *request, const struct trace_index *index,
+                       const struct trace_moments *part, struct error *error)
+{
+    const struct report_form_json json = {request->json, request->max_bytes};
+    if (request->form == REPORT_FORM_LONGEST)
+        return longest_calls_print(index, request->longest, part, &request->table, json, stdout,
+                                   error);
+    if (request->form == REPORT_FORM_TABLE)
+        return function_report_print(index, part, &request->table, json, stdout, error);
+    return request->json ? call_tree_print_json(index, part, request->max_bytes, stdout, error)
+                         : call_tree_print(index, part, stdout, error);
+}
+
 static bool print_by_index(const struct report_request *request, const struct trace_index *index,
                            struct error *error)
 {
-    struct trace_moments moments;
-    const struct report_form_json json = {request->json, request->max_bytes};
+    struct trace_moments part;
     if (request->form == REPORT_FORM_WHY)
         return explain_why(request, index, error);
-    if (!trace_moments_find(index, &request->tree, &moments, error))
+    if (!trace_moments_find(index, &request->tree, &part, error))
         return false;
-    if (request->form == REPORT_FORM_LONGEST)
-        return longest_calls_print(index, request->longest, &moments, &request->table, json, stdout,
-                                   error);
-    if (request->form == REPORT_FORM_TABLE)
-        return function_report_print(index, &moments, &request->table, json, stdout, error);
-    return request->json ? call_tree_print_json(index, &moments, request->max_bytes, stdout, error)
-                         : call_tree_print(index, &moments, stdout, error);
+    struct array threads = array_of(sizeof(uint32_t));
+    bool ok = !request->thread || threads_choose(index, request->thread, &threads, error);
+    part.tracks = (struct index_tracks){threads.elements, threads.count};
+    ok = ok && print_part(request, index, &part, error);
+    array_free(&threads);
+    return ok;
 }
 
 /* Of recordings, and of what comes from a pipe, too. */
@@ -232,8 +247,9 @@ static int take_source_root(const struct option_spec *option, const struct comma
 static bool sort_key_at(size_t index, struct option_value *value)
 {
     static const struct option_value keys[] = {
-        {"self", REPORT_SORT_SELF, "time in the function itself (default)", NULL},
-        {"total", REPORT_SORT_TOTAL, "callees included", NULL},
+        {"self", REPORT_SORT_SELF, "time in the function itself, running (default)", NULL},
+        {"on-cpu", REPORT_SORT_ON_CPU, "callees included, running", NULL},
+        {"total", REPORT_SORT_TOTAL, "callees and waiting included", NULL},
         {"count", REPORT_SORT_CALLS, "number of calls", NULL},
         {"median", REPORT_SORT_MEDIAN, "median of the calls seen whole", NULL},
         {"p99", REPORT_SORT_P99, "their 99th percentile", NULL},
@@ -304,6 +320,13 @@ static const struct option_spec report_options[] = {
      .manual = "End here.",
      .apply = option_set_text,
      .field = offsetof(struct report_request, tree.to)},
+    {.name = "thread",
+     .argument = "THREAD",
+     .help = "only the thread of this number, or those of this name",
+     .manual = "Show only the thread with this number, or the threads with this name. Goes with "
+               "the table, -tree and -longest, of all or of a part.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, thread)},
     {.name = "fold",
      .help = "tree: print equal neighbours once, with their number",
      .manual = "In the tree, print equal neighbours once, with their number.",
@@ -350,6 +373,12 @@ static const struct option_spec report_options[] = {
      .manual = "Print stacks with the nanoseconds spent in each, one per line, for flame graphs.",
      .apply = option_set_flag,
      .field = offsetof(struct report_request, as_folded)},
+    {.name = "wall",
+     .help = "folded: with the time in which threads were not running",
+     .manual = "With -folded, show the time in which threads were not running, too. Without it "
+               "stacks show where processors were used.",
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, wall)},
     {.name = "json",
      .help = "print the report as JSON, with times in nanoseconds",
      .apply = option_set_flag,
@@ -389,9 +418,16 @@ static int check_request(const struct command *self, struct report_request *requ
         return command_usage_error(self, "-source-root goes with -source.");
     bool of_table = request->table.top || request->sorted || request->longest || request->why;
     bool of_tree = request->as_tree || tree->fold;
+    if (request->thread &&
+        (request->as_folded || request->why || request->tree.fold || request->filter.from ||
+         request->no_inlined || request->code.annotate || request->code.source))
+        return command_usage_error(self, "-thread goes with the table, -tree and -longest, and not "
+                                         "with -filter, -fold or -no-inlined.");
+    if (request->wall && !request->as_folded)
+        return command_usage_error(self, "-wall goes with -folded; the table has both times.");
     if (request->as_folded && (of_tree || of_table || has_window(tree)))
-        return command_usage_error(self,
-                                   "-folded goes with no other option than -filter and -json.");
+        return command_usage_error(
+            self, "-folded goes with no other option than -filter, -wall and -json.");
     if (of_tree && of_table)
         return command_usage_error(self, "-top, -sort, -longest and -why do not go with -tree.");
     if (of_table && (has_window(tree) || request->longest || request->why) &&
