@@ -857,6 +857,16 @@ static void emit_indirect_entry(struct translating *t, struct tr_translation *tr
     tr_emit_gap_8(&t->hot);
 }
 
+static bool note_pages(const struct tr_translation *translation,
+                       const struct tr_superblock *superblock)
+{
+    bool noted = true;
+    for (unsigned i = 0; noted && i < superblock->block_count; i++)
+        noted = tr_fragment_made_from(translation, superblock->blocks[i].start,
+                                      superblock->blocks[i].end);
+    return noted;
+}
+
 struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
                                     const struct tr_route *route, bool indirect, bool *nothing)
 {
@@ -869,7 +879,8 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
         return NULL;
     t.region = tr_cache_region(pc);
     struct tr_translation *translation = t.region ? tr_fragment_add() : NULL;
-    if (!translation || !describe(translation, &t.superblock))
+    if (!translation || !note_pages(translation, &t.superblock) ||
+        !describe(translation, &t.superblock))
         return NULL;
     t.hot = (struct tr_emitter){t.region->hot.start + t.region->hot.used, 0};
     t.cold = (struct tr_emitter){t.region->cold.start + t.region->cold.used, 0};
