@@ -249,10 +249,10 @@ test('the flame graph upside down, of one span, and the callers and callees of a
   await opened.picture('flame-callers');
   // Of the chosen span alone: what is outermost there is its own stack.
   await view.selectOption('stacks');
-  await page.evaluate(`(({ state, timeline }) => {
-    const { track, depth, start, end } = timeline.drawn().find((tile) => tile.track === 0 && tile.depth === 1 && tile.spans === 1);
-    state.setSpan({ track, depth, start, end });
-    window.length = end - start;
+  await page.evaluate(`(async ({ state, source }) => {
+    const { start, end, spans } = await source.tiles(0, { from: 0, to: state.duration }, 65536, 1, 1);
+    const first = spans.indexOf(1);
+    state.setSpan({ track: 0, depth: 1, start: start[first], end: end[first] });
   })(window.magicTrace)`);
   await page.locator('.panel-flame .range-choice select').selectOption('span');
   await opened.until("document.querySelector('.panel-flame .range-choice .quiet').textContent !== '50.00\u00a0ms'");

@@ -160,7 +160,8 @@ class FlameGraph {
     const root = this.#root;
     if (root === null || this.scroll.clientWidth === 0) return;
     this.canvas.style.setProperty('height', `${this.scroll.clientHeight}px`);
-    const matches = matcherOf(this.context.state.search);
+    // In the view of one function everything is about it.
+    const matches = this.#usesGroup ? null : matcherOf(this.context.state.search);
     drawFlame(this.canvas, this.#boxes, {
       scroll: this.scroll.scrollTop, look: flameLook(this.context.functions, this.context.names), matches, current: this.#current,
     });
