@@ -28,6 +28,15 @@ static void report_stack(struct decoder *decoder, uint64_t ip, uint64_t value)
     }
 }
 
+/* A value with callers before it says where these belong. */
+static void take_value(struct decoder *decoder, uint64_t ip)
+{
+    if (!control_flow_has_callers(&decoder->flow))
+        report_stack(decoder, ip, decoder->value);
+    else if (decoder_reach(decoder, ip))
+        control_flow_callers(&decoder->flow);
+}
+
 static void take_transaction(struct decoder *decoder, uint64_t ip)
 {
     if (decoder->aborted) {
@@ -59,7 +68,7 @@ static void take_fup(struct decoder *decoder, uint64_t ip)
         break;
     case FUP_OF_PTWRITE:
         if (decoder->at && decoder->value_size == sizeof(uint64_t))
-            report_stack(decoder, ip, decoder->value);
+            take_value(decoder, ip);
         break;
     case FUP_OF_TRANSACTION:
         take_transaction(decoder, ip);

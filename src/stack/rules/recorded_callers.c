@@ -26,15 +26,31 @@ static bool note_resume(struct thread_stack *stack, const struct flow_event *eve
     return false;
 }
 
+/* The frame's caller is known: whether it is the one that the event names. */
+static bool agrees(const struct thread_stack *stack, frame_id frame, const struct flow_event *event)
+{
+    const struct frame *called = thread_stack_frame(stack, frame);
+    bool interrupted = event->flags & FLOW_INTERRUPTED;
+    return called->return_address == event->to && (called->kind == FRAME_SIGNAL) == interrupted;
+}
+
 static bool follow_caller(struct thread_stack *stack, const struct flow_event *event)
 {
     struct recorded_callers *state = stack->rules.recorded_callers;
     stack_pointer_note_recorded(stack);
     drop_old(stack);
+    if (event->flags & FLOW_PLACED)
+        state->uncalled = stack->leaf;
     if (state->uncalled != FRAME_NONE && are_too_many(stack))
         state->uncalled = FRAME_NONE;
     if (state->uncalled == FRAME_NONE)
         return true;
+    if (!thread_stack_is_root(stack, state->uncalled)) {
+        state->uncalled = agrees(stack, state->uncalled, event)
+                              ? thread_stack_parent(stack, state->uncalled)
+                              : FRAME_NONE;
+        return true;
+    }
     state->learned++;
     if (event->to == 0)
         stack_moves_learn_outermost(stack, state->uncalled);

@@ -3,6 +3,9 @@
  * After a RESUME in the middle of the code, FLOW_CALLER events name the caller of the outermost
  * known frame, then that one's caller, and so on.
  *
+ * Where code has changed to a stack that was suspended before the recording begins, they name the callers of the leaf.
+ * Those of the frames that are known already have to agree; if not, the others are not believed either.
+ *
  * Recordings of real hardware have none.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_RECORDED_CALLERS_H
@@ -11,8 +14,9 @@
 #include "stack/thread_stack.h"
 
 struct recorded_callers {
-    frame_id uncalled; /* the outermost frame, if the next event may name its caller; else
-                        * FRAME_NONE. Only if the event before was FLOW_RESUME or FLOW_CALLER */
+    frame_id uncalled; /* the frame whose caller the next event may name: the outermost one, or one whose caller is
+                        * known and has to agree; FRAME_NONE: none. Only if the event before was FLOW_RESUME or
+                        * FLOW_CALLER */
     uint64_t learned;  /* how many */
 };
 
