@@ -185,9 +185,10 @@ struct tr_thread {
     uint64_t checked;      /* stream position at the last tr_log_check */
     /* log address: a record begins there, and from there on none has been overwritten */
     uint64_t boundary;
-    uint64_t look_at; /* TSC at which hot_path.c may look again */
-    bool reports_switches;  /* to other stacks, when there is room */
-    uint64_t switch_credit; /* bytes of log that copies of other stacks may take (stack_switches.h) */
+    uint64_t look_at;      /* TSC at which hot_path.c may look again */
+    bool reports_switches; /* to other stacks, when there is room */
+    uint64_t
+        switch_credit; /* bytes of log that copies of other stacks may take (stack_switches.h) */
     /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
     uint64_t wraps;
     uint32_t serial; /* of the slot, or UINT32_MAX */

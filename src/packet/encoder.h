@@ -122,11 +122,12 @@ struct pt_encoder {
     uint64_t losses;       /* OVF packets written because a block came from nowhere known */
     uint32_t psb_interval; /* bytes between PSBs, about, if few calls are in progress */
     uint64_t next_psb;     /* stream position */
-    uint64_t placed;       /* bytes of callers that were reported since the newest PSB elsewhere than after it */
-    uint8_t bus_ratio;     /* for CBR */
-    uint8_t stopped;       /* bool: the stream has ended: `stop` was set or no room was left */
-    uint8_t coarse_time;   /* bool: no CYC packets */
-    uint8_t periods;       /* bool, with coarse_time: MTC packets */
+    uint64_t
+        placed; /* bytes of callers that were reported since the newest PSB elsewhere than after it */
+    uint8_t bus_ratio;   /* for CBR */
+    uint8_t stopped;     /* bool: the stream has ended: `stop` was set or no room was left */
+    uint8_t coarse_time; /* bool: no CYC packets */
+    uint8_t periods;     /* bool, with coarse_time: MTC packets */
     /* bool: between the moments that are exact, a CYC packet only comes when the owner has set
      * time_is_due since the last one. */
     uint8_t sparse_time, time_is_due;

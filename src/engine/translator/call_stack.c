@@ -92,9 +92,8 @@ void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint6
                      uint64_t to)
 {
     know(stack, encoder, from);
-    if (stack->reports &&
-        (suspended_calls_has(&stack->suspended, to) ||
-         !pt_calls_same_stack(&encoder->calls, encoder->depth, from, to))) {
+    if (stack->reports && (suspended_calls_has(&stack->suspended, to) ||
+                           !pt_calls_same_stack(&encoder->calls, encoder->depth, from, to))) {
         change_stacks(stack, encoder, from, to);
         return;
     }

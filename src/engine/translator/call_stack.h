@@ -21,9 +21,9 @@ struct call_stack {
     bool handler_runs;
     /* Other stacks of the thread. */
     struct suspended_calls suspended;
-    bool reports;           /* decoders may begin anywhere, and not know them */
-    bool switches;          /* the stack pointer was loaded, the branch to the other stack comes */
-    bool due;     /* the calls of the stack that runs are to be reported: decoders may not know them */
+    bool reports;  /* decoders may begin anywhere, and not know them */
+    bool switches; /* the stack pointer was loaded, the branch to the other stack comes */
+    bool due; /* the calls of the stack that runs are to be reported: decoders may not know them */
     uint64_t psb; /* stream position: since the PSB there they are known */
 };
 

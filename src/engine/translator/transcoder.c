@@ -143,8 +143,7 @@ static bool is_call(const struct pt_code_block *block)
 static bool may_report(const struct transcoder *transcoder)
 {
     enum { SHARE = 16 }; /* of a snapshot, between two PSBs */
-    return transcoder->encoder->placed <
-           transcoder->shared->arena->options.snapshot_size / SHARE;
+    return transcoder->encoder->placed < transcoder->shared->arena->options.snapshot_size / SHARE;
 }
 
 /* Who begins to decode at the newest PSB may not know the stack that runs. At a block's first instruction, or a last one,

@@ -14,11 +14,16 @@
 #include "stack/thread_stack.h"
 
 struct recorded_callers {
-    frame_id uncalled; /* the frame whose caller the next event may name: the outermost one, or one whose caller is
+    frame_id
+        uncalled; /* the frame whose caller the next event may name: the outermost one, or one whose caller is
                         * known and has to agree; FRAME_NONE: none. Only if the event before was FLOW_RESUME or
                         * FLOW_CALLER */
-    uint64_t learned;  /* how many */
+    uint64_t learned;   /* how many */
+    struct array named; /* frame_id: the frames that these events named, ascending */
 };
+
+/* Whether all that is known of `frame` is that it was named as a caller, or was so at first. */
+bool recorded_callers_named(const struct thread_stack *stack, frame_id frame);
 
 /* A segment has begun in its leaf by a RESUME: the next events may name its callers. */
 static inline void recorded_callers_begin(struct thread_stack *stack)
