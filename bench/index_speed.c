@@ -167,12 +167,13 @@ static void measure_calls(const struct trace_index *index, uint32_t group)
     struct call_statistics calls;
     struct error error = {0};
     double cpu = bench_cpu_seconds(), wall = bench_wall_seconds();
-    if (!index_calls(index, (struct index_tracks){0}, whole_trace(index), group, 20, &calls,
-                     &error))
+    const struct calls_request request = {
+        .range = whole_trace(index), .group = group, .slowest = 20};
+    if (!index_calls(index, &request, &calls, &error))
         fail(&error);
     report(index, "calls of the most called", bench_cpu_seconds() - cpu,
            bench_wall_seconds() - wall);
-    array_free(&calls.slowest);
+    call_statistics_free(&calls);
 }
 
 static void measure_next(const struct trace_index *index, uint32_t group)

@@ -2,6 +2,7 @@
 
 import { EmbeddedSource } from './data/embedded.js';
 import { HttpSource } from './data/http.js';
+import { FunctionNames } from './function_names.js';
 import { makePanels } from './panels/panels.js';
 import { makeSplitter } from './splitter.js';
 import { makeTimeline } from './timeline/timeline.js';
@@ -79,12 +80,13 @@ async function start() {
   const state = new ViewState(info.duration);
   keepStateInUrl(state, window);
   applyTheme(state);
+  const names = new FunctionNames(functions, state);
   const timeline = makeTimeline(
     { timeline: part('timeline'), toolbar: part('toolbar-view'), live: part('live') },
-    { source, state, info, functions },
+    { source, state, info, functions, names },
   );
   makeSplitter(part('splitter'), part('panel'), state);
-  makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions });
+  makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions, names });
   /** @type {any} */ (window).magicTrace = { source, state, info, timeline };
 }
 

@@ -1,13 +1,17 @@
-// The part of the ViewState that a link to this view carries, as the URL's fragment: read at start, replaced on each change.
-// Times are written with all their digits, so that a shared link shows the same picture.
+// The part of the ViewState that a link to this view carries, as the URL's fragment: read at start, written when the page has come
+// to rest after a change. Times are written with all their digits, so that a shared link shows the same picture. What shows
+// another width of time is an entry of its own in the browser's history, so that Back undoes a zoom.
 //
 //   #view=FROM-TO&span=TRACK.DEPTH.START.END&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
-//    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&sql=TEXT
+//    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&tall=1.2.3&pinned=1.2.3&tracks=TEXT
+//    &order=activity&names=short&lengths=FROM-TO&sql=TEXT
 
 /** @typedef {import('./view_state.js').ViewState} ViewState */
 
-const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'sql'];
-const WRITE_AFTER = 250; // ms: browsers refuse to have the address replaced more than about 100 times in 10 s
+const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'names', 'lengths', 'sql'];
+const TRACK_SETS = /** @type {const} */ (['folded', 'tall', 'pinned']);
+const WRITE_AFTER = 250; // ms without a change: of a zoom by the wheel, or by a key that is held, only the end is an entry
+const OTHER_WIDTH = 0.01; // of the width of the view: what differs by less is no zoom
 
 /**
  * A finite number that is not negative, or null.
@@ -63,7 +67,11 @@ export function writeFragment(state) {
     fragment.set('flags', state.flags.map((flag) => `${writeTime(flag.time)}~${encodeURIComponent(flag.text)}`).join());
   if (state.panel !== null) fragment.set('panel', state.panel);
   if (state.theme !== 'system') fragment.set('theme', state.theme);
-  if (state.folded.size > 0) fragment.set('folded', [...state.folded].sort((a, b) => a - b).join('.'));
+  for (const name of TRACK_SETS) if (state[name].size > 0) fragment.set(name, [...state[name]].sort((a, b) => a - b).join('.'));
+  if (state.filter) fragment.set('tracks', state.filter);
+  if (state.order !== 'start') fragment.set('order', state.order);
+  if (state.shortNames) fragment.set('names', 'short');
+  if (state.lengths) fragment.set('lengths', writeRange(state.lengths));
   if (state.sql) fragment.set('sql', state.sql);
   return fragment.toString();
 }
@@ -110,10 +118,17 @@ export function readFragment(state, text) {
   state.setFlags(readFlags(fragment.get('flags')));
   if (state.sql !== (fragment.get('sql') ?? '')) state.setSql(fragment.get('sql') ?? '');
   state.setPanel(fragment.get('panel'));
+  state.setLengths(readRange(fragment.get('lengths')));
+  state.setShortNames(fragment.get('names') === 'short');
   const theme = fragment.get('theme');
   state.setTheme(theme === 'light' || theme === 'dark' ? theme : 'system');
-  const folded = new Set(readIds(fragment.get('folded')));
+  const [folded, tall, pinned] = TRACK_SETS.map((name) => new Set(readIds(fragment.get(name))));
   for (const id of new Set([...folded, ...state.folded])) state.setFolded(id, folded.has(id));
+  for (const id of new Set([...tall, ...state.tall])) state.setTall(id, tall.has(id));
+  for (const id of new Set([...pinned, ...state.pinned])) state.setPinned(id, pinned.has(id));
+  if (state.filter !== (fragment.get('tracks') ?? '')) state.setFilter(fragment.get('tracks') ?? '');
+  const order = fragment.get('order');
+  state.setOrder(order === 'activity' || order === 'name' ? order : 'start');
 }
 
 /**
@@ -123,22 +138,33 @@ export function readFragment(state, text) {
 export function keepStateInUrl(state, window) {
   let written = window.location.hash.slice(1);
   let timer = 0;
+  const width = () => state.view.to - state.view.from;
+  /** Of the view in the history's current entry. */
+  let entryWidth = 0;
+  const read = () => {
+    readFragment(state, written);
+    entryWidth = width();
+    window.clearTimeout(timer); // what the address says itself need not be written
+  };
   const write = () => {
-    timer = 0;
     const fragment = writeFragment(state);
     if (fragment === written) return;
     written = fragment;
-    window.history.replaceState(null, '', fragment ? `#${fragment}` : window.location.pathname + window.location.search);
+    const address = fragment ? `#${fragment}` : window.location.pathname + window.location.search;
+    if (Math.abs(width() - entryWidth) > OTHER_WIDTH * entryWidth) window.history.pushState(null, '', address);
+    else window.history.replaceState(null, '', address);
+    entryWidth = width();
   };
-  readFragment(state, written);
   for (const event of FRAGMENT_EVENTS)
     state.addEventListener(event, () => {
-      if (timer === 0) timer = window.setTimeout(write, WRITE_AFTER);
+      window.clearTimeout(timer);
+      timer = window.setTimeout(write, WRITE_AFTER);
     });
+  read();
   window.addEventListener('hashchange', () => {
     const fragment = window.location.hash.slice(1);
     if (fragment === written) return;
     written = fragment;
-    readFragment(state, fragment);
+    read();
   });
 }

@@ -4,8 +4,9 @@
 //   'view'      the visible range moved            'selection'  another range was measured (range, tracks)
 //   'span'      another span was chosen            'search'     the search text, or its current match, changed
 //   'flags'     flags on the time line changed     'panel'      another panel is shown at the bottom
-//   'tracks'    a track was folded or unfolded     'theme'      'light', 'dark' or 'system'
-//   'sql'       another query was asked
+//   'tracks'    tracks were arranged in another way 'theme'     'light', 'dark' or 'system'
+//   'lengths'   other lengths of calls were chosen
+//   'sql'       another query was asked             'names'      names of functions are written short, or whole again
 //   'cursor'    the pointer moved on the time line
 
 /** @typedef {import('./data/source.js').Range} Range */
@@ -33,8 +34,20 @@ export class ViewState extends EventTarget {
     this.panel = null;
     /** @type {Set<number>} ids of tracks that show one row only */
     this.folded = new Set();
+    /** @type {Set<number>} ids of tracks that show all their rows, however many */
+    this.tall = new Set();
+    /** @type {Set<number>} ids of tracks that stand above all others */
+    this.pinned = new Set();
+    /** What the names of the tracks that are shown hold. */
+    this.filter = '';
+    /** @type {'start' | 'activity' | 'name'} of tracks */
+    this.order = 'start';
     /** @type {'light' | 'dark' | 'system'} */
     this.theme = 'system';
+    /** Whether names of functions are written without template arguments and parameters. */
+    this.shortNames = false;
+    /** @type {Range | null} the lengths of the calls that are listed, ns; null: of all */
+    this.lengths = null;
     /** The query that was asked last, in SQL; '': none. */
     this.sql = '';
     /** @type {number | null} the moment under the pointer, ns; null: the pointer is not on the time line. No part of the URL. */
@@ -106,6 +119,20 @@ export class ViewState extends EventTarget {
     this.#notify('panel');
   }
 
+  /** @param {boolean} short */
+  setShortNames(short) {
+    if (short === this.shortNames) return;
+    this.shortNames = short;
+    this.#notify('names');
+  }
+
+  /** @param {Range | null} lengths */
+  setLengths(lengths) {
+    if (lengths?.from === this.lengths?.from && lengths?.to === this.lengths?.to) return;
+    this.lengths = lengths;
+    this.#notify('lengths');
+  }
+
   /** @param {string} sql */
   setSql(sql) {
     this.sql = sql;
@@ -114,8 +141,36 @@ export class ViewState extends EventTarget {
 
   /** @param {number} track @param {boolean} folded */
   setFolded(track, folded) {
-    if (folded) this.folded.add(track);
-    else this.folded.delete(track);
+    this.#setMember(this.folded, track, folded);
+  }
+
+  /** @param {number} track @param {boolean} tall */
+  setTall(track, tall) {
+    this.#setMember(this.tall, track, tall);
+  }
+
+  /** @param {number} track @param {boolean} pinned */
+  setPinned(track, pinned) {
+    this.#setMember(this.pinned, track, pinned);
+  }
+
+  /** @param {Set<number>} set @param {number} track @param {boolean} isMember */
+  #setMember(set, track, isMember) {
+    if (set.has(track) === isMember) return;
+    if (isMember) set.add(track);
+    else set.delete(track);
+    this.#notify('tracks');
+  }
+
+  /** @param {string} filter */
+  setFilter(filter) {
+    this.filter = filter;
+    this.#notify('tracks');
+  }
+
+  /** @param {ViewState['order']} order */
+  setOrder(order) {
+    this.order = order;
     this.#notify('tracks');
   }
 

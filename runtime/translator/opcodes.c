@@ -292,7 +292,7 @@ const uint64_t tr_opcode_choices[][8] = {
                      RM_W, CHOICE(OPCODE_BY_RM, USER_INTERRUPT), M | TRAP,
                      CHOICE(OPCODE_BY_RM, SWAP_GS)},
     [VIRTUAL_MACHINE] = {M | TRAP, M | IMPLICIT_X(AX) | ACTION(OPCODE_READS_ALL), M | TRAP,
-                         M | TRAP, M | TRAP, M | TRAP, M | TRAP, 0},
+                         M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP},
     [MONITOR] = {M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP},
     [EXTENDED_STATE] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, M | TRAP, 0, 0,
                         M | IMPLICIT_R(AX | CX), M, M | ALL_W,

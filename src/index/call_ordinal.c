@@ -55,11 +55,92 @@ bool index_call_ordinal(const struct trace_index *index, struct index_tracks tra
     return ok;
 }
 
+/* ---- the numbers of several calls ---- */
+
+struct ordinals {
+    const struct trace_index *index;
+    const struct call_place **last; /* by group; or NULL. Owned */
+    uint64_t *counts;               /* by group; owned */
+};
+
+struct ordinals_part {
+    const struct ordinals *ordinals;
+    uint64_t counts[];
+};
+
+static void *begin_ordinals(void *context)
+{
+    const struct ordinals *ordinals = context;
+    uint32_t groups = ordinals->index->facts.functions;
+    struct ordinals_part *part =
+        memory_allocate_zeroed(sizeof *part + groups * sizeof *part->counts);
+    part->ordinals = ordinals;
+    return part;
+}
+
+static bool count_ordinals(void *state, const struct scan_part *scanned, struct error *error)
+{
+    struct ordinals_part *part = state;
+    const struct trace_index *index = part->ordinals->index;
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(index, scanned->track, scanned->range);
+    for (size_t given; (given = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = 0; i < given; i++) {
+            uint32_t group = index_group_of(index, spans[i].function);
+            const struct call_place *last = part->ordinals->last[group];
+            if (last && spans[i].start <= last->span.start &&
+                range_overlaps(scanned->range, &spans[i]) && part_counts(scanned, &spans[i]))
+                part->counts[group] +=
+                    call_place_compare(&(struct call_place){scanned->track, spans[i]}, last) <= 0;
+        }
+    return span_scan_end(&scan);
+}
+
+static void end_ordinals(void *context, void *state)
+{
+    struct ordinals *ordinals = context;
+    struct ordinals_part *part = state;
+    for (uint32_t i = 0; i < ordinals->index->facts.functions; i++)
+        ordinals->counts[i] += part->counts[i];
+    free(part);
+}
+
+bool index_call_ordinals(const struct trace_index *index, const struct call_place *const *calls,
+                         size_t count, uint64_t *ordinals, struct error *error)
+{
+    size_t groups = index->facts.functions;
+    struct ordinals all = {
+        .index = index,
+        .last = memory_allocate_zeroed((groups + 1) * sizeof *all.last),
+        .counts = memory_allocate_zeroed((groups + 1) * sizeof *all.counts),
+    };
+    uint64_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!calls[i])
+            continue;
+        all.last[index_group_of(index, calls[i]->span.function)] = calls[i];
+        if (calls[i]->span.start >= end)
+            end = calls[i]->span.start + 1;
+    }
+    const struct part_scanner scanner = {&all, begin_ordinals, count_ordinals, end_ordinals};
+    bool ok =
+        scan_parts(index, (struct index_tracks){0}, (struct index_range){0, end}, &scanner, error);
+    for (size_t i = 0; i < count; i++)
+        ordinals[i] = calls[i] ? all.counts[index_group_of(index, calls[i]->span.function)] : 0;
+    free(all.last);
+    free(all.counts);
+    return ok;
+}
+
 /* ---- the call of a number ---- */
 
 /* The range in which the call begins is cut into bins, whose calls are counted; then the bin that
  * holds it is cut. */
 enum { BINS = 4096, FEW_CALLS = 1 << 16 };
+
+/* Of many calls the trace is searched in so many parts, one after the other, so that early calls are
+ * found early. */
+enum { MANY_CALLS = 1 << 20, SEARCH_PARTS = 64 };
 
 struct nth_search {
     const struct trace_index *index;
@@ -142,6 +223,24 @@ static bool narrow(struct nth_search *search, uint64_t *ordinal, uint64_t *calls
     return true;
 }
 
+/* Searches the trace from its beginning. */
+static bool search_from_beginning(struct nth_search *search, struct index_tracks tracks,
+                                  uint64_t *ordinal, uint64_t *calls, bool *found,
+                                  struct error *error)
+{
+    uint64_t end = search->index->facts.duration + 1;
+    bool has_many = trace_index_group_calls(search->index, search->group) > MANY_CALLS;
+    uint64_t width = has_many ? end / SEARCH_PARTS + 1 : end;
+    *found = false;
+    for (uint64_t from = 0; from < end && !*found; from += width) {
+        search->range = (struct index_range){from, end - from > width ? from + width : end};
+        if (!search_range(search, tracks, error))
+            return false;
+        *found = narrow(search, ordinal, calls);
+    }
+    return true;
+}
+
 static int compare_places(const void *a, const void *b)
 {
     return call_place_compare(a, b);
@@ -153,15 +252,16 @@ bool index_nth_call(const struct trace_index *index, struct index_tracks tracks,
     if (!index_check_group(index, group, error))
         return false;
     const uint64_t wanted = ordinal;
-    uint64_t calls = UINT64_MAX;
+    uint64_t calls = 0;
     struct nth_search search = {
         .index = index,
         .group = group,
-        .range = {0, index->facts.duration + 1},
         .places = array_of(sizeof(struct call_place)),
     };
-    bool ok = true, found = wanted > 0;
-    while (ok && found && calls > FEW_CALLS && (calls == UINT64_MAX || search.width > 1)) {
+    bool found = false;
+    bool ok =
+        wanted == 0 || search_from_beginning(&search, tracks, &ordinal, &calls, &found, error);
+    while (ok && found && calls > FEW_CALLS && search.width > 1) {
         ok = search_range(&search, tracks, error);
         found = ok && narrow(&search, &ordinal, &calls);
     }

@@ -12,6 +12,10 @@
 bool index_call_ordinal(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
                         const struct call_place *call, uint64_t *ordinal, struct error *error);
 
+/* The numbers of several calls, of different groups, in one reading. A call that is NULL has none: 0. */
+bool index_call_ordinals(const struct trace_index *index, const struct call_place *const *calls,
+                         size_t count, uint64_t *ordinals, struct error *error);
+
 /* The call with this number, from 1. ERROR_NOT_FOUND: there are fewer. */
 bool index_nth_call(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
                     uint64_t ordinal, struct call_place *call, struct error *error);

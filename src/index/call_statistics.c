@@ -120,14 +120,15 @@ static bool read_calls(struct call_reading *reading, struct index_tracks tracks,
 /* ---- figures and the longest ---- */
 
 struct figures {
+    const struct calls_request *request;
     struct call_statistics *statistics;
-    size_t slowest; /* to be kept */
 };
 
 /* What one thread has found. */
 struct found_figures {
     struct call_statistics statistics;
-    uint64_t too_short; /* calls shorter than that are not among the longest */
+    uint64_t too_short;      /* calls shorter than that are not among the longest */
+    struct call_cell *cells; /* of the map, by column and bin; made with the first call */
 };
 
 static int compare_slowest(const void *left, const void *right)
@@ -149,12 +150,18 @@ static void cut_slowest(struct array *slowest, size_t wanted)
 
 /* Keeps the longest, in any order until there are twice as many as wanted. Of equally long ones the
  * first counts, so those that are as long as the shortest kept must be looked at, too. */
-static void offer_slowest(struct found_figures *found, const struct call_place *call, size_t wanted)
+static void offer_slowest(struct found_figures *found, const struct call_place *call,
+                          const struct calls_request *request)
 {
     enum { ROOM = 256 };
+    const size_t wanted = request->slowest;
+    const uint64_t length = call->span.end - call->span.start;
     struct array *slowest = &found->statistics.slowest;
     slowest->element_size = sizeof *call;
-    if (wanted == 0 || call->span.end - call->span.start < found->too_short)
+    if (wanted == 0 || length < found->too_short)
+        return;
+    if (request->lengths.to && (length < request->lengths.from || length >= request->lengths.to ||
+                                !is_whole_call(&call->span, request->range)))
         return;
     array_add_all(slowest, call, 1);
     if (slowest->count < 2 * wanted + ROOM)
@@ -162,6 +169,48 @@ static void offer_slowest(struct found_figures *found, const struct call_place *
     cut_slowest(slowest, wanted);
     const struct call_place *shortest = array_at(slowest, wanted - 1);
     found->too_short = shortest->span.end - shortest->span.start;
+}
+
+static void keep_longer(struct call_cell *cell, const struct call_place *call)
+{
+    if (cell->calls == 0 || compare_slowest(call, &cell->longest) < 0)
+        cell->longest = *call;
+}
+
+static void put_into_map(struct found_figures *found, const struct figures *figures,
+                         const struct call_place *call)
+{
+    const struct calls_request *request = figures->request;
+    if (!found->cells)
+        found->cells =
+            memory_allocate_zeroed(sizeof *found->cells * CALL_BINS * (size_t)request->columns);
+    uint64_t column = (call->span.start - request->range.from) / figures->statistics->column;
+    struct call_cell *cell =
+        &found->cells[column * CALL_BINS + call_bin_of(call->span.end - call->span.start)];
+    keep_longer(cell, call);
+    cell->calls++;
+}
+
+static void add_map(struct array *map, const struct call_cell *cells, uint32_t columns)
+{
+    struct array sum = array_of(sizeof(struct call_cell));
+    size_t before = 0;
+    for (size_t i = 0; i < (size_t)columns * CALL_BINS; i++) {
+        const struct call_cell *known = before < map->count ? array_at(map, before) : NULL;
+        bool is_known = known && (size_t)known->column * CALL_BINS + known->bin == i;
+        before += is_known;
+        if (!is_known && cells[i].calls == 0)
+            continue;
+        struct call_cell cell = is_known ? *known
+                                         : (struct call_cell){.column = (uint32_t)(i / CALL_BINS),
+                                                              .bin = i % CALL_BINS};
+        if (cells[i].calls > 0)
+            keep_longer(&cell, &cells[i].longest);
+        cell.calls += cells[i].calls;
+        array_add_all(&sum, &cell, 1);
+    }
+    array_free(map);
+    *map = sum;
 }
 
 static void take_open_time(void *state, uint64_t time)
@@ -179,7 +228,7 @@ static void take_figures(const struct call_reading *reading, void *state,
     uint64_t length = call->span.end - call->span.start;
     statistics->calls++;
     statistics->recursive += is_recursive;
-    offer_slowest(found, call, figures->slowest);
+    offer_slowest(found, call, figures->request);
     if (!is_whole_call(&call->span, reading->range))
         return;
     if (statistics->whole == 0 || length < statistics->min)
@@ -189,6 +238,8 @@ static void take_figures(const struct call_reading *reading, void *state,
     statistics->whole++;
     statistics->sum += length;
     statistics->bins[call_bin_of(length)]++;
+    if (figures->request->columns)
+        put_into_map(found, figures, call);
 }
 
 static void add_figures(const struct call_reading *reading, void *state)
@@ -196,6 +247,7 @@ static void add_figures(const struct call_reading *reading, void *state)
     const struct figures *figures = reading->context;
     struct call_statistics *all = figures->statistics;
     struct call_statistics *found = &((struct found_figures *)state)->statistics;
+    struct call_cell *cells = ((struct found_figures *)state)->cells;
     all->calls += found->calls;
     all->recursive += found->recursive;
     all->total += found->total;
@@ -209,7 +261,10 @@ static void add_figures(const struct call_reading *reading, void *state)
         all->bins[i] += found->bins[i];
     array_add_all(&all->slowest, found->slowest.elements, found->slowest.count);
     array_free(&found->slowest);
-    cut_slowest(&all->slowest, figures->slowest);
+    cut_slowest(&all->slowest, figures->request->slowest);
+    if (cells)
+        add_map(&all->map, cells, figures->request->columns);
+    free(cells);
 }
 
 /* ---- quantiles ---- */
@@ -289,24 +344,41 @@ static bool find_quantiles(struct call_reading *reading, struct index_tracks tra
     return ok;
 }
 
-bool index_calls(const struct trace_index *index, struct index_tracks tracks,
-                 struct index_range range, uint32_t group, size_t slowest,
+static uint64_t column_width(const struct trace_index *index, struct index_range range,
+                             uint32_t columns)
+{
+    uint64_t end = trace_index_facts(index)->duration + 1;
+    uint64_t to = range.to < end ? range.to : end;
+    return (to > range.from ? to - range.from : 0) / columns + 1;
+}
+
+bool index_calls(const struct trace_index *index, const struct calls_request *request,
                  struct call_statistics *statistics, struct error *error)
 {
-    *statistics = (struct call_statistics){.slowest = array_of(sizeof(struct call_place))};
-    if (!index_check_group(index, group, error))
+    const struct index_range range = request->range;
+    *statistics = (struct call_statistics){.slowest = array_of(sizeof(struct call_place)),
+                                           .map = array_of(sizeof(struct call_cell))};
+    if (!index_check_group(index, request->group, error))
         return false;
-    struct figures figures = {statistics, slowest};
+    if (request->columns)
+        statistics->column = column_width(index, range, request->columns);
+    struct figures figures = {request, statistics};
     struct call_reading reading = {
         .index = index,
         .range = range,
-        .group = group,
+        .group = request->group,
         .state_size = sizeof(struct found_figures),
         .take = take_figures,
         .take_time = take_open_time,
         .add = add_figures,
         .context = &figures,
     };
-    return read_calls(&reading, tracks, error) &&
-           (statistics->whole == 0 || find_quantiles(&reading, tracks, statistics, error));
+    return read_calls(&reading, request->tracks, error) &&
+           (statistics->whole == 0 || find_quantiles(&reading, request->tracks, statistics, error));
+}
+
+void call_statistics_free(struct call_statistics *statistics)
+{
+    array_free(&statistics->slowest);
+    array_free(&statistics->map);
 }

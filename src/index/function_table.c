@@ -25,17 +25,40 @@ static struct function_row *new_rows(const struct trace_index *index)
     return memory_allocate_zeroed((index->facts.functions + 1) * sizeof(struct function_row));
 }
 
-static void count_call(struct function_row *row, const struct index_span *span,
+static void count_cut_call(struct function_row *row, const struct index_span *span,
+                           struct index_range range)
+{
+    row->start_not_seen += (span->flags & SPAN_START_INFERRED) != 0;
+    if (span->ending == SPAN_END_OF_TRACE)
+        row->still_open++;
+    else
+        row->end_not_seen += span->flags & SPAN_END_INFERRED || span->ending == SPAN_END_GAP;
+    row->beyond_range += span->start < range.from || span->end > range.to;
+}
+
+static void note_longest(struct function_row *row, const struct call_place *call)
+{
+    uint64_t length = call->span.end - call->span.start;
+    if (row->whole == 0 || length > row->max ||
+        (length == row->max && call_place_compare(call, &row->longest) < 0)) {
+        row->longest = *call;
+        row->max = length;
+    }
+}
+
+static void count_call(struct function_row *row, const struct index_span *span, uint32_t track,
                        struct index_range range)
 {
     row->calls++;
-    if (!is_whole_call(span, range))
+    if (!is_whole_call(span, range)) {
+        count_cut_call(row, span, range);
         return;
+    }
     uint64_t length = span->end - span->start;
     if (row->whole == 0 || length < row->min)
         row->min = length;
-    if (length > row->max)
-        row->max = length;
+    if (row->whole == 0 || length >= row->max)
+        note_longest(row, &(struct call_place){track, *span});
     row->sum += length;
     row->whole++;
 }
@@ -56,7 +79,7 @@ static void add_span(struct table_part *part, const struct scan_part *scanned,
     if (is_outermost)
         row->total += time;
     if (part_counts(scanned, span))
-        count_call(row, span, part->table->range);
+        count_call(row, span, scanned->track, part->table->range);
 }
 
 static bool scan_part(void *state, const struct scan_part *scanned, struct error *error)
@@ -88,8 +111,12 @@ static void add_row(struct function_row *row, const struct function_row *other)
     row->self += other->self;
     if (other->whole > 0 && (row->whole == 0 || other->min < row->min))
         row->min = other->min;
-    if (other->max > row->max)
-        row->max = other->max;
+    if (other->whole > 0)
+        note_longest(row, &other->longest);
+    row->start_not_seen += other->start_not_seen;
+    row->end_not_seen += other->end_not_seen;
+    row->still_open += other->still_open;
+    row->beyond_range += other->beyond_range;
     row->whole += other->whole;
     row->sum += other->sum;
 }

@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are mappe
 #define INDEX_MAGIC "MTINDEX\n"
 
 enum {
-    INDEX_VERSION = 2,
+    INDEX_VERSION = 3,
     INDEX_CHUNK_ITEMS = 4096, /* at most, of one chunk */
     INDEX_PADDING = 64, /* at least this many bytes after the last chunk: decoders read ahead */
     INDEX_SIEVE_WORDS = 16,
@@ -125,8 +125,9 @@ struct mark_record {
     uint64_t time;
     uint32_t track;
     uint32_t text;
-    uint32_t kind; /* enum mark_kind */
-    uint32_t padding;
+    uint32_t kind;  /* enum mark_kind */
+    uint32_t depth; /* spans of the track that are active */
+    uint64_t spans; /* of the track, that began before */
 };
 
 struct hit_record {

@@ -120,24 +120,48 @@ static struct trace_index *build(const struct index_maker *maker, const char *pa
     return maker->make(maker->context, path, id, error) ? trace_index_open(path, error) : NULL;
 }
 
-/* The folder of a trace may belong to someone else, or be full. */
-static struct trace_index *open_or_build(const char *trace, const struct index_maker *maker,
-                                         const char *beside, uint64_t id, struct error *error)
+/* The places where an index of the trace may be; owned. */
+struct index_places {
+    char *beside;
+    char *folder, *cached; /* NULL: there is no cache */
+};
+
+static struct index_places places_of(const char *trace)
 {
     char *folder = cache_folder();
-    char *cached = folder ? path_in_cache(folder, trace) : NULL;
-    struct trace_index *index = open_if_current(beside, id);
-    if (!index && cached)
-        index = open_if_current(cached, id);
+    return (struct index_places){
+        .beside = memory_format("%s%s", trace, SUFFIX),
+        .folder = folder,
+        .cached = folder ? path_in_cache(folder, trace) : NULL,
+    };
+}
+
+static void places_free(struct index_places *places)
+{
+    free(places->beside);
+    free(places->folder);
+    free(places->cached);
+}
+
+static struct trace_index *open_in(const struct index_places *places, uint64_t id)
+{
+    struct trace_index *index = open_if_current(places->beside, id);
+    return index || !places->cached ? index : open_if_current(places->cached, id);
+}
+
+/* The folder of a trace may belong to someone else, or be full. */
+static struct trace_index *open_or_build(const struct index_maker *maker,
+                                         const struct index_places *places, uint64_t id,
+                                         struct error *error)
+{
+    struct trace_index *index = open_in(places, id);
     if (!index)
-        index = build(maker, beside, id, error);
-    if (!index && folder && error->code == ERROR_IO) {
+        index = build(maker, places->beside, id, error);
+    if (!index && places->folder && error->code == ERROR_IO) {
         *error = (struct error){0};
-        if (file_make_directories(folder, error))
-            index = build(maker, cached, id, error);
+        if (file_make_directories(places->folder, error))
+            index = build(maker, places->cached, id, error);
     }
-    free(folder);
-    free(cached);
     return index;
 }
 
@@ -148,9 +172,9 @@ struct trace_index *index_of_file(const char *path, const struct index_maker *ma
     struct error reason = {0};
     if (!identify(path, &id, error))
         return NULL;
-    char *beside = memory_format("%s%s", path, SUFFIX);
-    struct trace_index *index = open_or_build(path, maker, beside, id, &reason);
-    free(beside);
+    struct index_places places = places_of(path);
+    struct trace_index *index = open_or_build(maker, &places, id, &reason);
+    places_free(&places);
     if (!index && error)
         *error = reason;
     return index;
@@ -160,4 +184,15 @@ struct trace_index *index_of_trace(const char *path, struct error *error)
 {
     const struct index_maker maker = {.make = index_trace, .context = (char *)path};
     return index_of_file(path, &maker, error);
+}
+
+struct trace_index *index_made_before(const char *path)
+{
+    uint64_t id;
+    if (!identify(path, &id, NULL))
+        return NULL;
+    struct index_places places = places_of(path);
+    struct trace_index *index = open_in(&places, id);
+    places_free(&places);
+    return index;
 }

@@ -35,6 +35,8 @@ static void add_mark(const struct trace_index *index, const struct mark_record *
     *(struct index_mark *)array_add(marks) = (struct index_mark){
         .time = record->time,
         .track = record->track,
+        .depth = record->depth,
+        .spans = record->spans,
         .kind = record->kind <= MARK_NOTE ? (enum mark_kind)record->kind : MARK_NOTE,
         .text = index->strings + record->text,
     };

@@ -11,6 +11,8 @@
 struct index_mark {
     uint64_t time;
     uint32_t track;
+    uint32_t depth; /* spans of the track that are active */
+    uint64_t spans; /* of the track, that began before */
     enum mark_kind kind;
     const char *text; /* the index's */
 };

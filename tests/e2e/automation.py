@@ -5,6 +5,7 @@ import csv
 import json
 import random
 import re
+import subprocess
 
 import harness
 from harness import Settings
@@ -51,6 +52,108 @@ class Automation(harness.TestCase):
         self.assertEqual({name: (row["whole"], row.get("min"), row.get("max")) for name, row in found.items()},
                          {name: (len(whole[name]), min(whole[name], default=None), max(whole[name], default=None)) for name in counts})
         self.assertEqual([row["self"] for row in report["functions"]], sorted(selves.values(), reverse=True))
+
+    def interleaved(self, chance, steps, spans=4000):
+        """Three threads whose calls and marks are mixed in time, which goes on by one of `steps`."""
+        trace, time, calls = MadeTrace(), 0, collections.Counter()
+        threads = [trace.thread(5, 5 + number, "program", f"thread {number}") for number in range(3)]
+        depths = {thread: 0 for thread in threads}
+        while spans > 0 or any(depths.values()):
+            time += chance.choice(steps)
+            thread = chance.choice(threads)
+            if spans > 0 and chance.random() < (0.55 if depths[thread] < 20 else 0.2):
+                name = chance.choice("abcd")
+                trace.begin(time, thread, name)
+                calls[name] += 1
+                depths[thread], spans = depths[thread] + 1, spans - 1
+            elif depths[thread]:
+                trace.end(time, thread)
+                depths[thread] -= 1
+            if chance.random() < 0.05:
+                trace.instant(time, thread, f"mark {time}")
+        return trace.write(self.folder / "interleaved.fxt"), time, calls
+
+    def assert_index_agrees(self, trace, options):
+        """What the index shows is what reading the trace shows, which comes from a pipe here."""
+        reading = subprocess.Popen(["cat", trace], stdout=subprocess.PIPE)
+        read = self.magic_trace("report", *options, "/dev/stdin", stdin=reading.stdout)
+        reading.stdout.close()
+        reading.wait()
+        found = self.magic_trace("report", *options, trace)
+        if found.status != 2:  # nothing lies between the moments: found before anything is printed
+            self.assertEqual(found.stdout, read.stdout, options)
+        self.assertEqual((found.status, found.stderr), (read.status, read.stderr), options)
+
+    def test_tree_by_index(self):
+        """a part of a tree comes from the index, and is what reading the whole trace gives"""
+        chance = random.Random(23)
+        trace, end, _ = self.interleaved(chance, (0, 1, 3, 10))
+        for _ in range(12):
+            first, last = sorted(chance.randrange(end + 1) for _ in range(2))
+            self.assert_index_agrees(trace, chance.choice((
+                ("-tree", "-from", str(first), "-to", str(last)), ("-tree", "-from", str(last)), ("-around", str(first)),
+                ("-json", "-tree", "-to", str(first)), ("-json", "-tree", "-from", str(first), "-max-bytes", "3000"))))
+        self.assertTrue((self.folder / "interleaved.fxt.magic-trace-index").exists())
+        self.assert_index_agrees(trace, ("-tree",))
+        self.assert_index_agrees(trace, ("-around", str(end + 20000)))
+        trace, end, calls = self.interleaved(chance, (1, 3, 10))
+        for _ in range(12):
+            moments = [f"{name}#{chance.randint(1, calls[name])}" for name in chance.choices("abcd", k=2)]
+            self.assert_index_agrees(trace, chance.choice((
+                ("-around", moments[0]), ("-tree", "-from", moments[0]), ("-tree", "-to", moments[1]),
+                ("-tree", "-from", moments[0], "-to", moments[1]))))
+
+    def test_table_by_index(self):
+        """with an index the table is the same, but its quantiles are exact; the longest call is named, and -longest lists more"""
+        trace, end, _ = self.interleaved(random.Random(7), (1, 3, 10))
+        read = self.report(trace)
+        self.report(trace, "-tree", "-to", "0")  # makes the index
+        found = self.report(trace)
+        for row in read["functions"] + found["functions"]:
+            row.pop("approximate")
+        exact = {row["function"]: (row.pop("median"), row.pop("p99")) for row in found["functions"]}
+        for row in read["functions"]:
+            for approximate, figure in zip((row.pop("median"), row.pop("p99")), exact[row["function"]]):
+                self.assertLessEqual(abs(approximate - figure), figure / 128)
+        self.assertEqual(found, read)
+        lengths = {name: sorted((int(call["duration_ns"]) for call in self.exported(trace) if call["function"] == name), reverse=True)
+                   for name in exact}
+        for row in found["functions"]:
+            longest = self.report(trace, "-longest", row["function"], "-top", "3")["longest"]
+            self.assertEqual([call["duration"] for call in longest], lengths[row["function"]][:3])
+            self.assertEqual((longest[0]["call"], longest[0]["duration"]), (row["max_call"], row["max"]))
+            shown = self.report(trace, "-around", f"{row['function']}#{longest[2]['call']}")["calls"]
+            self.assertIn((row["function"], longest[2]["start"], longest[2]["duration"]),
+                          [(call.get("function"), call["start"], call.get("duration")) for call in shown])
+
+    def test_table_of_a_part(self):
+        """-top with -from and -to: times add up to that part; calls that go beyond are counted"""
+        trace, end, _ = self.interleaved(random.Random(8), (1, 3, 10))
+        first, last = end // 3, end * 2 // 3
+        report = self.report(trace, "-top", "9", "-from", str(first), "-to", str(last))
+        counts, selves, beyond = collections.Counter(), collections.Counter(), 0
+        calls = self.report(trace, "-tree", "-from", str(first), "-to", str(last))["calls"]
+        for call in (call for call in calls if "function" in call):
+            begin, stop = max(call["start"], first), min(call["start"] + call["duration"], last)
+            if begin == stop:
+                continue  # touches the part only
+            counts[call["function"]] += 1
+            beyond += call["start"] < first or call["start"] + call["duration"] > last
+        self.assertEqual({row["function"]: row["calls"] for row in report["functions"]}, counts)
+        self.assertEqual((report["duration"], report["in_part"]), (last - first, beyond))
+        outermost = [(call["tid"], max(call["start"], first), min(call["start"] + call["duration"], last))
+                     for call in calls if "function" in call and call["depth"] == 0]
+        self.assertEqual(sum(row["self"] for row in report["functions"]), sum(stop - begin for _, begin, stop in outermost))
+
+    def test_why(self):
+        """report -why is explain"""
+        trace, _, _ = self.interleaved(random.Random(9), (1, 3, 10))
+        for what in ("a", "b#3"):
+            explained = self.magic_trace("explain", "-json", what, trace)
+            self.assertEqual(explained.status, 0, explained.stderr)
+            self.assertEqual(self.magic_trace("report", "-json", "-why", what, trace).stdout, explained.stdout)
+        for wrong in (("-longest", "a", "-tree"), ("-why", "a", "-longest", "a"), ("-top", "3", "-from", "1", "-filter", "(a b)")):
+            self.assertEqual(self.magic_trace("report", *wrong, trace).status, 2, wrong)
 
     def test_tree(self):
         trace = self.made()

@@ -4,11 +4,12 @@ import { test } from 'node:test';
 import { EDGED, HATCHED, INSET, PLAIN } from '../../web/timeline/colours.js';
 import { valueRange } from '../../web/timeline/counter_chart.js';
 import { Labels } from '../../web/timeline/labels.js';
-import { itemAt, itemsBetween, makeLayout, rowsBetween } from '../../web/timeline/layout.js';
+import { itemAt, itemsBetween, makeLayout, rowsBetween, rowsOfEach } from '../../web/timeline/layout.js';
 import { HeldKeys, panned, zoomed } from '../../web/timeline/motion.js';
 import { Pixels } from '../../web/timeline/pixels.js';
 import { makeTicks, tickStep } from '../../web/timeline/ruler_ticks.js';
-import { makeTileRows } from '../../web/timeline/request_range.js';
+import { makeTileRows, missingOf } from '../../web/timeline/request_range.js';
+import { arrangement } from './arrangement.js';
 
 const SINGLE = 10;
 const MERGED = 20;
@@ -99,14 +100,14 @@ const COUNTERS = [{ id: 0, name: 'all', pid: 0, unit: '' }, { id: 1, name: 'own'
 const INFO = /** @type {any} */ ({ tracks: TRACKS, counters: COUNTERS });
 
 test('tracks stand below their process, which stand in the order of their beginning', () => {
-  const { items } = makeLayout(INFO, new Set());
+  const { items } = makeLayout(INFO, arrangement());
   const words = items.map((item) => (item.kind === 'process' ? item.name : item.kind === 'track' ? item.track.id : item.counter.name));
   assert.deepEqual(words, ['all', 'early', 2, 'late', 'own', 3, 1, 0]);
 });
 
 test('items are one below the other, folded ones small', () => {
   for (const folded of [new Set(), new Set([1])]) {
-    const layout = makeLayout(INFO, /** @type {Set<number>} */ (folded));
+    const layout = makeLayout(INFO, arrangement({ folded: /** @type {Set<number>} */ (folded) }));
     let top = 0;
     for (const item of layout.items) {
       assert.equal(item.top, top);
@@ -116,8 +117,8 @@ test('items are one below the other, folded ones small', () => {
     }
     assert.equal(layout.height, top);
   }
-  assert.ok(makeLayout(INFO, new Set([1])).height < 400);
-  const layout = makeLayout(INFO, new Set());
+  assert.ok(makeLayout(INFO, arrangement({ folded: new Set([1]) })).height < 400);
+  const layout = makeLayout(INFO, arrangement({ tall: new Set([1]) }));
   const item = layout.byTrack.get(1);
   assert.ok(item && itemsBetween(layout, item.top + 2000, item.top + 2500).includes(item));
   assert.deepEqual(item && rowsBetween(item, item.top + 3 + 18 * 10, item.top + 3 + 18 * 20), { first: 10, last: 20 });
@@ -169,4 +170,40 @@ test('a counter is drawn between 0 and its highest value in view', () => {
   const samples = /** @type {[number, number, number, number][]} */ ([[0, 100, 100, 100], [10, 1, 3, 2], [20, -1, -1, -1], [30, 50, 50, 50]]);
   assert.deepEqual(valueRange(samples, { from: 12, to: 30 }), { low: -1, high: 3 });
   assert.deepEqual(valueRange([], { from: 0, to: 1 }), { low: 0, high: 1 });
+});
+
+test('what no tiles are here for is known, to draw it as not loaded', () => {
+  const range = { from: 10, to: 50 };
+  assert.deepEqual(missingOf(range, []), [range]);
+  assert.deepEqual(missingOf(range, [{ from: 0, to: 60 }]), []);
+  assert.deepEqual(missingOf(range, [{ from: 40, to: 45 }, { from: 0, to: 20 }, { from: 15, to: 30 }]), [{ from: 30, to: 40 }, { from: 45, to: 50 }]);
+  assert.deepEqual(missingOf({ from: 50, to: 50 }, []), []);
+});
+
+/** @param {Partial<import('../../web/timeline/layout.js').Arrangement>} changes */
+function arranged(changes) {
+  return makeLayout(INFO, arrangement(changes)).items.flatMap((item) => (item.kind === 'process' ? [item.name] : item.kind === 'track' ? [item.track.id] : []));
+}
+
+test('a deep track leaves room for the others, until all its rows are wanted', () => {
+  const rows = (/** @type {Set<number>} */ tall) => makeLayout(INFO, arrangement({ tall })).byTrack.get(1);
+  const capped = rows(new Set());
+  assert.equal(capped?.rows, rowsOfEach(3));
+  assert.equal(capped?.hidden, 300 - rowsOfEach(3));
+  assert.deepEqual([rows(new Set([1]))?.rows, rows(new Set([1]))?.hidden], [300, 0]);
+  assert.equal(rowsOfEach(1), Infinity, 'a single thread has the page for itself');
+  assert.ok(rowsOfEach(200) >= 4 && rowsOfEach(200) <= rowsOfEach(3));
+});
+
+test('tracks are found by name, process or number, pinned above all others, and put into another order', () => {
+  assert.deepEqual(arranged({ filter: 'LATE' }), ['late', 3, 1, 0]);
+  assert.deepEqual(arranged({ filter: '9' }), ['late', 0]);
+  assert.deepEqual(arranged({ filter: 'nothing' }), []);
+  assert.equal(makeLayout(INFO, arrangement({ filter: 'c' })).matching, 1);
+  assert.deepEqual(arranged({ pinned: new Set([0]) }), ['Pinned', 0, 'early', 2, 'late', 3, 1]);
+  assert.deepEqual(arranged({ pinned: new Set([0]), filter: 'early' }), ['early', 2]);
+  const busy = TRACKS.map((track) => ({ ...track, spans: [40, 30, 50, 1][track.id] }));
+  const byActivity = makeLayout({ ...INFO, tracks: busy }, arrangement({ order: 'activity' })).items;
+  assert.deepEqual(byActivity.flatMap((item) => (item.kind === 'track' ? [item.track.id] : [])), [3, 0, 1, 2]);
+  assert.deepEqual(arranged({ order: 'name' }), ['early', 2, 'late', 3, 1, 0]);
 });

@@ -18,13 +18,14 @@ function chromium() {
 
 /**
  * Opens the page; every complaint of the browser is a failure when it is closed.
- * @param {{trace?: unknown, url?: string, fragment?: string, permissions?: string[], width?: number, height?: number}} what a trace
- *   that the page carries in itself, or the URL of a real server
+ * @param {{trace?: unknown, url?: string, fragment?: string, permissions?: string[], width?: number, height?: number,
+ *   scale?: number, waits?: boolean}} what a trace that the page carries in itself, or the URL of a real server; scale: device pixels
+ *   of a CSS pixel; waits: false when the page is no viewer yet
  */
-export async function openPage({ trace, url, fragment = '', permissions = [], width = 1360, height = 800 }) {
+export async function openPage({ trace, url, fragment = '', permissions = [], width = 1360, height = 800, scale = 1, waits = true }) {
   const server = url === undefined ? await servePage(trace) : null;
   const browser = await chromium().launch({ executablePath: BROWSER, args: ['--no-sandbox', '--disable-gpu'] });
-  const context = await browser.newContext({ viewport: { width, height }, permissions });
+  const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale, permissions });
   const page = await context.newPage();
   page.setDefaultTimeout(0); // tests/watchdog.py, which runs the tests, gives up what makes no progress
   /** @type {string[]} */
@@ -60,6 +61,6 @@ export async function openPage({ trace, url, fragment = '', permissions = [], wi
       assert.deepEqual(complaints, [], 'the browser complained');
     },
   };
-  await opened.until('window.magicTrace !== undefined');
+  if (waits) await opened.until('window.magicTrace !== undefined');
   return opened;
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { momentForFlag } from '../../web/panels/flags.js';
 import { boxAt, boxOfPath, layoutFlame, matchedTime, neighbourOf, nodeAt, pathOf } from '../../web/panels/flame_layout.js';
+import { endOfBin, layoutCallMap } from '../../web/panels/call_map_layout.js';
 import { layoutHistogram } from '../../web/panels/histogram_layout.js';
 import { commandOf } from '../../web/panels/keys.js';
 import { hitWords } from '../../web/panels/marks.js';
@@ -249,4 +250,18 @@ test('Perfetto is warned of what it cannot hold', () => {
 test('a hit in words', () => {
   assert.equal(plain(hitWords({ track: 0, start: 1000, end: 2500, name: 'trigger', argument: '7', address: '0x10' })), 'trigger, argument 7, at 0x10, arrived after 1.500 us');
   assert.equal(hitWords({ track: 0, start: 5, end: 5, name: 'trigger', argument: null, address: null }), 'trigger');
+});
+
+test('the map of calls: time to the right, lengths upwards, every call is seen', () => {
+  /** @type {import('../../web/data/source.js').CallCell[]} */
+  const map = [[0, 1, 1, 0, 0, 5, 6], [9, 1024, 1000, 0, 0, 95, 1200]];
+  const { cells, ticks } = layoutCallMap(map, 10, { from: 0, to: 100 }, 500, 100);
+  assert.deepEqual(cells.map(({ x }) => Math.round(x)), [0, 450]);
+  assert.equal(Math.round(cells[1].y), 0, 'the longest on top');
+  assert.ok(cells[0].y > cells[1].y && cells[0].y + cells[0].height < 100.001);
+  assert.ok(cells[1].weight > cells[0].weight && cells[0].weight > 0.3 && cells[1].weight <= 1);
+  assert.deepEqual(cells[1].place, { track: 0, depth: 0, start: 95, end: 1200 });
+  assert.deepEqual(ticks.map(({ ns }) => ns), [1, 10, 100, 1000]);
+  assert.deepEqual([0, 3, 4, 6, 8, 1024].map(endOfBin), [1, 4, 5, 7, 10, 1280]);
+  assert.deepEqual(layoutCallMap([], 1, { from: 0, to: 1 }, 500, 100), { cells: [], ticks: [] });
 });

@@ -62,6 +62,32 @@ test('what is drawn is what the trace holds', { skip }, async () => {
   }
 });
 
+test('what is not loaded yet does not look as if nothing had run', { skip }, async () => {
+  const slow = await openPage({ url: 'about:blank', width: 1300, height: 850, waits: false });
+  const { page } = slow;
+  /** @type {(() => void)[]} */
+  const held = [];
+  let holds = true;
+  await page.route('**/api/tiles*', async (/** @type {any} */ route) => {
+    if (holds) await new Promise((/** @type {(value: void) => void} */ resolve) => held.push(resolve));
+    await route.continue();
+  });
+  await page.goto(opened.page.url().replace(/#.*/, ''));
+  await slow.until('window.magicTrace?.timeline.facts.unloaded > 0');
+  const colours = () => page.evaluate(`(() => {
+    const canvas = document.querySelector('canvas.tracks');
+    const { data } = canvas.getContext('2d').getImageData(0, 30, canvas.width, 60);
+    return new Set(new Uint32Array(data.buffer)).size;
+  })()`);
+  assert.equal(await colours(), 3, 'ground, lines and dots: no span, and not the ground alone');
+  await slow.picture('timeline-loading');
+  holds = false;
+  for (const release of held) release();
+  await slow.until('window.magicTrace.timeline.facts.unloaded === 0');
+  assert.ok((await page.evaluate('magicTrace.timeline.facts.tiles')) > 0);
+  await slow.close();
+});
+
 test('a server that has ended is reported in words, and what was seen stays', { skip }, async () => {
   const { page } = opened;
   await page.evaluate('magicTrace.state.setView({ from: 0, to: magicTrace.state.duration })');

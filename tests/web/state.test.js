@@ -21,11 +21,17 @@ function chosenState() {
   state.setSql("SELECT 'a&b' || '#', 1 + 1\nFROM calls");
   state.setFolded(4, true);
   state.setFolded(2, true);
+  state.setTall(3, true);
+  state.setPinned(7, true);
+  state.setFilter('pool & 7');
+  state.setOrder('activity');
   return state;
 }
 
 /** @param {ViewState} state */
-const plain = ({ view, span, selection, search, flags, panel, theme, sql, folded }) => ({ view, span, selection, search, flags, panel, theme, sql, folded: [...folded].sort() });
+const plain = ({ view, span, selection, search, flags, panel, theme, sql, folded, tall, pinned, filter, order }) => ({
+  view, span, selection, search, flags, panel, theme, sql, folded: [...folded].sort(), tall: [...tall].sort(), pinned: [...pinned].sort(), filter, order,
+});
 
 test('a link brings back all that was chosen', () => {
   const state = chosenState();

@@ -4,6 +4,7 @@ import { makeLayout } from '../../web/timeline/layout.js';
 import { wider, halves, firstTileFrom, makeTileRows, resolutionFor, rangeKey, timeOf, rangesOf, RANGE_BINS, RANGE_ROWS } from '../../web/timeline/request_range.js';
 import { planRequests } from '../../web/timeline/request_plan.js';
 import { TileStore } from '../../web/timeline/tile_store.js';
+import { arrangement } from './arrangement.js';
 
 /** @typedef {import('../../web/timeline/request_range.js').RequestRange} RequestRange */
 
@@ -141,7 +142,7 @@ function tallLayout(tracks, depth) {
     counters: [],
     tracks: Array.from({ length: tracks }, (_, id) => ({ id, pid: 1, tid: id, process: 'p', thread: 't', spans: 10, depth, first: 0, last: 1e6, kind: 'thread' })),
   });
-  return makeLayout(info, new Set());
+  return makeLayout(info, arrangement());
 }
 
 test('only what is seen is asked for, of many tracks and of deep ones', () => {

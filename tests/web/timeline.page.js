@@ -26,7 +26,8 @@ beforeEach(async () => {
   await page.mouse.move(5, 5);
   await page.evaluate(`(({ state, info }) => {
     document.activeElement?.blur();
-    for (const { id } of info.tracks) state.setFolded(id, false);
+    for (const { id } of info.tracks) { state.setFolded(id, false); state.setTall(id, false); state.setPinned(id, false); }
+    state.setFilter(''); state.setOrder('start');
     state.setSpan(null); state.setSelection(null); state.setFlags([]); state.setPanel(null);
     state.setSearch({ text: '', regex: false, group: null });
     state.setView({ from: 0, to: state.duration });
@@ -289,7 +290,30 @@ test('the link to a view brings it back', async () => {
   await other.picture('timeline-dark');
   await other.close();
   await ask("state.setTheme('system')");
-  assert.equal(await page.evaluate('history.length'), length, 'replaced, not pushed');
+  await opened.until("!location.hash.includes('theme=dark')");
+  assert.equal(await page.evaluate('history.length'), length, 'only a zoom is an entry of the history');
+});
+
+test('Back and Alt-Left undo a zoom, however it was made', async () => {
+  const whole = { from: 0, to: DURATION };
+  await opened.until("!location.hash.includes('view=')");
+  const zooms = [{ from: 10e6, to: 20e6 }, { from: 12e6, to: 13e6 }];
+  for (const { from, to } of zooms) {
+    await ask(`state.setView({ from: ${from}, to: ${to} })`);
+    await opened.until(`location.hash.includes('view=${from}-${to}')`);
+  }
+  // A move belongs to the zoom before it.
+  await ask('state.setView({ from: 13e6, to: 14e6 })');
+  await opened.until("location.hash.includes('view=13000000-14000000')");
+  await page.goBack();
+  await opened.until('window.magicTrace.state.view.from === 10e6');
+  assert.deepEqual(await ask('state.view'), zooms[0]);
+  await page.keyboard.press('Alt+ArrowLeft');
+  await opened.until('window.magicTrace.state.view.from === 0');
+  assert.deepEqual(await ask('state.view'), whole);
+  await page.goForward();
+  await opened.until('window.magicTrace.state.view.from === 10e6');
+  assert.deepEqual(await ask('state.view'), zooms[0]);
 });
 
 test('what is searched for stands out', async () => {
@@ -306,6 +330,7 @@ test('thousands of tracks and deep stacks cost what is seen of them', async () =
     const tall = await openPage({ trace: makeTallTrace({ tracks, depth }), width: 1200, height: 800 });
     const { page: own } = tall;
     const idle = 'window.magicTrace.timeline.facts.missing === 0 && window.magicTrace.timeline.isIdle';
+    await own.evaluate('magicTrace.info.tracks.forEach(({ id }) => magicTrace.state.setTall(id, true))');
     await tall.until(idle);
     assert.ok((await own.locator('.names .row').count()) < 60);
     const { requests } = await own.evaluate('magicTrace.timeline.facts');
@@ -336,4 +361,83 @@ test('traces with nothing in them, or damaged, or of a single moment', async () 
     else assert.equal(await own.page.evaluate('magicTrace.timeline.drawn().length'), 2);
     await own.close();
   }
+});
+
+test('two hundred threads: found, pinned, sorted, and each with its own name in reach of the keyboard', async () => {
+  const many = makeTallTrace({ tracks: 200, depth: 30 });
+  many.tracks.forEach((track, i) => {
+    const [first, second] = [[0, 1e9], [100, 1e9 - 100]].map(([start, end], depth) => ({ depth, start, end, function: depth }));
+    if (i !== 150) Object.assign(track, { spans: 2, columns: packSpans([first, second]) });
+    track.thread = `a worker of the pool that has a name which takes more than two lines of the page, and a number: ${i}`;
+  });
+  const own = await openPage({ trace: many, fragment: '#panel=none', width: 1200, height: 1000 });
+  const { page: tracks } = own;
+  const rows = () => tracks.locator('.names .row.track').count();
+  const shown = () => tracks.evaluate("[...document.querySelectorAll('.names .row.track .number')].map((node) => Number(node.textContent))");
+  await own.until('window.magicTrace.timeline.isIdle && window.magicTrace.timeline.facts.missing === 0');
+  assert.ok((await rows()) >= 3, 'several tracks have room beside each other');
+  const { height, lineHeight } = await tracks.evaluate(`(() => {
+    const name = document.querySelector('.row.track .words');
+    return { height: name.offsetHeight, lineHeight: parseFloat(getComputedStyle(name).lineHeight) };
+  })()`);
+  assert.ok(height <= 2 * lineHeight + 1, 'a long name takes two lines');
+  await own.picture('timeline-many-threads');
+  await tracks.getByRole('combobox', { name: 'Order of the tracks' }).selectOption('activity');
+  await own.until("document.querySelector('.row.process .number').textContent === '102'");
+  assert.ok((await shown()).includes(250), 'the busiest comes first');
+  await tracks.getByRole('button', { name: /more of .* 250$/ }).focus();
+  await tracks.keyboard.press('Enter');
+  assert.ok(await tracks.evaluate('magicTrace.state.tall.has(150)'));
+  await tracks.getByRole('combobox', { name: 'Order of the tracks' }).selectOption('start');
+  await tracks.getByRole('searchbox', { name: 'Find tracks' }).fill('number: 17');
+  await own.until("document.querySelectorAll('.names .row.track').length === 11");
+  await tracks.getByRole('button', { name: /^Pin .* 275$/ }).focus();
+  await tracks.keyboard.press('Enter');
+  await own.until("document.querySelector('.names .row.process .words').textContent === 'Pinned'");
+  await tracks.getByRole('searchbox', { name: 'Find tracks' }).fill('');
+  await own.until("location.hash.includes('pinned=175') && !location.hash.includes('tracks=')");
+  assert.ok((await shown()).includes(275), 'what is pinned is in sight, whatever else is');
+  await own.picture('timeline-pinned');
+  await tracks.getByRole('searchbox', { name: 'Find tracks' }).fill('nobody');
+  await tracks.getByText('No track has that in its name.').waitFor();
+  await tracks.evaluate('magicTrace.state.setSpan({ track: 3, depth: 1, start: 100, end: 1e9 - 100 })');
+  await own.until("magicTrace.state.filter === '' && document.querySelectorAll('.names .row.track').length > 2");
+  await own.close();
+});
+
+test('names of functions are written short on demand, and none takes more than two lines', async () => {
+  const trace = makeTrace({ duration: DURATION });
+  const long = `Cache<${'std::pair<unsigned long, std::string>, '.repeat(60)}int>::find(${'int, '.repeat(200)}char) const`;
+  trace.functions[1] = [long, ...trace.functions[1].slice(1)];
+  const own = await openPage({ trace, width: 1360, height: 800 });
+  const { page: tracks } = own;
+  await own.until('window.magicTrace.timeline.isIdle && window.magicTrace.timeline.facts.missing === 0');
+  await tracks.evaluate(`(({ state, timeline }) => {
+    const { track, depth, start, end } = timeline.drawn().find((tile) => tile.function === 1 && tile.spans === 1 && tile.track < 4);
+    state.setPanel('details');
+    state.setSpan({ track, depth, start, end });
+  })(window.magicTrace)`);
+  await tracks.locator('.panel-details h2').waitFor();
+  const lines = (/** @type {string} */ selector) => tracks.evaluate(`(() => {
+    const node = document.querySelector('${selector}');
+    return node.offsetHeight / parseFloat(getComputedStyle(node).lineHeight);
+  })()`);
+  assert.ok((await lines('.panel-details h2')) < 2.1);
+  await own.picture('names-long');
+  const pixels = () => tracks.evaluate("document.querySelector('canvas.tracks').toDataURL()");
+  const whole = await pixels();
+  await tracks.getByRole('button', { name: 'Short names' }).focus();
+  await tracks.keyboard.press('Enter');
+  await own.until("document.querySelector('.panel-details h2').textContent === 'Cache<>::find'");
+  assert.equal(await tracks.locator('.panel-details h2').getAttribute('title'), long, 'the whole name is at hand');
+  await own.until('window.magicTrace.timeline.isIdle');
+  assert.notEqual(await pixels(), whole, 'the names in the spans are short, too');
+  await own.until("location.hash.includes('names=short')");
+  for (const [panel, text] of [['functions', '.panel-functions'], ['calls', '.panel-calls h2']]) {
+    if (panel === 'calls') await tracks.evaluate("magicTrace.state.setSearch({ text: 'x', group: 1 })");
+    await tracks.evaluate(`magicTrace.state.setPanel('${panel}')`);
+    await own.until(`document.querySelector('${text}').innerText.includes('Cache<>::find') && !document.querySelector('${text}').innerText.includes('std::pair')`);
+  }
+  await own.picture('names-short');
+  await own.close();
 });

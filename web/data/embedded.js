@@ -188,8 +188,8 @@ export class EmbeddedSource {
   }
 
   /** @type {DataSource['calls']} */
-  async calls(group, range, tracks, slowest) {
-    return callsOf(this.#chosen(tracks), range, group, slowest, this.#functions);
+  async calls(group, range, tracks, asked) {
+    return callsOf(this.#chosen(tracks), range, group, asked, this.#functions);
   }
 
   /**

@@ -5,6 +5,7 @@ import { FLAG_END_INFERRED, FLAG_START_INFERRED } from './source.js';
 
 /** @typedef {import('./embedded_trace.js').Spans} Spans */
 /** @typedef {import('./source.js').Range} Range */
+/** @typedef {import('./source.js').Place} Place */
 /** @typedef {import('./source.js').TableRow} TableRow */
 /** @typedef {import('./source.js').FlameNode} FlameNode */
 /** @typedef {import('./source.js').CallStatistics} CallStatistics */
@@ -153,21 +154,25 @@ function binFirst(bin) {
   return 2 ** power * (1 + (bin % 4) / 4);
 }
 
+const BINS = 256;
+
 /** @param {number[]} lengths in ascending order @param {number} share */
 function quantile(lengths, share) {
   return lengths[Math.max(0, Math.ceil(share * lengths.length) - 1)] ?? 0;
 }
 
 /**
- * @param {TrackSpans[]} tracks @param {Range} range @param {number} group @param {number} slowest how many of the longest are in the answer
+ * @param {TrackSpans[]} tracks @param {Range} range @param {number} group @param {import('./source.js').CallsAsked} asked
  * @param {FunctionInfo[]} functions @returns {CallStatistics}
  */
-export function callsOf(tracks, range, group, slowest, functions) {
+export function callsOf(tracks, range, group, { slowest, lengths: listed, columns = 0 }, functions) {
   let calls = 0;
   let recursive = 0;
   let total = 0;
   /** @type {import('./source.js').SlowCall[]} */
   const places = [];
+  /** @type {Place[]} */
+  const whole = [];
   /** @type {number[]} */
   const lengths = [];
   for (const { id, spans } of tracks) {
@@ -181,12 +186,18 @@ export function callsOf(tracks, range, group, slowest, functions) {
       if (outermost < Infinity) recursive++;
       else total += clipped(spans, i, range);
       if (outermost === Infinity) outermost = depth;
-      places.push({ track: id, depth, start: spans.start[i], end: spans.end[i], cut: isCut(spans, i) });
-      if (isWhole(spans, i, range)) lengths.push(spans.end[i] - spans.start[i]);
+      const place = { track: id, depth, start: spans.start[i], end: spans.end[i] };
+      const length = place.end - place.start;
+      const isWholeCall = isWhole(spans, i, range);
+      if (isWholeCall) {
+        lengths.push(length);
+        whole.push(place);
+      }
+      if (!listed || (isWholeCall && length >= listed.from && length < listed.to)) places.push({ ...place, cut: isCut(spans, i) });
     });
   }
   lengths.sort((a, b) => a - b);
-  places.sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start);
+  places.sort(longestFirst);
   /** @type {Map<number, number>} */
   const bins = new Map();
   for (const length of lengths) bins.set(binOf(length), (bins.get(binOf(length)) ?? 0) + 1);
@@ -202,5 +213,38 @@ export function callsOf(tracks, range, group, slowest, functions) {
     p99: quantile(lengths, 0.99),
     histogram: [...bins].map(([bin, count]) => ({ from: binFirst(bin), to: binFirst(bin + 1), count })),
     slowest: places.slice(0, slowest),
+    ...(columns > 0 ? mapOf(whole, range, columns, Math.max(0, ...tracks.map(({ spans }) => spans.end.reduce((most, end) => Math.max(most, end), 0)))) : {}),
   };
 }
+
+/** @param {Place} a @param {Place} b */
+function longestFirst(a, b) {
+  return b.end - b.start - (a.end - a.start) || a.start - b.start;
+}
+
+/**
+ * Calls over time and length.
+ * @param {Place[]} calls whole ones @param {Range} range @param {number} columns @param {number} last moment of the tracks
+ * @returns {{column: number, map: import('./source.js').CallCell[]}}
+ */
+function mapOf(calls, range, columns, last) {
+  const width = Math.max(Math.min(range.to, last + 1) - range.from, 0);
+  const column = Math.floor(width / columns) + 1;
+  /** @type {Map<number, Place[]>} by cell */
+  const cells = new Map();
+  for (const call of calls) {
+    const cell = Math.floor((call.start - range.from) / column) * BINS + binOf(call.end - call.start);
+    const others = cells.get(cell);
+    if (others) others.push(call);
+    else cells.set(cell, [call]);
+  }
+  const inOrder = [...cells].sort(([a], [b]) => a - b);
+  return {
+    column,
+    map: inOrder.map(([cell, found]) => {
+      const { track, depth, start, end } = found.sort(longestFirst)[0];
+      return [Math.floor(cell / BINS), binFirst(cell % BINS), found.length, track, depth, start, end];
+    }),
+  };
+}
+

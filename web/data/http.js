@@ -151,8 +151,9 @@ export class HttpSource {
   }
 
   /** @type {DataSource['calls']} */
-  calls(group, range, tracks, slowest, signal) {
-    return this.#json('calls', { group, ...wholeNs(range), tracks: tracks?.join(), slowest }, signal);
+  calls(group, range, tracks, { slowest, lengths, columns }, signal) {
+    const bounds = { shortest: lengths?.from, below: lengths?.to, columns: columns || undefined };
+    return this.#json('calls', { group, ...wholeNs(range), tracks: tracks?.join(), slowest, ...bounds }, signal);
   }
 
   /** @type {DataSource['next']} */

@@ -22,7 +22,12 @@
  *   children: FlameNode[]}} FlameNode
  * @typedef {Place & {cut: boolean}} SlowCall cut: its beginning or end was not seen
  * @typedef {{calls: number, recursive: number, total: number, whole: number, sum: number, min: number, max: number, median: number,
- *   p99: number, histogram: {from: number, to: number, count: number}[], slowest: SlowCall[]}} CallStatistics
+ *   p99: number, histogram: {from: number, to: number, count: number}[], slowest: SlowCall[], column?: number,
+ *   map?: CallCell[]}} CallStatistics column: ns of a column of the map
+ * @typedef {[column: number, shortest: number, calls: number, track: number, depth: number, start: number, end: number]} CallCell
+ *   calls that begin in the same column of time and whose lengths are in the same bin of the histogram; the last four: the longest
+ * @typedef {{slowest: number, lengths?: Range, columns?: number}} CallsAsked how many of the longest are listed; lengths: of whole
+ *   calls that take [from, to) ns alone; columns: of the map, 0 or none for no map
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span
@@ -56,7 +61,7 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(range: Range, tracks: number[] | null, share: number, signal?: AbortSignal) => Promise<FlameNode>} flame
  * @property {(query: string, mode: 'text' | 'regex', limit: number, signal?: AbortSignal) =>
  *   Promise<{matches: {group: number, name: string, calls: number}[], total: number}>} find
- * @property {(group: number, range: Range, tracks: number[] | null, slowest: number, signal?: AbortSignal) => Promise<CallStatistics>} calls
+ * @property {(group: number, range: Range, tracks: number[] | null, asked: CallsAsked, signal?: AbortSignal) => Promise<CallStatistics>} calls
  * @property {(group: number, tracks: number[] | null, from: Place, direction: 'next' | 'previous',
  *   signal?: AbortSignal) => Promise<{call: Place | null, ordinal: number, of: number}>} next
  * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{marks: Mark[], hits: Hit[], more: boolean}>} marks

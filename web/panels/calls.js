@@ -1,7 +1,9 @@
-// All calls of one function: how many, how long, the distribution of their lengths, the slowest ones.
+// All calls of one function: how many, how long, the distribution of their lengths, when they are, the slowest ones. A bar of the
+// distribution lists its calls.
 import { formatCount, formatCounted, formatDuration, formatShare, formatTime } from '../format.js';
 import { makePanel } from './context.js';
 import { button, element, fill } from './dom.js';
+import { COLUMNS, makeCallMap } from './call_map.js';
 import { makeHistogram } from './histogram.js';
 import { Question } from './question.js';
 import { makeRangeControl } from './range_choice.js';
@@ -17,7 +19,7 @@ const CUT = 'Its beginning or its end was not seen: it took at least so long.';
 
 /** @param {Context} context */
 export function makeCallsPanel(context) {
-  const { source, state, functions, ranges, chosen } = context;
+  const { source, state, functions, names, ranges, chosen } = context;
   const hint = element('p', { class: 'hint' }, 'Choose a function: by the search box, a row of the table, or a click on a span.');
   const name = element('h2', { class: 'name' });
   const answer = element('div', { class: 'columns' });
@@ -35,10 +37,16 @@ export function makeCallsPanel(context) {
       question.cancel();
       return;
     }
-    name.textContent = functions[group]?.name ?? `function ${group}`;
+    name.textContent = names.of(group) || `function ${group}`;
+    name.title = functions[group]?.name ?? '';
     question.run(
-      (signal) => source.calls(group, ranges.range(), ranges.tracks(), SLOWEST, signal),
-      (statistics) => fill(answer, ...describe(context, statistics)),
+      (signal) => source.calls(group, ranges.range(), ranges.tracks(), { slowest: SLOWEST, columns: COLUMNS, lengths: state.lengths ?? undefined }, signal),
+      (statistics) => {
+        const focused = answer.contains(document.activeElement) ? document.activeElement?.getAttribute('aria-label') : null;
+        fill(answer, ...describe(context, statistics));
+        // A bar that was chosen by the keyboard keeps the focus, although it was drawn again.
+        if (focused) /** @type {HTMLElement | null} */ (answer.querySelector(`[aria-label=${CSS.escape(focused)}]`))?.focus();
+      },
     );
   };
   let shown = groupOfInterest();
@@ -46,6 +54,7 @@ export function makeCallsPanel(context) {
   const follow = () => {
     // The text that is searched for changes with every key, and a span's neighbour may be a call of the same function.
     if (groupOfInterest() === shown) return;
+    if (shown !== null) state.setLengths(null);
     shown = groupOfInterest();
     fill(answer);
     interest.dispatchEvent(new Event('group'));
@@ -53,7 +62,7 @@ export function makeCallsPanel(context) {
   state.addEventListener('search', follow);
   chosen.addEventListener('details', follow);
   return makePanel(context, {
-    name: 'calls', title: 'Calls', content: [hint, content], update, on: [[interest, 'group'], [ranges, 'range']],
+    name: 'calls', title: 'Calls', content: [hint, content], update, on: [[interest, 'group'], [ranges, 'range'], [state, 'lengths']],
   });
 }
 
@@ -68,8 +77,26 @@ function describe(context, statistics) {
     parts[0].append(element('p', { class: 'hint' }, 'No call lies in the range with both its ends seen, so no length is known.'));
     return parts;
   }
-  parts.push(makeHistogram(statistics), slowest(context, statistics.slowest));
-  return parts;
+  const { state, ranges } = context;
+  const { from, to } = ranges.range();
+  const pictures = element(
+    'div', { class: 'pictures' },
+    makeHistogram(statistics, state.lengths, (lengths) => state.setLengths(lengths)),
+    makeCallMap(statistics, { from: Math.max(from, 0), to: Math.min(to, state.duration) }, state),
+  );
+  return [...parts, pictures, state.lengths ? listed(context, statistics, state.lengths) : slowest(context, statistics.slowest)];
+}
+
+/**
+ * The calls of some lengths.
+ * @param {Context} context @param {CallStatistics} statistics @param {import('../data/source.js').Range} lengths
+ */
+function listed(context, { histogram, slowest: places }, { from, to }) {
+  const count = histogram.reduce((sum, bin) => sum + (bin.from >= from && bin.to <= to ? bin.count : 0), 0);
+  const all = button('All lengths', () => context.state.setLengths(null));
+  const list = slowest(context, places, 'call', 'calls', `${formatCounted(count, 'call')} of ${formatDuration(from)} to ${formatDuration(to)}`);
+  list.querySelector('h3')?.after(element('div', { class: 'bar' }, count > places.length && element('span', { class: 'quiet' }, `The ${formatCount(places.length)} longest.`), all));
+  return list;
 }
 
 /**
@@ -103,8 +130,11 @@ function figures({ calls, recursive, total, whole, sum, min, max, median, p99 })
   return element('dl', { class: 'figures' }, ...lines.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
 }
 
-/** @param {Context} context @param {SlowCall[]} places @param {string} one what they are called @param {string} many */
-function slowest({ state, info }, places, one = 'slowest call', many = 'slowest calls') {
+/**
+ * @param {Context} context @param {SlowCall[]} places @param {string} one what they are called @param {string} many
+ * @param {string} heading
+ */
+function slowest({ state, info }, places, one = 'slowest call', many = 'slowest calls', heading = `The ${formatCounted(places.length, one, many)}`) {
   const threads = new Map(info.tracks.map((track) => [track.id, track.thread]));
   const severalThreads = info.tracks.filter((track) => track.kind === 'thread').length > 1;
   const entries = places.map((place) => {
@@ -117,5 +147,5 @@ function slowest({ state, info }, places, one = 'slowest call', many = 'slowest 
   });
   const list = element('ol', { class: 'slowest', 'aria-label': `The ${many}` }, ...entries);
   makeRoving(list, 'button').refresh();
-  return element('div', {}, element('h3', {}, `The ${formatCounted(places.length, one, many)}`), list);
+  return element('div', {}, element('h3', {}, heading), list);
 }

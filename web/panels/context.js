@@ -5,6 +5,7 @@ import { element } from './dom.js';
 /** @typedef {import('../data/source.js').TraceInfo} TraceInfo */
 /** @typedef {import('../data/source.js').FunctionInfo} FunctionInfo */
 /** @typedef {import('../view_state.js').ViewState} ViewState */
+/** @typedef {import('../function_names.js').FunctionNames} FunctionNames */
 /** @typedef {import('./range_choice.js').RangeChoice} RangeChoice */
 /** @typedef {import('./chosen_span.js').ChosenSpan} ChosenSpan */
 /** @typedef {import('./call_walk.js').CallWalk} CallWalk */
@@ -15,6 +16,7 @@ import { element } from './dom.js';
  * @property {ViewState} state
  * @property {TraceInfo} info
  * @property {FunctionInfo[]} functions by id
+ * @property {FunctionNames} names how they are written
  * @property {RangeChoice} ranges
  * @property {ChosenSpan} chosen
  * @property {CallWalk} walk
@@ -39,7 +41,7 @@ export function makePanel({ state }, { name, title, content, update, on }) {
     stale = state.panel !== name;
     if (!stale) update();
   };
-  for (const [target, event] of on) target.addEventListener(event, refresh);
+  for (const [target, event] of [...on, /** @type {const} */ ([state, 'names'])]) target.addEventListener(event, refresh);
   state.addEventListener('panel', () => {
     // Shown before it is brought up to date, for what is hidden has no size and cannot be scrolled.
     panel.hidden = state.panel !== name;

@@ -15,6 +15,8 @@ import { factsOf, foldStack, spanText } from './span_words.js';
 /** Frames listed of a stack that is deeper than both together. */
 const OUTER_FRAMES = 50;
 const INNER_FRAMES = 200;
+/** Letters that have room in the heading. */
+const LONG_NAME = 120;
 
 const NOTHING_CHOSEN = 'Click a span on the timeline, or walk there with the arrow keys, to see what is known of it.';
 const NOTHING_THERE = 'The trace has no span at that place. Is the link from another trace?';
@@ -54,11 +56,14 @@ export function makeDetailsPanel(context) {
 function describe(context, span, parents, copying) {
   const { info, functions } = context;
   const lines = factsOf(span, info.tracks.find((track) => track.id === span.track), info.wallClock);
+  const shownName = context.names.of(span.function);
+  /** @type {[string, string][]} */
+  const shown = shownName !== span.name || span.name.length > LONG_NAME ? [...lines, ['Whole name', span.name]] : lines;
   const names = parents.map((parent) => functions[parent.function].name);
   return [
-    element('h2', { class: 'name' }, span.name),
+    element('h2', { class: 'name', title: span.name }, shownName),
     element('div', { class: 'buttons' }, ...actions(context, span, () => spanText(span, lines, names), copying)),
-    element('dl', {}, ...lines.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
+    element('dl', {}, ...shown.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
   ];
 }
 
@@ -86,15 +91,15 @@ function actions(context, span, text, copying) {
 }
 
 /** @param {Context} context @param {SpanDetails} span @param {StackEntry[]} parents */
-function frames({ state, functions }, span, parents) {
+function frames({ state, names }, span, parents) {
   /** @param {StackEntry} entry */
   const frame = (entry) => {
-    const { name } = functions[entry.function];
+    const name = element('span', { class: 'clamped' }, names.of(entry.function));
     const { depth, start, end } = entry;
     const choose = () => state.setSpan({ track: span.track, depth, start, end });
     const length = element('span', { class: 'quiet' }, formatDuration(end - start));
     const current = depth === span.depth;
-    return element('li', {}, element('button', { type: 'button', click: choose, 'aria-current': current && 'true' }, name, ' ', length));
+    return element('li', {}, element('button', { type: 'button', click: choose, 'aria-current': current && 'true', title: names.of(entry.function) }, name, ' ', length));
   };
   const { outer, left, inner } = foldStack([...parents, span], OUTER_FRAMES, INNER_FRAMES);
   const between = left > 0 && element('li', { class: 'quiet' }, `… ${formatCount(left)} more …`);

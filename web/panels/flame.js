@@ -111,7 +111,7 @@ class FlameGraph {
     this.canvas.style.setProperty('height', `${this.scroll.clientHeight}px`);
     const matches = matcherOf(this.context.state.search);
     drawFlame(this.canvas, this.#boxes, {
-      scroll: this.scroll.scrollTop, look: flameLook(this.context.functions), matches, current: this.#current,
+      scroll: this.scroll.scrollTop, look: flameLook(this.context.functions, this.context.names), matches, current: this.#current,
     });
     this.matched.textContent = matches === null ? '' : `Searched functions: ${formatShare(matchedTime(root, matches), root.total)}`;
   }
@@ -130,7 +130,7 @@ class FlameGraph {
     if (box.node === null) return ['Left out', `${of}: calls too short to be drawn; zoom into the function above to see them`];
     if (box.parent === null) return ['All', `${of}`];
     const ofParent = box.parent.parent === null ? '' : `, ${formatShare(box.total, box.parent.total)} of its caller`;
-    return [box.node.name, `${of}${ofParent}; self ${formatDuration(box.node.self)}; ${formatCounted(box.node.calls, 'call')}`];
+    return [this.context.names.of(box.node.group), `${of}${ofParent}; self ${formatDuration(box.node.self)}; ${formatCounted(box.node.calls, 'call')}`];
   }
 
   /** @param {PointerEvent} event */
@@ -139,7 +139,7 @@ class FlameGraph {
     this.tip.hidden = box === null;
     if (box === null) return;
     const [name, words] = this.#words(box);
-    fill(this.tip, element('strong', {}, name), element('br'), words);
+    fill(this.tip, element('strong', {}, name), words);
     const left = Math.min(event.clientX + 12, window.innerWidth - this.tip.offsetWidth - 8);
     const below = event.clientY + 16;
     const top = below + this.tip.offsetHeight > window.innerHeight ? event.clientY - this.tip.offsetHeight - 10 : below;

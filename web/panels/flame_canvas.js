@@ -13,6 +13,7 @@ const PADDING = 4;
  * @typedef {object} Look
  * @property {(node: FlameNode, dimmed: boolean) => {ground: string, edge: string, pattern: number}} node pattern as in
  *   timeline/colours.js
+ * @property {(node: FlameNode) => string} nameOf
  * @property {string} text on nodes @property {string} font
  * @property {string} ground under everything @property {string} root of the topmost box
  * @property {string} hatch of time that is left out
@@ -66,7 +67,7 @@ function drawNode(context, box, y, look, matched) {
   }
   if (matched) frame(context, box, y, look.mark);
   if (box.width < TEXT_FROM) return;
-  const words = box.depth === 0 ? `all: ${formatDuration(box.total)}` : box.node.name;
+  const words = box.depth === 0 ? `all: ${formatDuration(box.total)}` : look.nameOf(box.node);
   context.fillStyle = look.text;
   context.fillText(clipped(context, words, width - 2 * PADDING), box.x + PADDING, y + ROW_HEIGHT / 2);
 }

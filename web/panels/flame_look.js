@@ -12,8 +12,8 @@ const DIMMED = 0.8;
 /** @param {Rgb} colour */
 const css = (colour) => `rgb(${colour.map((part) => Math.round(part * 255)).join(' ')})`;
 
-/** @param {FunctionInfo[]} functions @returns {import('./flame_canvas.js').Look} */
-export function flameLook(functions) {
+/** @param {FunctionInfo[]} functions @param {import('../function_names.js').FunctionNames} names @returns {import('./flame_canvas.js').Look} */
+export function flameLook(functions, names) {
   const theme = readTheme(document.body);
   return {
     node: ({ group }, dimmed) => {
@@ -26,6 +26,7 @@ export function flameLook(functions) {
         pattern: familyOf(fn).pattern,
       };
     },
+    nameOf: ({ group }) => names.of(group),
     text: theme.css['span-text'],
     font: `12px ${theme.font}`,
     ground: theme.css.ground,

@@ -102,8 +102,9 @@ class FunctionTable {
 
   /** @param {TableRow} row @param {number} time of the range */
   #row(row, time) {
-    const { state, info } = this.context;
-    const show = button(row.name, () => showCallsOf(state, row.group, row.name), { class: 'link', title: 'Show its calls' });
+    const { state, info, names } = this.context;
+    const title = `Show its calls: ${row.name}`;
+    const show = button(names.of(row.group), () => showCallsOf(state, row.group, row.name), { class: 'link', title });
     /** @param {string} text @param {string} [share] */
     const number = (text, share) =>
       element('td', { class: 'number' }, text, share !== undefined && element('span', { class: 'share' }, share));

@@ -11,6 +11,7 @@ const KEYS = [
     ['Ctrl + wheel', 'zoom at the pointer'],
     ['Shift + wheel', 'move left and right'],
     ['0', 'the whole trace'],
+    ['Alt + \u2190', 'the view before the last zoom, as the browser\u2019s Back'],
     ['Home End', 'its beginning and its end'],
   ]],
   ['Spans', [
@@ -18,6 +19,7 @@ const KEYS = [
     ['Arrows', 'walk to the caller, the callee, the neighbours'],
     ['F, double click', 'zoom to the span'],
     ['C', 'fold or unfold its thread'],
+    ['P', 'pin its thread above all others, or no longer'],
   ]],
   ['Measuring', [
     ['Shift + drag', 'measure a range'],

@@ -1,4 +1,5 @@
-// The histogram of the lengths of calls, as a picture whose bars can be walked through and are read by screen readers.
+// The histogram of the lengths of calls, as a picture whose bars can be walked through, are read by screen readers, and list their
+// calls.
 import { formatCounted, formatDuration } from '../format.js';
 import { element, svg } from './dom.js';
 import { layoutHistogram } from './histogram_layout.js';
@@ -14,19 +15,32 @@ const ABOVE = 26; // two lines of words
 /** Ticks closer together than this would have their words run into each other. */
 const TICK_APART = 60;
 
-/** @param {CallStatistics} statistics */
-export function makeHistogram({ histogram, median, p99 }) {
+/**
+ * @param {CallStatistics} statistics @param {import('../data/source.js').Range | null} chosen lengths
+ * @param {(lengths: import('../data/source.js').Range | null) => void} choose is given those of a bar that is clicked, or null when they
+ *   were chosen already
+ */
+export function makeHistogram({ histogram, median, p99 }, chosen, choose) {
   const { bars, ticks, x } = layoutHistogram(histogram, WIDTH, HEIGHT);
   const status = element('p', { class: 'quiet histogram-status', 'aria-hidden': 'true' });
   const report = (/** @type {string} */ words) => {
     status.textContent = words;
   };
-  const rest = `${formatCounted(bars.length, 'bar')}; both axes are logarithmic`;
+  const rest = `${formatCounted(bars.length, 'bar')}, which list their calls; both axes are logarithmic`;
   report(rest);
   const drawnBars = bars.map(({ x: left, y, width, height, bin }) => {
     const words = `${formatDuration(bin.from)} to ${formatDuration(bin.to)}: ${formatCounted(bin.count, 'call')}`;
     const bar = svg('rect', {
-      class: 'bar', x: left, y: ABOVE + y, width: Math.max(width - 1, 1), height, role: 'listitem', 'aria-label': words, tabindex: -1,
+      class: 'bar', x: left, y: ABOVE + y, width: Math.max(width - 1, 1), height, role: 'button', 'aria-label': words, tabindex: -1,
+      'aria-pressed': String(chosen !== null && chosen.from <= bin.from && bin.to <= chosen.to),
+    });
+    const list = () => choose(bar.getAttribute('aria-pressed') === 'true' ? null : { from: bin.from, to: bin.to });
+    bar.addEventListener('click', list);
+    bar.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      event.preventDefault();
+      event.stopPropagation();
+      list();
     });
     bar.addEventListener('pointerenter', () => report(words));
     bar.addEventListener('pointerleave', () => report(rest));
@@ -34,7 +48,7 @@ export function makeHistogram({ histogram, median, p99 }) {
     bar.addEventListener('blur', () => report(rest));
     return bar;
   });
-  const list = svg('g', { role: 'list', 'aria-label': 'Lengths of the calls, shortest first' }, ...drawnBars);
+  const list = svg('g', { role: 'group', 'aria-label': 'Lengths of the calls, shortest first' }, ...drawnBars);
   const picture = svg(
     'svg', { viewBox: `0 0 ${WIDTH} ${ABOVE + HEIGHT + BELOW}`, class: 'histogram' },
     ...axis(ticks), list, line(x(median), 'median', 11), line(x(p99), '99 %', 22),

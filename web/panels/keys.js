@@ -5,6 +5,7 @@
  * @property {() => void} search
  * @property {() => void} next @property {() => void} previous
  * @property {() => void} flag @property {() => void} help
+ * @property {() => void} back to the view before the last zoom
  * @property {() => boolean} escape false: there was nothing to close
  */
 
@@ -30,7 +31,7 @@ export function listenToKeys(document, commands) {
 
 /** @param {{key: string, ctrlKey: boolean, metaKey: boolean, altKey: boolean, shiftKey: boolean}} event @returns {keyof Commands | null} */
 export function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
-  if (altKey) return null;
+  if (altKey) return key === 'ArrowLeft' && !ctrlKey && !metaKey && !shiftKey ? 'back' : null;
   if (ctrlKey || metaKey) return key === 'f' && !shiftKey ? 'search' : null;
   switch (key) {
     case '/':

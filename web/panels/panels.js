@@ -26,13 +26,13 @@ import { makeThemeSwitch } from './theme.js';
 /**
  * Fills the places for them; called once, by main.js.
  * @param {{panel: HTMLElement, toolbar: HTMLElement}} places
- * @param {Pick<Context, 'source' | 'state' | 'info' | 'functions'>} page
+ * @param {Pick<Context, 'source' | 'state' | 'info' | 'functions' | 'names'>} page
  */
-export function makePanels({ panel, toolbar }, { source, state, info, functions }) {
+export function makePanels({ panel, toolbar }, { source, state, info, functions, names }) {
   const chosen = new ChosenSpan(source, state);
   /** @type {Context} */
   const context = {
-    source, state, info, functions,
+    source, state, info, functions, names,
     ranges: new RangeChoice(state),
     chosen,
     walk: new CallWalk(source, state, chosen, functions),
@@ -47,6 +47,7 @@ export function makePanels({ panel, toolbar }, { source, state, info, functions 
   toolbar.append(search.element);
   if (info.canPerfetto) toolbar.append(makePerfettoButton(context));
   const help = button('?', showHelp, { 'aria-label': 'Keys', title: 'Keys (?)' });
+  if (names.canShorten) toolbar.append(makeNamesSwitch(state));
   toolbar.append(makePanelSwitch(context), makeThemeSwitch(state), help);
 
   state.addEventListener('span', () => {
@@ -59,6 +60,8 @@ export function makePanels({ panel, toolbar }, { source, state, info, functions 
     previous: () => (state.search.group === null ? search.focus() : context.walk.step('previous')),
     flag: () => addFlag(state),
     help: showHelp,
+    // Browsers that have this key do the same.
+    back: () => window.history.back(),
     escape: () => escape(state),
   });
   // A page without a link's state shows the first panel. So does a link to a panel that this page does not have, such as the
@@ -76,6 +79,19 @@ function escape(state) {
   else if (state.panel !== null) state.setPanel(null);
   else return false;
   return true;
+}
+
+/**
+ * Writes names of functions short, or whole again.
+ * @param {Context['state']} state
+ */
+function makeNamesSwitch(state) {
+  const title = 'Names of functions without template arguments and parameters';
+  const toggle = button('Short names', () => state.setShortNames(!state.shortNames), { title });
+  const show = () => toggle.setAttribute('aria-pressed', String(state.shortNames));
+  state.addEventListener('names', show);
+  show();
+  return toggle;
 }
 
 /**

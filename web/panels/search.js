@@ -130,7 +130,7 @@ export class SearchBox {
   /** @param {Match} match @param {number} index */
   #option(match, index) {
     const calls = element('span', { class: 'quiet' }, formatCounted(match.calls, this.context.info.sampled ? 'span' : 'call'));
-    const name = element('span', { class: 'name' }, match.name);
+    const name = element('span', { class: 'name', title: match.name }, this.context.names.of(match.group));
     return element('li', { role: 'option', id: `search-match-${index}`, click: () => this.#take(index) }, name, calls);
   }
 

@@ -1,7 +1,7 @@
 // Choosing: spans by clicks and by walking from one to the next, ranges by dragging, tracks by folding.
 
 import { reveal } from '../panels/walk.js';
-import { itemAt, ROW_HEIGHT, TRACK_PADDING } from './layout.js';
+import { itemAt, makeLayout, ROW_HEIGHT, TRACK_PADDING } from './layout.js';
 import { HEAD_HEIGHT, RULER_HEIGHT } from './scene.js';
 import { spanBeginningIn, walk } from './walk_spans.js';
 
@@ -145,15 +145,28 @@ export class Choice {
     if (state.span !== null) state.setFolded(state.span.track, !state.folded.has(state.span.track));
   }
 
+  /** Pins the track of the chosen span above all others, or lets it go back to its place. */
+  pin() {
+    const { state } = this.#parts;
+    if (state.span !== null) state.setPinned(state.span.track, !state.pinned.has(state.span.track));
+  }
+
   /** Brings the chosen span's row into view. */
   showSpan() {
-    const { state, scene, scrollTo } = this.#parts;
+    const { state, info, scene, scrollTo } = this.#parts;
     if (state.span === null) return;
-    const item = scene.layout.byTrack.get(state.span.track);
+    const { track, depth } = state.span;
+    if (!info.tracks.some(({ id }) => id === track)) return;
+    const arrange = () => {
+      scene.layout = makeLayout(info, state);
+      return scene.layout.byTrack.get(track);
+    };
+    if (arrange() === undefined) state.setFilter('');
+    if (arrange()?.folded && depth >= (arrange()?.rows ?? 0)) state.setFolded(track, false);
+    if (depth >= (arrange()?.rows ?? 0)) state.setTall(track, true);
+    const item = arrange();
     if (item === undefined) return;
-    const hidden = item.folded && state.span.depth >= item.rows;
-    if (hidden) state.setFolded(item.track.id, false);
-    const top = item.top + TRACK_PADDING + state.span.depth * (hidden ? ROW_HEIGHT : item.rowHeight);
+    const top = item.top + TRACK_PADDING + depth * item.rowHeight;
     if (top < scene.scroll || top + ROW_HEIGHT > scene.scroll + scene.height) scrollTo(top - scene.height / 2);
   }
 }

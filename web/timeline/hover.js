@@ -5,7 +5,7 @@ import { formatCount, formatDuration, formatTime } from '../format.js';
 import { HeadCanvas } from './head_canvas.js';
 import { HEAD_HEIGHT, RULER_HEIGHT } from './scene.js';
 
-/** @typedef {import('../data/source.js').FunctionInfo} FunctionInfo */
+/** @typedef {import('../function_names.js').FunctionNames} FunctionNames */
 /** @typedef {import('../view_state.js').ViewState} ViewState */
 /** @typedef {import('./head_canvas.js').Marks} Marks */
 /** @typedef {import('./pointer.js').Point} Point */
@@ -14,11 +14,11 @@ import { HEAD_HEIGHT, RULER_HEIGHT } from './scene.js';
 /** @typedef {import('./tracks_canvas.js').DrawnTile} DrawnTile */
 
 /**
- * @param {DrawnTile} tile @param {FunctionInfo[]} functions
+ * @param {DrawnTile} tile @param {FunctionNames} names
  * @returns {string[]} lines, the first the most important
  */
-export function wordsOf({ function: fn, start, end, spans, flags }, functions) {
-  const name = functions[fn]?.name ?? '?';
+export function wordsOf({ function: fn, start, end, spans, flags }, names) {
+  const name = names.of(fn) || '?';
   const at = `at ${formatTime(start)}`;
   if (spans > 1) return [`${formatCount(spans)} calls`, `longest: ${name}`, `together ${formatDuration(end - start)}`, at];
   const lines = [name, formatDuration(end - start), at];
@@ -36,7 +36,7 @@ export class Hover {
   #parts;
 
   /**
-   * @param {{state: ViewState, scene: Scene, functions: FunctionInfo[], tooltip: Tooltip, overlay: HTMLElement,
+   * @param {{state: ViewState, scene: Scene, names: FunctionNames, tooltip: Tooltip, overlay: HTMLElement,
    *   tileAt: (point: Point) => DrawnTile | null, marks: () => Marks}} parts
    */
   constructor(parts) {
@@ -53,10 +53,10 @@ export class Hover {
 
   /** Looks again: what is drawn has changed under the pointer. */
   look() {
-    const { tooltip, overlay, functions, tileAt } = this.#parts;
+    const { tooltip, overlay, names, tileAt } = this.#parts;
     const { point } = this;
     this.tile = point && tileAt(point);
-    const lines = this.tile ? wordsOf(this.tile, functions) : point && this.#wordsOfHead(point);
+    const lines = this.tile ? wordsOf(this.tile, names) : point && this.#wordsOfHead(point);
     if (point === null || lines === null || overlay.classList.contains('dragging')) tooltip.hide();
     else tooltip.show(lines, overlay.offsetLeft + point.x, overlay.offsetTop + point.y);
   }

@@ -6,40 +6,71 @@
 /**
  * @typedef {{kind: 'process', top: number, height: number, pid: number, name: string, tracks: number[], isHits: boolean}} ProcessItem
  * @typedef {{kind: 'counter', top: number, height: number, counter: Counter}} CounterItem
- * @typedef {{kind: 'track', top: number, height: number, track: Track, folded: boolean, rowHeight: number, rows: number}} TrackItem
+ * @typedef {{kind: 'track', top: number, height: number, track: Track, folded: boolean, rowHeight: number, rows: number, hidden: number,
+ *   pinned: boolean}} TrackItem rows: that have room; hidden: rows below those, which the track shows when it is tall
  * @typedef {ProcessItem | CounterItem | TrackItem} Item
- * @typedef {{items: Item[], height: number, byTrack: Map<number, TrackItem>}} Layout
+ * @typedef {{items: Item[], height: number, byTrack: Map<number, TrackItem>, matching: number}} Layout matching: tracks that the filter
+ *   lets through
+ */
+/**
+ * How the user arranged the tracks, by their ids. tall: shown with all rows. filter: what the name of a thread or process, or its
+ * number, must hold.
+ * @typedef {{folded: Set<number>, tall: Set<number>, pinned: Set<number>, filter: string, order: 'start' | 'activity' | 'name'}} Arrangement
  */
 
 export const ROW_HEIGHT = 18;
 export const HEADING_HEIGHT = 24;
 export const COUNTER_HEIGHT = 40;
 export const TRACK_PADDING = 3; // above and below the rows
+/** Stands for a process in the heading above pinned tracks. */
+export const PINNED_PID = -1;
 const FOLDED_ROW_HEIGHT = 3;
 const FOLDED_ROWS = 7;
+/** The rows of a track that is not tall: the more threads there are, the fewer, down to so many. */
+const ROWS_OF_ALL = 96;
+const FEWEST_ROWS = 6;
+const MOST_ROWS = 24;
 
-/** @param {Track} track @param {boolean} folded @param {number} top @returns {TrackItem} */
-function trackItem(track, folded, top) {
-  const rows = Math.max(1, folded ? Math.min(track.depth, FOLDED_ROWS) : track.depth);
+/**
+ * The rows that each of so many threads has room for. A single one has the page for itself.
+ * @param {number} threads
+ */
+export function rowsOfEach(threads) {
+  return threads <= 1 ? Infinity : Math.min(Math.max(Math.floor(ROWS_OF_ALL / threads), FEWEST_ROWS), MOST_ROWS);
+}
+
+/** @param {Track} track @param {Arrangement} how @param {number} most rows @param {number} top @returns {TrackItem} */
+function trackItem(track, how, most, top) {
+  const folded = how.folded.has(track.id);
+  const room = how.tall.has(track.id) ? Infinity : most;
+  const rows = Math.max(1, Math.min(track.depth, folded ? FOLDED_ROWS : room));
   const rowHeight = folded ? FOLDED_ROW_HEIGHT : ROW_HEIGHT;
   const height = Math.max(rows * rowHeight, ROW_HEIGHT) + 2 * TRACK_PADDING;
-  return { kind: 'track', top, height, track, folded, rowHeight, rows };
+  const hidden = folded ? 0 : track.depth - rows;
+  return { kind: 'track', top, height, track, folded, rowHeight, rows, hidden: Math.max(hidden, 0), pinned: how.pinned.has(track.id) };
 }
 
 /**
- * The hits of the trigger first, then threads, the process's first thread before the others.
- * @param {Track} a @param {Track} b
+ * The hits of the trigger first, then threads, the process's first thread before the others, or as the user wants them.
+ * @param {Arrangement['order']} order @returns {(a: Track, b: Track) => number}
  */
-function compareTracks(a, b) {
-  if (a.kind !== b.kind) return a.kind === 'hits' ? -1 : 1;
-  return Number(b.tid === b.pid) - Number(a.tid === a.pid) || a.tid - b.tid || a.id - b.id;
+function compareTracks(order) {
+  return (a, b) => {
+    if (a.kind !== b.kind) return a.kind === 'hits' ? -1 : 1;
+    const wanted = order === 'activity' ? b.spans - a.spans : order === 'name' ? compareNames(a.thread, b.thread) : 0;
+    return wanted || Number(b.tid === b.pid) - Number(a.tid === a.pid) || a.tid - b.tid || a.id - b.id;
+  };
 }
 
+/** "pool-2" comes before "pool-10". @type {(a: string, b: string) => number} */
+const compareNames = new Intl.Collator('en', { numeric: true }).compare;
+
 /**
- * Hits that have a process of their own first, then processes in the order in which they begin to do something.
- * @param {Track[]} tracks
+ * Hits that have a process of their own first, then processes in the order in which they begin to do something, or as the user
+ * wants them.
+ * @param {Track[]} tracks @param {Arrangement['order']} order
  */
-function byProcess(tracks) {
+function byProcess(tracks, order) {
   /** @type {Map<number, Track[]>} */
   const processes = new Map();
   for (const track of tracks) {
@@ -48,18 +79,31 @@ function byProcess(tracks) {
     else processes.set(track.pid, [track]);
   }
   /** @param {Track[]} some */
-  const first = (some) => Math.min(...some.map((track) => track.first));
+  const first = (some) => some.reduce((least, track) => Math.min(least, track.first), Infinity);
+  /** @param {Track[]} some */
+  const spans = (some) => some.reduce((sum, track) => sum + track.spans, 0);
   /** @param {Track[]} some */
   const programs = (some) => Number(some.some(({ kind }) => kind === 'thread'));
-  return [...processes].sort(([, a], [, b]) => programs(a) - programs(b) || first(a) - first(b));
+  /** @param {Track[]} a @param {Track[]} b */
+  const wanted = (a, b) =>
+    order === 'activity' ? spans(b) - spans(a) : order === 'name' ? compareNames(a[0].process, b[0].process) : 0;
+  return [...processes].sort(([, a], [, b]) => programs(a) - programs(b) || wanted(a, b) || first(a) - first(b));
 }
 
-/** @param {TraceInfo} info @param {Set<number>} folded ids of tracks @returns {Layout} */
-export function makeLayout(info, folded) {
+/** @param {string} filter @returns {(track: Track) => boolean} */
+function matcherOf(filter) {
+  const words = filter.trim().toLowerCase();
+  return ({ process, thread, pid, tid }) =>
+    words === '' || `${process}\n${thread}`.toLowerCase().includes(words) || words === String(tid) || words === String(pid);
+}
+
+/** @param {TraceInfo} info @param {Arrangement} how @returns {Layout} */
+export function makeLayout(info, how) {
   /** @type {Item[]} */
   const items = [];
   /** @type {Map<number, TrackItem>} */
   const byTrack = new Map();
+  const most = rowsOfEach(info.tracks.filter(({ kind }) => kind === 'thread').length);
   let top = 0;
   /** @param {Item} item */
   const add = (item) => {
@@ -70,19 +114,33 @@ export function makeLayout(info, folded) {
   const addCounters = (counters) => {
     for (const counter of counters) add({ kind: 'counter', top, height: COUNTER_HEIGHT, counter });
   };
-  const processes = byProcess(info.tracks);
-  addCounters(info.counters.filter(({ pid }) => !processes.some(([own]) => own === pid)));
-  for (const [pid, tracks] of processes) {
-    const name = tracks.find(({ process }) => process)?.process ?? '';
-    add({ kind: 'process', top, height: HEADING_HEIGHT, pid, name, tracks: tracks.map(({ id }) => id), isHits: tracks.every(({ kind }) => kind === 'hits') });
-    addCounters(info.counters.filter((counter) => counter.pid === pid));
-    for (const track of tracks.sort(compareTracks)) {
-      const item = trackItem(track, folded.has(track.id), top);
+  /** @param {Track[]} tracks */
+  const addTracks = (tracks) => {
+    for (const track of tracks.sort(compareTracks(how.order))) {
+      const item = trackItem(track, how, most, top);
       byTrack.set(track.id, item);
       add(item);
     }
+  };
+  /** @param {number} pid @param {string} name @param {Track[]} tracks */
+  const addHeading = (pid, name, tracks) =>
+    add({ kind: 'process', top, height: HEADING_HEIGHT, pid, name, tracks: tracks.map(({ id }) => id), isHits: tracks.every(({ kind }) => kind === 'hits') });
+
+  const matching = info.tracks.filter(matcherOf(how.filter));
+  const pinned = matching.filter(({ id }) => how.pinned.has(id));
+  if (pinned.length > 0) {
+    addHeading(PINNED_PID, 'Pinned', pinned);
+    addTracks(pinned);
   }
-  return { items, height: top, byTrack };
+  const processes = byProcess(matching.filter(({ id }) => !how.pinned.has(id)), how.order);
+  const pids = new Set(info.tracks.map(({ pid }) => pid));
+  addCounters(info.counters.filter(({ pid }) => !pids.has(pid)));
+  for (const [pid, tracks] of processes) {
+    addHeading(pid, tracks.find(({ process }) => process)?.process ?? '', tracks);
+    addCounters(info.counters.filter((counter) => counter.pid === pid));
+    addTracks(tracks);
+  }
+  return { items, height: top, byTrack, matching: matching.length };
 }
 
 /**

@@ -13,6 +13,8 @@ const PATTERN_WIDTH = 4; // and narrower spans none for hatching
 const GAP_WIDTH = 4; // wider spans leave a pixel free at their end, so that calls one after the other can be distinguished
 const HATCH_PERIOD = 7;
 const HATCH_WIDTH = 2;
+const DOT_PERIOD = 8;
+const DOT_SIZE = 2;
 
 /**
  * Where a row of a track is drawn: pixels, and how time becomes pixels.
@@ -53,6 +55,20 @@ export class Pixels {
     for (let y = Math.max(top, 0); y < stop; y++) {
       const line = y * width;
       for (let x = left; x < right; x++) if ((x + y) % HATCH_PERIOD < HATCH_WIDTH) data[line + x] = colour;
+    }
+  }
+
+  /**
+   * Dots, in place of what is not known yet.
+   * @param {number} left @param {number} top @param {number} right @param {number} bottom @param {number} colour
+   */
+  dot(left, top, right, bottom, colour) {
+    const { data, width } = this;
+    const stop = Math.min(bottom, this.height);
+    for (let y = Math.max(top, 0); y < stop; y++) {
+      if (y % DOT_PERIOD >= DOT_SIZE) continue;
+      const shift = y % (2 * DOT_PERIOD) < DOT_PERIOD ? 0 : DOT_PERIOD / 2;
+      for (let x = left; x < right; x++) if ((x + shift) % DOT_PERIOD < DOT_SIZE) data[y * width + x] = colour;
     }
   }
 

@@ -71,6 +71,21 @@ export function rangesOf(range, resolution, duration) {
 }
 
 /**
+ * The parts of a range that no other covers.
+ * @param {Range} range @param {Range[]} others @returns {Range[]}
+ */
+export function missingOf(range, others) {
+  const missing = [];
+  let { from } = range;
+  for (const other of [...others].sort((a, b) => a.from - b.from)) {
+    if (other.from > from) missing.push({ from, to: Math.min(other.from, range.to) });
+    from = Math.max(from, other.to);
+    if (from >= range.to) return missing;
+  }
+  return from < range.to ? [...missing, { from, to: range.to }] : missing;
+}
+
+/**
  * Arranges an answer by rows.
  * @param {RequestRange} request @param {Tiles} tiles @returns {TileRows}
  */

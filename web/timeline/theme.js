@@ -7,13 +7,13 @@ import { DARK, LIGHT, pixel } from './colours.js';
  * @typedef {object} Theme
  * @property {typeof LIGHT} spans for the colours of spans
  * @property {Record<string, string>} css custom properties by name, without the dashes
- * @property {number} ground @property {number} untraced @property {number} line @property {number} heading pixels of the tracks' picture
+ * @property {number} ground @property {number} untraced @property {number} unloaded @property {number} line @property {number} heading pixels of the tracks' picture
  * @property {string} font family of all text
  */
 
 const NAMES = [
   'ground', 'ground-raised', 'ground-sunken', 'line', 'line-strong', 'text', 'text-weak', 'accent', 'accent-ground', 'on-accent', 'danger', 'warn',
-  'span-text', 'untraced', 'hit', 'flag', 'shade',
+  'span-text', 'untraced', 'unloaded', 'hit', 'flag', 'shade',
 ];
 
 /** @param {string} colour "#rrggbb" @returns {Rgb} */
@@ -33,6 +33,7 @@ export function readTheme(element) {
     css,
     ground: pixel(ground),
     untraced: pixel(parseColour(css.untraced)),
+    unloaded: pixel(parseColour(css.unloaded)),
     heading: pixel(parseColour(css['ground-raised'])),
     line: pixel(parseColour(css.line)),
     font: style.fontFamily,

@@ -23,6 +23,7 @@ import { planRequests } from './request_plan.js';
 import { TileStore } from './tile_store.js';
 import { listenToTimelineKeys } from './timeline_keys.js';
 import { makeToolbar } from './toolbar.js';
+import { makeTrackTools } from './track_tools.js';
 import { Tooltip } from './tooltip.js';
 import { TracksCanvas } from './tracks_canvas.js';
 
@@ -32,7 +33,8 @@ import { TracksCanvas } from './tracks_canvas.js';
 /** @typedef {import('../view_state.js').ViewState} ViewState */
 /** @typedef {import('./head_canvas.js').Marks} Marks */
 /** @typedef {import('./pointer.js').Point} Point */
-/** @typedef {{source: DataSource, state: ViewState, info: TraceInfo, functions: FunctionInfo[]}} Page */
+/** @typedef {{source: DataSource, state: ViewState, info: TraceInfo, functions: FunctionInfo[],
+ *   names: import('../function_names.js').FunctionNames}} Page */
 /**
  * @typedef {'sight' | 'tracks' | 'overlay'} Stale what a frame has to do: all, since something else is seen; draw the tracks again;
  *   draw only what lies over them
@@ -69,7 +71,7 @@ class Timeline {
   #choice;
   #toolbar;
   #legend = new Legend();
-  #corner = element('div', { class: 'corner base' });
+  #base = element('span', { class: 'base' });
   #alert = element('p', { class: 'trouble', role: 'alert', hidden: true });
   #keys = new HeldKeys();
   /** @type {import('./toolbar.js').Mode} */
@@ -84,10 +86,10 @@ class Timeline {
 
   /** @param {{timeline: HTMLElement, toolbar: HTMLElement, live: HTMLElement}} places @param {Page} page */
   constructor(places, page) {
-    const { source, state, info, functions } = page;
+    const { source, state, info } = page;
     this.#page = page;
     this.#root = places.timeline;
-    this.#scene = new Scene(makeLayout(info, state.folded), info.duration);
+    this.#scene = new Scene(makeLayout(info, state), info.duration);
     this.#theme = readTheme(document.body);
     this.#palettes = this.#makePalettes();
 
@@ -101,21 +103,23 @@ class Timeline {
 
     this.#minimap = new Minimap(element('canvas', { class: 'minimap', role: 'img', 'aria-label': 'The whole trace in small' }), info.tracks, info.duration);
     this.#head = new HeadCanvas(element('canvas', { class: 'head', 'aria-hidden': 'true' }));
-    this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks', 'aria-hidden': 'true' }), this.#store, functions);
+    this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks', 'aria-hidden': 'true' }), this.#store, page.names);
     this.#overlay = new OverlayCanvas(element('canvas', { class: 'overlay', tabindex: 0, role: 'application', 'aria-label': LABEL }));
     const names = element('div', { class: 'names', role: 'group', 'aria-label': 'Tracks' });
-    this.#names = new Names(names, state);
+    this.#names = new Names(names, state, info.tracks);
     this.#scrollbar = new Scrollbar((y) => this.#scrollTo(y));
-    this.#root.append(
+    fill(
+      this.#root,
       element('div', { class: 'corner' }, this.#legend.element), this.#minimap.canvas,
-      this.#corner, this.#head.canvas,
+      element('div', { class: 'corner tools' }, makeTrackTools(state), this.#base), this.#head.canvas,
       names, this.#tracks.canvas, this.#scrollbar.element,
       this.#overlay.canvas, this.#alert,
     );
 
     const tileAt = (/** @type {Point} */ { x, y }) => (y < HEAD_HEIGHT ? null : this.#tracks.tileAt(this.#scene, x, y - HEAD_HEIGHT));
     this.#hover = new Hover({
-      state, functions, tileAt,
+      state, tileAt,
+      names: page.names,
       scene: this.#scene,
       tooltip: new Tooltip(this.#root),
       overlay: this.#overlay.canvas,
@@ -150,6 +154,10 @@ class Timeline {
     for (const event of ['view', 'tracks']) state.addEventListener(event, () => this.#draw('sight'));
     for (const event of ['selection', 'flags', 'span']) state.addEventListener(event, () => this.#draw('overlay'));
     state.addEventListener('theme', () => this.#recolour());
+    state.addEventListener('names', () => {
+      this.#tracks.renameFunctions();
+      this.#draw('tracks');
+    });
     state.addEventListener('search', () => {
       if (state.search.group !== this.#searched) this.#recolour();
     });
@@ -181,6 +189,7 @@ class Timeline {
       setMode: (mode) => this.#setMode(mode),
       clear: () => this.#choice.clear(),
       fold: () => this.#choice.fold(),
+      pin: () => this.#choice.pin(),
     });
   }
 
@@ -208,13 +217,13 @@ class Timeline {
     if (this.#keys.any) this.#draw('sight');
     if (sight) {
       this.#scene.view = state.view;
-      this.#scene.layout = makeLayout(info, state.folded);
+      this.#scene.layout = makeLayout(info, state);
       this.#scene.setScroll(this.#scene.scroll);
       this.#ask();
     }
     if (tracks) this.#drawTracks();
     this.#head.draw(this.#scene, this.#theme, state, this.#marks.answer ?? NO_MARKS);
-    fill(this.#corner, this.#head.baseText);
+    this.#base.textContent = this.#head.baseText;
     this.#overlay.draw(this.#scene, this.#theme, state, this.#hover.tile);
     this.#frames++;
     this.#frameTime = performance.now() - began;
@@ -348,9 +357,9 @@ class Timeline {
   /** What is drawn, and what it costs: times in ms. */
   get facts() {
     const { missing, requests, bytes, count } = this.#store;
-    const { tiles, names } = this.#tracks;
+    const { tiles, names, unloaded } = this.#tracks;
     const { scroll } = this.#scene;
-    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, missing, requests, bytes, ranges: count, scroll };
+    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, unloaded, missing, requests, bytes, ranges: count, scroll };
   }
 
   /** All tiles that are seen. */

@@ -18,6 +18,7 @@ import { takesText } from '../panels/keys.js';
  * @property {(mode: 'pan' | 'measure') => void} setMode
  * @property {() => boolean} clear the chosen span; false: none was
  * @property {() => void} fold the track of the chosen span
+ * @property {() => void} pin the track of the chosen span
  */
 /** @typedef {(actions: KeyActions) => boolean | void} Command false: there was nothing to do */
 
@@ -27,6 +28,7 @@ const SCROLL_STEP = 36; // CSS pixels
 const LETTERS = /** @type {Record<string, Command>} */ ({
   f: (actions) => actions.zoomToSpan(),
   c: (actions) => actions.fold(),
+  p: (actions) => actions.pin(),
   0: (actions) => actions.go('all'),
   1: (actions) => actions.setMode('pan'),
   2: (actions) => actions.setMode('measure'),

@@ -1,15 +1,16 @@
-// Draws the tracks: spans, untraced time, gaps, counters. Also finds what is drawn at a point.
+// Draws the tracks: spans, untraced time, what is not loaded yet, gaps, counters. Also finds what is drawn at a point.
 
 import { drawCounter } from './counter_chart.js';
 import { itemAt, rowsBetween, TRACK_PADDING } from './layout.js';
 import { Labels } from './labels.js';
 import { Pixels } from './pixels.js';
 import { contextOf, sizeCanvas } from './scene.js';
-import { firstTileFrom, timeOf, rangesOf, RANGE_ROWS } from './request_range.js';
+import { firstTileFrom, missingOf, timeOf, rangesOf, RANGE_ROWS } from './request_range.js';
 import { blocksOf, resolutionOf } from './request_plan.js';
 
-/** @typedef {import('../data/source.js').FunctionInfo} FunctionInfo */
+/** @typedef {import('../function_names.js').FunctionNames} FunctionNames */
 /** @typedef {import('../data/source.js').Mark} Mark */
+/** @typedef {import('../data/source.js').Range} Range */
 /** @typedef {import('./colours.js').Palette} Palette */
 /** @typedef {import('./layout.js').TrackItem} TrackItem */
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -33,17 +34,24 @@ export class TracksCanvas {
   #labels = null;
   #font = '';
   #store;
-  #functions;
+  #functionNames;
   /** Tiles and names that the last frame had. */
   tiles = 0;
   names = 0;
+  /** Parts of tracks of which nothing was here to be drawn, in the last frame. */
+  unloaded = 0;
 
-  /** @param {HTMLCanvasElement} canvas @param {TileStore} store @param {FunctionInfo[]} functions */
-  constructor(canvas, store, functions) {
+  /** @param {HTMLCanvasElement} canvas @param {TileStore} store @param {FunctionNames} functionNames */
+  constructor(canvas, store, functionNames) {
     this.canvas = canvas;
     this.#context = contextOf(canvas, { alpha: false });
     this.#store = store;
-    this.#functions = functions;
+    this.#functionNames = functionNames;
+  }
+
+  /** Names are to be written in another way. */
+  renameFunctions() {
+    this.#labels = null;
   }
 
   /** @param {Scene} scene @param {Theme} theme */
@@ -59,7 +67,7 @@ export class TracksCanvas {
     if (this.#labels === null || this.#font !== font) {
       this.#font = font;
       this.#labels = new Labels(
-        (id) => this.#functions[id]?.name ?? '',
+        (id) => this.#functionNames.of(id),
         (text) => this.#context.measureText(text).width,
         scale,
       );
@@ -76,6 +84,7 @@ export class TracksCanvas {
     const labels = this.#prepare(scene, theme);
     this.#pixels.clear(theme.ground);
     this.tiles = 0;
+    this.unloaded = 0;
     const items = scene.items();
     for (const item of items) {
       if (item.kind === 'track') this.#track(item, scene, theme, item.track.kind === 'hits' ? palettes.hits : palettes.calls, labels);
@@ -100,15 +109,22 @@ export class TracksCanvas {
     const rows = rowsBetween(item, scene.scroll, scene.scroll + scene.height);
     const named = item.rowHeight >= LABEL_ROW ? labels : null;
     const place = { top: 0, height: 0, from: view.from, pixelsPerNs };
+    /** @param {number} row @returns {number} its upper edge, pixels */
+    const y = (row) => Math.round(rowsTop + Math.min(row, item.rows) * rowHeight);
     this.#eachPart(item, scene, ({ tileRows, from, to }) => {
       const last = Math.min(rows.last, tileRows.depth + RANGE_ROWS);
       for (let depth = Math.max(rows.first, tileRows.depth); depth < last; depth++) {
         const row = depth - tileRows.depth;
         if (tileRows.rowStart[row] === tileRows.rowStart[row + 1]) continue;
-        place.top = Math.round(rowsTop + depth * rowHeight);
-        place.height = Math.round(rowsTop + (depth + 1) * rowHeight) - place.top;
+        place.top = y(depth);
+        place.height = y(depth + 1) - place.top;
         this.tiles += this.#pixels.row(tileRows, row, place, from, to, palette, named);
       }
+    }, ({ block, from, to }) => {
+      /** @param {number} time */
+      const x = (time) => Math.min(Math.max(Math.round((time - view.from) * pixelsPerNs), 0), this.#pixels.width);
+      this.#pixels.dot(x(from), y(block * RANGE_ROWS), x(to), y((block + 1) * RANGE_ROWS), theme.unloaded);
+      if (x(from) < x(to)) this.unloaded++;
     });
     this.#pixels.fill(0, Math.max(bottom - 1, 0), this.#pixels.width, bottom, theme.line);
   }
@@ -136,10 +152,11 @@ export class TracksCanvas {
   }
 
   /**
-   * The tiles, or what is shown until they are here, that a track is drawn from.
+   * The tiles, or what is shown until they are here, that a track is drawn from; and where nothing is here yet.
    * @param {TrackItem} item @param {Scene} scene @param {(part: Part) => void} visit
+   * @param {(missing: Range & {block: number}) => void} [miss]
    */
-  #eachPart(item, scene, visit) {
+  #eachPart(item, scene, visit, miss) {
     const sight = scene.sight();
     const resolution = resolutionOf(sight);
     const blocks = blocksOf(item, sight);
@@ -155,8 +172,11 @@ export class TracksCanvas {
           visit({ tileRows, from, to });
           continue;
         }
-        for (const other of this.#store.standIns(request))
-          visit({ tileRows: other, from: Math.max(from, other.from), to: Math.min(to, other.to) });
+        const standIns = this.#store.standIns(request);
+        for (const other of standIns) visit({ tileRows: other, from: Math.max(from, other.from), to: Math.min(to, other.to) });
+        // Where the track has no spans nothing is asked for.
+        const { first, last } = item.track;
+        for (const missing of missingOf({ from: Math.max(from, first), to: Math.min(to, last) }, standIns)) miss?.({ ...missing, block });
       }
   }
 

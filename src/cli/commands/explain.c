@@ -1,12 +1,9 @@
 /* magic-trace explain: why calls of a function are slow. */
-#include "analysis/explanation.h"
-#include "analysis/function_choice.h"
-#include "cli/explanation_text.h"
+#include "cli/explained_calls.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/serve/viewed_trace.h"
 #include "cli/trace_format.h"
-#include "index/call_ordinal.h"
 #include "output/duration.h"
 
 #include <errno.h>
@@ -14,47 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAUSES_STANDARD = 6, CAUSES_MAX = 1000 };
+enum { CAUSES_MAX = 1000 };
 
 struct explain_request {
-    const char *function;
     const char *path;
-    double factor;
-    uint64_t limit;
-    size_t causes;
-    bool json;
+    struct explained_calls calls;
 };
-
-static bool explain_calls(const struct explain_request *request, const struct trace_index *index,
-                          struct error *error)
-{
-    struct function_choice choice;
-    struct call_place given;
-    struct slow_calls_request calls = {.factor = request->factor, .limit = request->limit};
-    if (!function_choose(index, request->function, &choice, error))
-        return false;
-    calls.group = choice.group;
-    if (choice.ordinal > 0) {
-        if (!index_nth_call(index, (struct index_tracks){0}, choice.group, choice.ordinal, &given,
-                            error))
-            return false;
-        calls.given = &given;
-    }
-    struct explanation explanation;
-    bool ok = explain(index, &calls, request->causes, &explanation, error);
-    if (ok)
-        (request->json ? explanation_print_json : explanation_print)(stdout, &explanation,
-                                                                     request->path);
-    explanation_free(&explanation);
-    return ok;
-}
 
 static int explain_trace(const struct explain_request *request)
 {
     struct error error = {0};
     struct viewed_trace trace;
     bool ok = viewed_trace_open(&trace, request->path, &error) &&
-              explain_calls(request, trace.index, &error);
+              explained_calls_print(&request->calls, trace.index, request->path, stdout, &error);
     viewed_trace_close(&trace);
     return ok ? 0 : command_fail(&error);
 }
@@ -69,11 +38,11 @@ static int take_limit(const struct option_spec *option, const struct command *se
     char *end;
     double factor = strtod(value, &end);
     if (end != value && strcmp(end, "x") == 0 && factor >= 1 && factor < 1e9) {
-        request->factor = factor;
-        request->limit = 0;
+        request->calls.factor = factor;
+        request->calls.limit = 0;
         return 0;
     }
-    if (duration_parse(value, &request->limit) && request->limit > 0)
+    if (duration_parse(value, &request->calls.limit) && request->calls.limit > 0)
         return 0;
     return command_usage_error(self,
                                "-%s is a multiple of the median (3x) or a time (2ms), not `%s`.",
@@ -90,7 +59,7 @@ static int take_causes(const struct option_spec *option, const struct command *s
     if (errno || end == value || *end || *value == '-' || number == 0 || number > CAUSES_MAX)
         return command_usage_error(self, "-%s is a number of causes from 1 to %d, not `%s`.",
                                    option->name, CAUSES_MAX, value);
-    request->causes = number;
+    request->calls.causes = number;
     return 0;
 }
 
@@ -111,7 +80,7 @@ static const struct option_spec explain_options[] = {
      .help = "print one JSON object, for programs",
      .manual = "Print one JSON object, for programs; see JSON.",
      .apply = option_set_flag,
-     .field = offsetof(struct explain_request, json)},
+     .field = offsetof(struct explain_request, calls.json)},
     {0},
 };
 
@@ -120,19 +89,19 @@ static const struct option_group explain_groups[] = {{explain_options, 0}, {0}};
 static int take_operand(const struct command *self, void *target, const char *operand)
 {
     struct explain_request *request = target;
-    if (request->function)
+    if (request->calls.function)
         return take_trace(self, &request->path, operand);
-    request->function = operand;
+    request->calls.function = operand;
     return 0;
 }
 
 static int run_explain(const struct command *self, int argc, char **argv)
 {
-    struct explain_request request = {.factor = 3, .causes = CAUSES_STANDARD};
+    struct explain_request request = {.calls = explained_calls_standard()};
     int status = command_read_options(self, argc, argv, &request, take_operand);
     if (status != COMMAND_GOES_ON)
         return status;
-    if (!request.function)
+    if (!request.calls.function)
         return command_usage_error(self, "no function was given: a name like parse, or a call of "
                                          "it like parse#804.");
     if (!request.path)

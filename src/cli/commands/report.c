@@ -1,9 +1,15 @@
 /* magic-trace report: a trace or a recording as text. */
+#include "analysis/call_tree.h"
+#include "analysis/function_report.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "cli/code_report.h"
+#include "cli/explained_calls.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
+#include "cli/serve/viewed_trace.h"
 #include "cli/span_input.h"
+#include "index/build/index_builder.h"
 #include "output/report/report_folded.h"
 #include "output/report/report_table.h"
 #include "output/report/report_tree.h"
@@ -13,11 +19,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum report_form {
     REPORT_FORM_TABLE,
     REPORT_FORM_TREE,
     REPORT_FORM_FOLDED,
+    REPORT_FORM_LONGEST,
+    REPORT_FORM_WHY,
 };
 
 struct report_request {
@@ -26,6 +35,8 @@ struct report_request {
     struct report_table_options table;
     struct report_tree_options tree;
     bool as_tree, as_folded, sorted; /* -tree, -folded, -sort were given */
+    const char *longest;             /* the function whose longest calls are listed; or NULL */
+    const char *why;                 /* the function or call that is explained; or NULL */
     bool json;
     size_t max_bytes; /* of JSON; 0: any size */
     struct span_filter_names filter;
@@ -60,28 +71,128 @@ static bool print_text(const struct report_request *request, struct span_source 
     }
 }
 
-static int report(const struct report_request *request)
+/* ---- by the index ---- */
+
+static bool has_window(const struct report_tree_options *tree)
 {
-    struct error error = {0};
-    if (request->code.annotate || request->code.source)
-        return code_report_print(request->path, &request->code, &request->tree, &error)
-                   ? 0
-                   : command_fail(&error);
+    return tree->around || tree->from || tree->to;
+}
+
+/* Of trace files in a place where they stay, from this size on all of a tree is shown by the index, too, whose
+ * memory does not grow. Bytes. */
+enum { LARGE_TRACE = 256 << 10 };
+
+/* A table of a part, and what is asked of calls, is found in the index alone. */
+static bool needs_index(const struct report_request *request)
+{
+    return request->form == REPORT_FORM_LONGEST || request->form == REPORT_FORM_WHY ||
+           (request->form == REPORT_FORM_TABLE && has_window(&request->tree));
+}
+
+/* Whether an index has all that the report shows: those of hits, and the table of counters, come from the
+ * trace. */
+static bool has_all(const struct trace_index *index, const struct report_request *request)
+{
+    const struct index_facts *facts = trace_index_facts(index);
+    return facts->hits == 0 && (facts->counters == 0 || request->form == REPORT_FORM_TREE);
+}
+
+/* The index that answers without reading the trace; NULL: the trace is to be read. */
+static struct trace_index *index_for(const struct report_request *request)
+{
+    struct stat status;
+    if (request->form == REPORT_FORM_FOLDED || request->tree.fold || request->filter.from ||
+        request->no_inlined || span_input_is_recording(request->path) ||
+        stat(request->path, &status) != 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    bool is_made = request->form == REPORT_FORM_TREE &&
+                   (has_window(&request->tree) || status.st_size >= LARGE_TRACE);
+    char *file = realpath(request->path, NULL); /* lest it be made beside /dev/stdin */
+    struct trace_index *index = NULL;
+    if (file)
+        index = is_made ? index_of_trace(file, NULL) : index_made_before(file);
+    free(file);
+    log_progress_end();
+    if (index && !has_all(index, request)) {
+        trace_index_close(index);
+        return NULL;
+    }
+    return index;
+}
+
+static bool explain_why(const struct report_request *request, const struct trace_index *index,
+                        struct error *error)
+{
+    struct explained_calls calls = explained_calls_standard();
+    calls.function = request->why;
+    calls.json = request->json;
+    if (request->table.top)
+        calls.causes = request->table.top;
+    return explained_calls_print(&calls, index, request->path, stdout, error);
+}
+
+static bool print_by_index(const struct report_request *request, const struct trace_index *index,
+                           struct error *error)
+{
+    struct trace_moments moments;
+    const struct report_form_json json = {request->json, request->max_bytes};
+    if (request->form == REPORT_FORM_WHY)
+        return explain_why(request, index, error);
+    if (!trace_moments_find(index, &request->tree, &moments, error))
+        return false;
+    if (request->form == REPORT_FORM_LONGEST)
+        return longest_calls_print(index, request->longest, &moments, &request->table, json, stdout,
+                                   error);
+    if (request->form == REPORT_FORM_TABLE)
+        return function_report_print(index, &moments, &request->table, json, stdout, error);
+    return request->json ? call_tree_print_json(index, &moments, request->max_bytes, stdout, error)
+                         : call_tree_print(index, &moments, stdout, error);
+}
+
+/* Of recordings, and of what comes from a pipe, too. */
+static bool make_and_print(const struct report_request *request, struct error *error)
+{
+    struct viewed_trace trace;
+    bool ok = viewed_trace_open(&trace, request->path, error) &&
+              print_by_index(request, trace.index, error);
+    viewed_trace_close(&trace);
+    return ok;
+}
+
+/* ---- by reading the trace ---- */
+
+static bool read_and_print(const struct report_request *request, struct error *error)
+{
     struct span_input input;
-    bool ok = span_input_open(&input, request->path, request->no_inlined, &error) &&
-              span_input_filter(&input, &request->filter, &error) &&
-              (request->json ? print_json : print_text)(request, input.source, &error);
+    bool ok = span_input_open(&input, request->path, request->no_inlined, error) &&
+              span_input_filter(&input, &request->filter, error) &&
+              (request->json ? print_json : print_text)(request, input.source, error);
     const struct error *damage = span_input_damage(&input);
     if (ok && damage) {
-        error = *damage;
+        *error = *damage;
         ok = false;
     }
     span_input_close(&input);
-    if (ok)
-        return 0;
-    return command_fail(&error);
+    return ok;
 }
 
+static int report(const struct report_request *request)
+{
+    struct error error = {0};
+    bool ok;
+    struct trace_index *index = NULL;
+    if (request->code.annotate || request->code.source)
+        ok = code_report_print(request->path, &request->code, &request->tree, &error);
+    else if (needs_index(request))
+        ok = make_and_print(request, &error);
+    else if ((index = index_for(request)))
+        ok = print_by_index(request, index, &error);
+    else
+        ok = read_and_print(request, &error);
+    if (index)
+        trace_index_close(index);
+    return ok ? 0 : command_fail(&error);
+}
 static bool parse_count(const char *text, size_t *count)
 {
     char *end;
@@ -151,6 +262,21 @@ static const struct option_spec report_options[] = {
      .values = sort_key_at,
      .apply = take_sort_key,
      .field = offsetof(struct report_request, table.sort)},
+    {.name = "longest",
+     .argument = "FUNCTION",
+     .help = "the ten longest calls of a function (-top N: N of them)\nwith their times",
+     .manual = "List the ten longest calls of the function, or as many as -top says, with their "
+               "numbers, times and threads.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, longest)},
+    {.name = "why",
+     .argument = "CALL",
+     .help = "why this call (NAME#804), or a function's slow calls,\ntook long: see explain",
+     .manual =
+         "Say why this call (`NAME#804`), or the slow calls of a function, took longer than its "
+         "usual ones, as `magic-trace explain` does.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, why)},
     {.name = "tree",
      .help = "the time line as an indented call tree with durations",
      .manual = "Show the time line as an indented call tree, thread by thread, with the moment and "
@@ -159,22 +285,23 @@ static const struct option_spec report_options[] = {
      .field = offsetof(struct report_request, as_tree)},
     {.name = "around",
      .argument = "MOMENT",
-     .help =
-         "tree: a call of a function (NAME, NAME#3), or 10 us to\neither side of a time (1.5ms)",
-     .manual = "In the tree, show one call of a function from beginning to end, or 10 microseconds "
-               "to either side of a time.",
+     .help = "a call of a function (NAME, NAME#3), or 10 us to\neither side of a time (1.5ms)",
+     .manual =
+         "Show one call of a function from beginning to end, or 10 microseconds to either side "
+         "of a time: as a tree, or with -top, -sort or -longest the table of that part.",
      .apply = option_set_text,
      .field = offsetof(struct report_request, tree.around)},
     {.name = "from",
      .argument = "MOMENT",
-     .help = "tree: begin here",
-     .manual = "In the tree, begin here.",
+     .help = "begin here: a tree, or with -top or -sort a table",
+     .manual =
+         "Begin here. A part of a trace is shown as a tree, or with -top or -sort as a table.",
      .apply = option_set_text,
      .field = offsetof(struct report_request, tree.from)},
     {.name = "to",
      .argument = "MOMENT",
-     .help = "tree: end here",
-     .manual = "In the tree, end here.",
+     .help = "end here",
+     .manual = "End here.",
      .apply = option_set_text,
      .field = offsetof(struct report_request, tree.to)},
     {.name = "fold",
@@ -253,29 +380,46 @@ static int check_request(const struct command *self, struct report_request *requ
     const struct report_tree_options *tree = &request->tree;
     if (request->code.annotate || request->code.source) {
         if (request->as_tree || tree->fold || request->table.top || request->sorted ||
-            request->as_folded || request->filter.from)
+            request->longest || request->why || request->as_folded || request->filter.from)
             return command_usage_error(self, "-annotate and -source go with -from, -to, -around "
                                              "and -source-root alone.");
         return 0;
     }
     if (request->code.root)
         return command_usage_error(self, "-source-root goes with -source.");
-    bool of_table = request->table.top || request->sorted;
-    bool of_tree = request->as_tree || tree->around || tree->from || tree->to || tree->fold;
-    if (request->as_folded && (of_tree || of_table))
+    bool of_table = request->table.top || request->sorted || request->longest || request->why;
+    bool of_tree = request->as_tree || tree->fold;
+    if (request->as_folded && (of_tree || of_table || has_window(tree)))
         return command_usage_error(self,
                                    "-folded goes with no other option than -filter and -json.");
     if (of_tree && of_table)
-        return command_usage_error(self, "-top and -sort belong to the table, not to -tree.");
+        return command_usage_error(self, "-top, -sort, -longest and -why do not go with -tree.");
+    if (of_table && (has_window(tree) || request->longest || request->why) &&
+        (request->filter.from || request->no_inlined))
+        return command_usage_error(self,
+                                   "-filter and -no-inlined do not go with -longest, -why, or a "
+                                   "table of a part of the trace.");
+    if ((request->longest || request->why) &&
+        (request->sorted || (request->longest && request->why)))
+        return command_usage_error(self,
+                                   "-longest and -why go with -top and -json, not with -sort or "
+                                   "each other.");
+    if (request->why && (has_window(tree) || request->max_bytes))
+        return command_usage_error(self,
+                                   "-why explains a call among all others: it goes with -top and "
+                                   "-json alone.");
     if (tree->around && (tree->from || tree->to))
         return command_usage_error(self, "-around cannot be combined with -from or -to.");
     if (request->max_bytes && !request->json)
         return command_usage_error(self, "-max-bytes belongs to -json.");
     if (request->json && tree->fold)
         return command_usage_error(self, "-json has no -fold: it lists each call.");
-    request->form = request->as_folded ? REPORT_FORM_FOLDED
-                    : of_tree          ? REPORT_FORM_TREE
-                                       : REPORT_FORM_TABLE;
+    request->form = request->as_folded            ? REPORT_FORM_FOLDED
+                    : request->longest            ? REPORT_FORM_LONGEST
+                    : request->why                ? REPORT_FORM_WHY
+                    : of_table                    ? REPORT_FORM_TABLE
+                    : of_tree || has_window(tree) ? REPORT_FORM_TREE
+                                                  : REPORT_FORM_TABLE;
     return 0;
 }
 
@@ -302,8 +446,12 @@ const struct command report_command = {
         "Without -tree or -folded, prints one line per function: how often it was called,\n"
         "the time in it with and without its callees, and the shortest, median, 99th\n"
         "percentile and longest call seen whole; `~` marks a quantile that is within 0.4%,\n"
-        "others are exact. A MOMENT is a time since the beginning of the trace\n"
-        "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n",
+        "others are exact. \"its call\" is the number of the longest: -around NAME#N shows it.\n"
+        "A MOMENT is a time since the beginning of the trace\n"
+        "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n"
+        "\n"
+        "A part of a trace file, or the tree of a large one, comes from an index, which is made\n"
+        "the first time, and kept beside the trace. With it the table's quantiles are exact.\n",
     .options = report_groups,
     .run = run_report,
 };

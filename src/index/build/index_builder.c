@@ -74,6 +74,13 @@ static void leave(struct index_builder *builder, const struct span_event *event,
         mark_recorder_end_hit(&builder->marks, event->track, track->depth, time);
 }
 
+static void mark(struct index_builder *builder, const struct span_event *event, uint64_t time)
+{
+    const struct track_builder *track = &builder->tracks[event->track].builder;
+    const struct mark_place place = {time, track->depth, track->spans + track->depth};
+    mark_recorder_mark(&builder->marks, event, &place);
+}
+
 static void take_event(struct index_builder *builder, const struct span_event *event)
 {
     if (event->track >= builder->source->track_count)
@@ -87,7 +94,7 @@ static void take_event(struct index_builder *builder, const struct span_event *e
         leave(builder, event, time);
         break;
     case SPAN_INSTANT:
-        mark_recorder_mark(&builder->marks, event, time);
+        mark(builder, event, time);
         break;
     case SPAN_COUNTER:
         mark_recorder_count(&builder->marks, event, builder->source->tracks[event->track].pid,

@@ -44,14 +44,16 @@ void mark_recorder_free(struct mark_recorder *recorder)
 /* ---- marks ---- */
 
 void mark_recorder_mark(struct mark_recorder *recorder, const struct span_event *event,
-                        uint64_t time)
+                        const struct mark_place *place)
 {
     const char *text = event->text ? event->text : "";
     *(struct mark_record *)spill_add(&recorder->marks) = (struct mark_record){
-        .time = time,
+        .time = place->time,
         .track = event->track,
         .text = string_pool_add_name(recorder->strings, text),
         .kind = mark_kind_of(text),
+        .depth = (uint32_t)place->depth,
+        .spans = place->spans,
     };
 }
 

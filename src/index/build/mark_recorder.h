@@ -25,9 +25,16 @@ void mark_recorder_init(struct mark_recorder *recorder, struct string_pool *stri
                         const char *beside);
 void mark_recorder_free(struct mark_recorder *recorder);
 
-/* `time` is that of the index. */
+/* Where a mark is among the spans of its track. */
+struct mark_place {
+    uint64_t time;  /* of the index */
+    size_t depth;   /* spans that are active */
+    uint64_t spans; /* that began before */
+};
+
 void mark_recorder_mark(struct mark_recorder *recorder, const struct span_event *event,
-                        uint64_t time);
+                        const struct mark_place *place);
+/* `time` is that of the index. */
 void mark_recorder_count(struct mark_recorder *recorder, const struct span_event *event,
                          uint32_t pid, uint64_t time);
 

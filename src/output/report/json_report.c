@@ -10,11 +10,11 @@
 struct json_item {
     char *text; /* owned */
     uint64_t weight;
-    size_t number; /* in the order in which they came */
+    uint64_t number; /* in the order in which they came */
 };
 
-/* Room for the end of the object. */
-enum { END_BYTES = 48 };
+/* Room for the end of the object, and how much may wait before what is certain not to be kept is dropped. */
+enum { END_BYTES = 48, WAITING_BYTES = 1 << 20 };
 
 void json_report_begin(struct json_report *report, FILE *stream, const char *head, const char *list,
                        size_t max_bytes)
@@ -35,16 +35,6 @@ static void write_item(struct json_report *report, char *item)
     free(item);
 }
 
-void json_report_add(struct json_report *report, char *item, uint64_t weight)
-{
-    if (report->max_bytes == 0) {
-        write_item(report, item);
-        return;
-    }
-    const struct json_item waiting = {item, weight, report->items.count};
-    array_add_all(&report->items, &waiting, 1);
-}
-
 static int by_weight(const void *left, const void *right)
 {
     const struct json_item *a = left, *b = right;
@@ -53,38 +43,59 @@ static int by_weight(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
+static size_t size_of(const struct json_item *item)
+{
+    return strlen(item->text) + strlen(",\n  ");
+}
+
 static int by_number(const void *left, const void *right)
 {
     const struct json_item *a = left, *b = right;
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* How many of the heaviest items fit. */
-static size_t count_fitting(struct json_report *report)
+/* Keeps of the waiting items the heaviest that fit, the heaviest first. */
+static void drop_light(struct json_report *report)
 {
-    const struct json_item *items = report->items.elements;
-    size_t fitting = 0;
+    struct json_item *items = report->items.elements;
+    size_t used = report->used, fitting = 0;
+    if (report->items.count == 0)
+        return;
+    qsort(items, report->items.count, sizeof *items, by_weight);
     for (; fitting < report->items.count; fitting++) {
-        size_t size = strlen(items[fitting].text) + strlen(",\n  ");
-        if (fitting > 0 && report->used + size > report->max_bytes)
+        used += size_of(&items[fitting]);
+        if (fitting > 0 && used > report->max_bytes)
             break;
-        report->used += size;
     }
-    return fitting;
+    for (size_t i = fitting; i < report->items.count; i++)
+        free(items[i].text);
+    report->omitted += report->items.count - fitting;
+    report->items.count = fitting;
+    report->waiting_bytes = 0;
+    for (size_t i = 0; i < fitting; i++)
+        report->waiting_bytes += size_of(&items[i]);
+}
+
+void json_report_add(struct json_report *report, char *item, uint64_t weight)
+{
+    if (report->max_bytes == 0) {
+        write_item(report, item);
+        return;
+    }
+    const struct json_item waiting = {item, weight, report->added++};
+    array_add_all(&report->items, &waiting, 1);
+    report->waiting_bytes += size_of(&waiting);
+    if (report->waiting_bytes > WAITING_BYTES && report->waiting_bytes / 4 > report->max_bytes)
+        drop_light(report);
 }
 
 static void write_waiting(struct json_report *report)
 {
+    drop_light(report);
     struct json_item *items = report->items.elements;
-    if (report->items.count == 0)
-        return;
-    qsort(items, report->items.count, sizeof *items, by_weight);
-    size_t fitting = count_fitting(report);
-    for (size_t i = fitting; i < report->items.count; i++)
-        free(items[i].text);
-    report->omitted += report->items.count - fitting;
-    qsort(items, fitting, sizeof *items, by_number);
-    for (size_t i = 0; i < fitting; i++)
+    if (report->items.count > 0)
+        qsort(items, report->items.count, sizeof *items, by_number);
+    for (size_t i = 0; i < report->items.count; i++)
         write_item(report, items[i].text);
 }
 

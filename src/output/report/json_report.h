@@ -7,7 +7,7 @@
  *
  * Called by the reports when they are asked for JSON. With a size budget the items of greatest weight
  * are kept, in the order in which they came, and "omitted" says how many are not there; at
- * least one is kept. Without a budget items are written as they come.
+ * least one is kept; memory is a few times the budget. Without a budget items are written as they come.
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_JSON_REPORT_H
 #define MAGIC_TRACE_OUTPUT_REPORT_JSON_REPORT_H
@@ -22,6 +22,8 @@ struct json_report {
     FILE *stream;
     size_t max_bytes, used; /* of the whole; 0: any size */
     struct array items;     /* of struct json_item, that wait for json_report_end() */
+    size_t waiting_bytes;   /* of their texts */
+    uint64_t added;         /* items that came */
     uint64_t written;
     uint64_t omitted; /* what the caller has left out before may be added */
 };

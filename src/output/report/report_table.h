@@ -1,6 +1,6 @@
 /* The table of functions: how often each was called and where the time went.
  *
- *     calls      total       self  self%        min     median        p99        max  function
+ *     calls      total       self  self%        min     median        p99        max  its call  function
  *
  *   total        from enter to leave, callees included; of a recursive function only the outermost
  *                call counts, so that no nanosecond counts twice in a thread. Threads add up.
@@ -9,6 +9,7 @@
  *                when no call was seen whole. median and p99 are exact up to 64 calls and below 256 ns;
  *                others come from a histogram, are within 0.4 % (output/report/durations.h), and are
  *                written "~1.23 ms".
+ *   its call     the number of the longest call, by which -around and explain find it: "#804".
  *
  * Of samples the first column is called spans, and there is no min to max: what samples one after the
  * other have in common is no call.
@@ -17,25 +18,12 @@
 #define MAGIC_TRACE_OUTPUT_REPORT_REPORT_TABLE_H
 
 #include "base/error.h"
+#include "output/report/report_rows.h"
 #include "stack/spans/span.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-
-enum report_sort {
-    REPORT_SORT_SELF,
-    REPORT_SORT_TOTAL,
-    REPORT_SORT_CALLS,
-    REPORT_SORT_MEDIAN,
-    REPORT_SORT_P99,
-    REPORT_SORT_MAX,
-};
-
-struct report_table_options {
-    enum report_sort sort;
-    size_t top; /* rows; 0: all */
-};
 
 /* Reads `source` to its end. When the source fails half way, the table of what came before is still
  * printed and the source's error returned. */

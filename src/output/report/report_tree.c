@@ -2,31 +2,13 @@
 
 #include "base/array.h"
 #include "base/memory.h"
-#include "output/duration.h"
-#include "output/mark_kind.h"
-#include "output/report/json_report.h"
 #include "output/report/report_events.h"
 #include "output/report/trace_window.h"
-#include "output/span_words.h"
+#include "output/report/tree_lines.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-enum {
-    INDENT = 2,         /* columns per level */
-    INDENT_LEVELS = 50, /* deeper lines have their depth as a number */
-    NOT_SHOWN = -1,
-};
-
-struct tree_line {
-    const struct span_function *function; /* NULL: an instant */
-    const struct span_hit *hit;           /* this is no call, but a hit of the trigger; or NULL */
-    const char *text;                     /* of an instant */
-    uint64_t start, length;               /* ns; length is known when the span has ended */
-    uint32_t depth;
-    uint8_t flags; /* enum span_flag */
-    uint8_t end;   /* enum span_end */
-};
+enum { NOT_SHOWN = -1 };
 
 struct open_span {
     const struct span_function *function;
@@ -210,9 +192,8 @@ static struct subtree *measure_subtrees(const struct array *lines)
 
 /* The neighbours that look like line `first`, itself included, and how long they took together. */
 struct repetition {
-    uint64_t count;
-    uint64_t together; /* ns */
-    size_t end;        /* the line after the last of them */
+    struct tree_repetition seen;
+    size_t end; /* the line after the last of them */
 };
 
 static struct repetition find_repetition(const struct array *lines, const struct subtree *subtrees,
@@ -224,84 +205,14 @@ static struct repetition find_repetition(const struct array *lines, const struct
         const struct tree_line *line = array_at(lines, repetition.end);
         if (line->depth != depth || subtrees[repetition.end].hash != subtrees[first].hash)
             break;
-        repetition.count++;
-        repetition.together += line->length;
+        repetition.seen.count++;
+        repetition.seen.together += line->length;
         repetition.end += subtrees[repetition.end].lines;
     }
     return repetition;
 }
 
 /* ------------------------------------------------------------------ printing */
-
-static const char *end_in_words(enum span_end end)
-{
-    switch (end) {
-    case SPAN_END_RETURN:
-        return NULL;
-    case SPAN_END_TAIL_CALL:
-        return "ended by a tail call";
-    case SPAN_END_UNWOUND:
-        return "unwound";
-    case SPAN_END_GAP:
-        return "ended in a gap";
-    case SPAN_END_OF_TRACE:
-        return "still open when the trace ends";
-    case SPAN_END_EXEC:
-        return "ended by exec";
-    case SPAN_END_FILTER:
-        return "ended by the filter";
-    case SPAN_END_SWITCH:
-        return "another stack goes on";
-    }
-    return NULL;
-}
-
-static void print_marks(const struct tree_line *line, FILE *stream)
-{
-    if (line->flags & SPAN_START_INFERRED)
-        fputs("  [beginning not seen]", stream);
-    const char *end = end_in_words(line->end);
-    if (end)
-        fprintf(stream, "  [%s]", end);
-    else if (line->flags & SPAN_END_INFERRED)
-        fputs("  [end not seen]", stream);
-    if (line->flags & SPAN_ACROSS_GAP)
-        fputs("  [goes on across a gap]", stream);
-}
-
-static void print_hit(const struct tree_line *line, FILE *stream)
-{
-    fprintf(stream, "-- %s", line->function->name);
-    if (line->hit->has_argument)
-        fprintf(stream, ", argument %" PRId64, line->hit->argument);
-    fputs(" --", stream);
-}
-
-static void print_line(const struct tree_line *line, uint64_t first,
-                       const struct repetition *repetition, FILE *stream)
-{
-    char text[DURATION_TEXT_SIZE];
-    fprintf(stream, "%18s ", duration_format_exact(text, line->start - first));
-    bool lasts = line->hit ? line->hit->has_passed : line->function != NULL;
-    fprintf(stream, "%10s  ", lasts ? duration_format(text, line->length) : "");
-    uint32_t levels = line->depth < INDENT_LEVELS ? line->depth : INDENT_LEVELS;
-    fprintf(stream, "%*s", (int)levels * INDENT, "");
-    if (line->depth > INDENT_LEVELS)
-        fprintf(stream, "(depth %" PRIu32 ") ", line->depth);
-    if (line->hit)
-        print_hit(line, stream);
-    else if (line->function)
-        fprintf(stream, "%s%s", line->function->name, span_inlined_suffix(line->function));
-    else
-        fprintf(stream, "-- %s --", line->text);
-    print_marks(line, stream);
-    if (repetition->count > 1) {
-        fprintf(stream, "  x%" PRIu64, repetition->count);
-        if (lasts)
-            fprintf(stream, ", together %s", duration_format(text, repetition->together));
-    }
-    fputc('\n', stream);
-}
 
 /* A repetition is printed as its first occurrence with all below it. */
 static void print_lines(const struct array *lines, uint64_t first, bool fold, FILE *stream)
@@ -312,12 +223,12 @@ static void print_lines(const struct array *lines, uint64_t first, bool fold, FI
             i = subtrees[i].skip_to;
             continue;
         }
-        struct repetition repetition = {.count = 1};
+        struct repetition repetition = {.seen.count = 1};
         if (fold)
             repetition = find_repetition(lines, subtrees, i);
-        if (repetition.count > 1)
+        if (repetition.seen.count > 1)
             subtrees[i + subtrees[i].lines].skip_to = repetition.end;
-        print_line(array_at(lines, i), first, &repetition, stream);
+        tree_print_line(array_at(lines, i), first, &repetition.seen, stream);
         i++;
     }
     free(subtrees);
@@ -327,91 +238,26 @@ static void print_tree(const struct tree *tree, const struct span_source *source
                        FILE *stream)
 {
     bool printed = false;
-    if (source->recorded)
-        fprintf(stream, "%s.\n", source->recorded);
-    if (source->sampled)
-        fputs("Samples, not calls: a span is what samples one after the other have in common.\n",
-              stream);
-    if (source->recorded || source->sampled)
-        fputc('\n', stream);
+    tree_print_head(source->recorded, source->sampled, stream);
     for (size_t i = 0; i < tree->tracks.count; i++) {
         const struct tree_track *track = array_at(&tree->tracks, i);
         if (track->lines.count == 0)
             continue;
-        const struct span_track *thread = &source->tracks[i];
-        fprintf(stream,
-                "%sthread %s (tid %" PRIu32 ") of process %s (pid %" PRIu32 ")\n%18s %10s  %s\n",
-                printed ? "\n" : "", thread->thread_name, thread->tid, thread->process_name,
-                thread->pid, "offset", "duration", source->sampled ? "samples" : "call");
+        tree_print_thread(&source->tracks[i], !printed, source->sampled, stream);
         print_lines(&track->lines, tree->window.first, fold, stream);
         printed = true;
     }
-}
-
-/* ------------------------------------------------------------------ JSON */
-
-static const char *seen_in_words(uint8_t flags)
-{
-    if (flags & SPAN_START_INFERRED)
-        return flags & SPAN_END_INFERRED ? "neither" : "end";
-    return flags & SPAN_END_INFERRED ? "start" : "both";
-}
-
-/* What a line is, and what is known of that alone. */
-static char *json_of_kind(const struct tree_line *line)
-{
-    if (!line->function)
-        return json_member("mark", line->text);
-    char *name = json_member(line->hit ? "hit" : "function", line->function->name);
-    char *kind;
-    if (line->hit && line->hit->has_argument)
-        kind = memory_format("%s, \"argument\": %" PRId64, name, line->hit->argument);
-    else if (line->hit)
-        kind = memory_copy_string(name);
-    else
-        kind = memory_format(
-            "%s, \"duration\": %" PRIu64 ", \"seen\": \"%s\", \"end_reason\": \"%s\"", name,
-            line->length, seen_in_words(line->flags), span_end_word((enum span_end)line->end));
-    free(name);
-    return kind;
-}
-
-static char *json_of_line(const struct tree_line *line, const struct span_track *thread,
-                          uint64_t first)
-{
-    char *kind = json_of_kind(line);
-    char *name = json_member("thread", thread->thread_name);
-    char *item =
-        memory_format("{\"start\": %" PRIu64 ", \"depth\": %" PRIu32 ", %s, %s, \"tid\": %" PRIu32
-                      ", \"pid\": %" PRIu32 "}",
-                      line->start - first, line->depth, kind, name, thread->tid, thread->pid);
-    free(kind);
-    free(name);
-    return item;
-}
-
-/* Long calls come before short ones, so that of a call its callers are kept; hits and gaps are the first. */
-static uint64_t weight_of(const struct tree_line *line)
-{
-    bool is_loss = !line->function && mark_kind_of(line->text) != MARK_NOTE;
-    return line->hit || is_loss ? UINT64_MAX : line->length;
 }
 
 static void print_json(const struct tree *tree, const struct span_source *source, size_t max_bytes,
                        FILE *stream)
 {
     struct json_report report;
-    json_report_begin(&report, stream,
-                      source->sampled ? "\"report\": \"tree\", \"sampled\": true"
-                                      : "\"report\": \"tree\", \"sampled\": false",
-                      "calls", max_bytes);
+    tree_json_begin(&report, stream, source->sampled, max_bytes);
     for (size_t i = 0; i < tree->tracks.count; i++) {
         const struct array *lines = &((struct tree_track *)array_at(&tree->tracks, i))->lines;
-        for (size_t j = 0; j < lines->count; j++) {
-            const struct tree_line *line = array_at(lines, j);
-            json_report_add(&report, json_of_line(line, &source->tracks[i], tree->window.first),
-                            weight_of(line));
-        }
+        for (size_t j = 0; j < lines->count; j++)
+            tree_json_add(&report, array_at(lines, j), &source->tracks[i], tree->window.first);
     }
     json_report_end(&report);
 }

@@ -12,6 +12,7 @@ enum {
     ROWS_STANDARD = 1000,
     SLOWEST_MAX = 1000,
     SLOWEST_STANDARD = 20,
+    COLUMNS_MAX = 400,
     MATCHES_MAX = 5000,
     MATCHES_STANDARD = 200,
 };
@@ -149,6 +150,27 @@ static void write_slow_call(struct json_text *json, const struct call_place *cal
     json_text_close(json, '}');
 }
 
+/* Cells are [column, shortest length of the bin, calls, track, depth, start, end], the last four of the
+ * longest call. */
+static void write_map(struct json_text *json, const struct call_statistics *statistics)
+{
+    json_text_member_number(json, "column", statistics->column);
+    json_text_key(json, "map");
+    json_text_open(json, '[');
+    for (size_t i = 0; i < statistics->map.count; i++) {
+        const struct call_cell *cell = array_at(&statistics->map, i);
+        const struct call_place *longest = &cell->longest;
+        const uint64_t numbers[] = {
+            cell->column,        call_bin_first(cell->bin), cell->calls,      longest->track,
+            longest->span.depth, longest->span.start,       longest->span.end};
+        json_text_open(json, '[');
+        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+            json_text_number(json, numbers[n]);
+        json_text_close(json, ']');
+    }
+    json_text_close(json, ']');
+}
+
 static bool write_calls(const struct call_statistics *statistics, struct http_answer *answer,
                         struct error *error)
 {
@@ -172,27 +194,33 @@ static bool write_calls(const struct call_statistics *statistics, struct http_an
     for (size_t i = 0; i < statistics->slowest.count; i++)
         write_slow_call(&json, array_at(&statistics->slowest, i));
     json_text_close(&json, ']');
+    if (statistics->column)
+        write_map(&json, statistics);
     json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 
 bool answer_calls(const struct query *query, struct http_answer *answer, struct error *error)
 {
-    struct index_range range;
-    uint32_t group;
-    uint64_t slowest;
-    if (!query_group(query, &group, error) || !query_range(query, &range, error) ||
+    struct calls_request request = {0};
+    uint64_t slowest, columns;
+    if (!query_group(query, &request.group, error) || !query_range(query, &request.range, error) ||
         !parameter_number(query->parameters, "slowest", SLOWEST_STANDARD, 0, SLOWEST_MAX, &slowest,
-                          error))
+                          error) ||
+        !parameter_number(query->parameters, "shortest", 0, 0, UINT64_MAX, &request.lengths.from,
+                          error) ||
+        !parameter_number(query->parameters, "below", 0, 0, UINT64_MAX, &request.lengths.to,
+                          error) ||
+        !parameter_number(query->parameters, "columns", 0, 0, COLUMNS_MAX, &columns, error))
         return false;
+    request.slowest = (size_t)slowest;
+    request.columns = (uint32_t)columns;
     struct array ids;
-    struct index_tracks tracks;
     struct call_statistics statistics = {0};
-    bool ok =
-        query_tracks(query, &ids, &tracks, error) &&
-        index_calls(query->index, tracks, range, group, (size_t)slowest, &statistics, error) &&
-        write_calls(&statistics, answer, error);
-    array_free(&statistics.slowest);
+    bool ok = query_tracks(query, &ids, &request.tracks, error) &&
+              index_calls(query->index, &request, &statistics, error) &&
+              write_calls(&statistics, answer, error);
+    call_statistics_free(&statistics);
     array_free(&ids);
     return ok;
 }

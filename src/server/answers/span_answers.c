@@ -193,10 +193,11 @@ static bool count_calls(const struct query *query, struct index_tracks tracks, u
         query->facts->hits == 0) /* hits are calls of their group, in no such track */
         return true;
     struct call_statistics statistics = {0};
-    const struct index_range whole = {0, query->facts->duration + 1};
-    bool ok = index_calls(query->index, tracks, whole, group, 0, &statistics, error);
+    const struct calls_request request = {
+        .tracks = tracks, .range = {0, query->facts->duration + 1}, .group = group};
+    bool ok = index_calls(query->index, &request, &statistics, error);
     *count = statistics.calls;
-    array_free(&statistics.slowest);
+    call_statistics_free(&statistics);
     return ok;
 }
 

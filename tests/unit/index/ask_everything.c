@@ -97,8 +97,9 @@ static void ask_group(struct asking *asking)
     struct call_place from = {.span = {.start = choose(asking, asking->facts->duration + 2)}};
     struct call_place call;
     uint64_t ordinal;
-    index_calls(asking->index, tracks, choose_range(asking), group, 5, &statistics, NULL);
-    array_free(&statistics.slowest);
+    const struct calls_request calls = {tracks, choose_range(asking), group, 5, {0}, 7};
+    index_calls(asking->index, &calls, &statistics, NULL);
+    call_statistics_free(&statistics);
     index_next_call(asking->index, tracks, group, &from, true, &call, &ordinal, NULL);
     index_next_call(asking->index, tracks, group, &from, false, &call, &ordinal, NULL);
 }

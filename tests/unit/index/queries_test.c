@@ -257,6 +257,42 @@ static void check_call_figures(const struct call_statistics *calls,
     }
 }
 
+/* Each call is in one cell, whose longest call is one of its own. */
+static void check_map(const struct call_statistics *calls, struct index_range range)
+{
+    uint64_t bins[CALL_BINS] = {0};
+    for (size_t i = 0; i < calls->map.count; i++) {
+        const struct call_cell *cell = array_at(&calls->map, i);
+        const struct index_span *span = &cell->longest.span;
+        bins[cell->bin] += cell->calls;
+        assert_int_equal((span->start - range.from) / calls->column, cell->column);
+        assert_int_equal(call_bin_of(span->end - span->start), cell->bin);
+    }
+    assert_memory_equal(bins, calls->bins, sizeof bins);
+}
+
+/* The calls of one bin, or of several, can be listed by themselves. */
+static void check_lengths(struct indexed_trace *indexed, struct calls_request request,
+                          const struct call_statistics *calls)
+{
+    unsigned first = (unsigned)made_random(&indexed->random, 40);
+    unsigned last = first + (unsigned)made_random(&indexed->random, 20);
+    uint64_t count = 0;
+    for (unsigned bin = first; bin <= last; bin++)
+        count += calls->bins[bin];
+    request.lengths = (struct index_range){call_bin_first(first), call_bin_first(last + 1)};
+    struct call_statistics listed;
+    struct error error = {0};
+    assert_true(index_calls(indexed->index, &request, &listed, &error));
+    assert_int_equal(listed.slowest.count, count < request.slowest ? count : request.slowest);
+    for (size_t i = 0; i < listed.slowest.count; i++) {
+        const struct call_place *place = array_at(&listed.slowest, i);
+        unsigned bin = call_bin_of(place->span.end - place->span.start);
+        assert_true(bin >= first && bin <= last);
+    }
+    call_statistics_free(&listed);
+}
+
 static void check_calls(struct indexed_trace *indexed)
 {
     struct chosen_tracks chosen;
@@ -268,13 +304,21 @@ static void check_calls(struct indexed_trace *indexed)
         return;
     struct call_statistics calls;
     struct error error = {0};
-    assert_true(index_calls(indexed->index, chosen.tracks, range, indexed->groups[name], slowest,
-                            &calls, &error));
+    const struct calls_request request = {
+        .tracks = chosen.tracks,
+        .range = range,
+        .group = indexed->groups[name],
+        .slowest = slowest,
+        .columns = 1 + (uint32_t)made_random(&indexed->random, 30),
+    };
+    assert_true(index_calls(indexed->index, &request, &calls, &error));
     struct oracle_calls expected = expected_calls(indexed, chosen.oracle, range, name);
     check_call_figures(&calls, &expected, slowest);
+    check_map(&calls, range);
+    check_lengths(indexed, request, &calls);
     array_free(&expected.all);
     array_free(&expected.whole);
-    array_free(&calls.slowest);
+    call_statistics_free(&calls);
 }
 
 static void check_next(struct indexed_trace *indexed)

@@ -124,9 +124,10 @@ static void dwarf_4_and_compressed_sections(void **state)
     check_program(*state, "gcc -O1 -gdwarf-4 -gz program.c -o program");
 }
 
+/* Without optimization: newer versions begin a function without a prologue at its first statement. */
 static void program_from_clang(void **state)
 {
-    check_program(*state, "clang -O1 -g program.c -o program");
+    check_program(*state, "clang -O0 -g program.c -o program");
 }
 
 /* `whole` stripped, and what was stripped in a debug file below `place` that `objcopy_options`
@@ -351,8 +352,11 @@ static void plt_with_branch_tracking(void **state)
     check_plt(*state, "gcc -O1 -fcf-protection -Wl,-z,lazy,-z,ibtplt program.c -o program");
 }
 
+/* Debian 13 has it in a package of its own. */
 static void plt_of_gold(void **state)
 {
+    if (system("command -v ld.gold > /dev/null") != 0)
+        skip();
     check_plt(*state, "gcc -O1 -fuse-ld=gold program.c -o program");
 }
 

@@ -261,12 +261,17 @@ static void several_hits_take_several_snapshots(void **state)
     fixture->child = start_child();
     fixture->kernel.enabled = write_some;
     attach(fixture);
-    assert_int_equal(fixture->result.snapshots, 3);
+    /* More than three when it is called once more before the signal ends it. */
+    size_t snapshots = fixture->result.snapshots;
+    assert_true(snapshots >= 3);
     struct perf_data data;
     assert_true(open_data(fixture, &data));
-    assert_int_equal(data.chunk_count, 4); /* and the packets after the last */
-    assert_int_equal(data.chunks[3].size, 400);
-    assert_memory_equal(data.chunks[3].bytes, fixture->packets, 400);
+    assert_int_equal(data.chunk_count, snapshots + 1); /* and the packets after the last */
+    for (size_t i = 0; i <= snapshots; i++) {
+        size_t written = 100 * (i + 1);
+        assert_int_equal(data.chunks[i].size, (written + 7) / 8 * 8);
+        assert_memory_equal(data.chunks[i].bytes, fixture->packets, written);
+    }
     perf_data_close(&data);
     trigger_free(&fixture->options.trigger);
 }
@@ -293,6 +298,7 @@ static void events_are_recorded_beside(void **state)
     fixture->options.processor.events[0] = (struct extra_event){.kind = switches, .count = 1};
     fixture->kernel.enabled = interrupt_soon;
     char *online = file_read("/sys/devices/system/cpu/online", NULL, NULL);
+    assert_non_null(online);
     made_folder_put(&fixture->kernel.sysfs, "devices/system/cpu/online", online);
     free(online);
     attach(fixture);

@@ -1,0 +1,47 @@
+/* A function's name for prose. tests/web/names.test.js has the same list, for the page must follow
+ * the same rule. */
+#include "output/short_name.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void template_arguments_and_parameters_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const NAMES[][2] = {
+        {"main", "main"},
+        {"std::vector<int, std::allocator<int> >::push_back(int&&)", "std::vector<>::push_back"},
+        {"main::{lambda(bool)#5}::operator()(bool) const", "main::{lambda(bool)#5}::operator()"},
+        {"std::ostream& std::operator<< <char>(std::ostream&, char)",
+         "std::ostream& std::operator<< <char>"},
+        {"bool operator<(Key const&, Key const&)", "bool operator<"},
+        {"my_operator<int>(int)", "my_operator<>"},
+        {"void sort<std::pair<int, long>*>(std::pair<int, long>*, int)", "sort<>"},
+        {"<T as core::fmt::Debug>::fmt", "<T as core::fmt::Debug>::fmt"},
+        {"main.(*Server).handle", "main.(*Server).handle"},
+        {"f<(a->b)>::g(int) [clone .isra.0]", "f<>::g"},
+        {"broken<int(", "broken<int("},
+        {"größe<int>(int)", "größe<>"},
+        {"[syscall]", "[syscall]"},
+        {"operator new(unsigned long)", "operator new"},
+        {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+    };
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        char *shortened = short_name(NAMES[i][0]);
+        assert_string_equal(shortened, NAMES[i][1]);
+        free(shortened);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(template_arguments_and_parameters_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
