@@ -221,7 +221,7 @@ void tr_release_begin(struct tr_attachment *attachment)
 {
     struct tr_process *process = &tr_process;
     if (process->threads)
-        tr_code_let_go(process->threads);
+        tr_code_let_go(process->threads, false);
     tr_signal_give_actions_back(process);
     process->control = NULL;
     tr_own_unmap_all(attachment->image);

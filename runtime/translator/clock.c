@@ -1,20 +1,10 @@
 #include "runtime/translator/clock.h"
 
+#include "runtime/translator/clock_history.h"
 #include "runtime/translator/clock_state.h"
 #include "runtime/translator/system.h"
 
 enum { LONGEST_STAND = 1 }; /* milliseconds */
-
-static struct tr_clock_history history;
-
-static void note(uint64_t tsc, uint64_t stolen)
-{
-    uint64_t at = atomic_fetch_add(&history.count, 1) % TR_CLOCK_HISTORY;
-    /* A reader may find an entry that is being written: its time is 0 then, and it is skipped. */
-    atomic_store(&history.entries[at].tsc, 0);
-    atomic_store(&history.entries[at].stolen, stolen);
-    atomic_store(&history.entries[at].tsc, tsc);
-}
 
 /* A thread that works may have been killed, or have lost its processor: after a while the clock goes on. Returns its
  * state. */
@@ -26,7 +16,7 @@ static uint64_t end_long_stand(struct tr_control *control, uint64_t state, uint6
     if ((int64_t)(tsc - since) <= (int64_t)most)
         return state;
     if (atomic_compare_exchange_strong(&control->clock, &state, stolen + most)) {
-        note(since + most, stolen + most);
+        tr_clock_history_add(&control->clock_history, since + most, stolen + most);
         return stolen + most;
     }
     return state;
@@ -92,32 +82,5 @@ void tr_clock_end_work(struct tr_thread *thread)
                    : end - tr_clock_standing(state, control->options.start_tsc);
     } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
     if (!tr_clock_stands(next))
-        note(end, next);
-}
-
-uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc)
-{
-    uint64_t count = atomic_load(&history.count);
-    uint64_t kept = count < TR_CLOCK_HISTORY ? count : TR_CLOCK_HISTORY;
-    const struct tr_control *control = process->control;
-    uint64_t state = atomic_load(&control->clock), stolen = state, limit = UINT64_MAX;
-    if (tr_clock_stands(state)) {
-        stolen = atomic_load(&control->stolen);
-        limit = tr_clock_standing(state, control->options.start_tsc);
-    }
-    for (uint64_t i = 1; i <= kept; i++) {
-        uint64_t entry = (count - i) % TR_CLOCK_HISTORY,
-                 at = atomic_load(&history.entries[entry].tsc);
-        if (at == 0)
-            continue;
-        stolen = atomic_load(&history.entries[entry].stolen);
-        if (at <= tsc)
-            break;
-        /* This work ended after `tsc`. The clock showed `limit` then, so it cannot have shown more before. */
-        limit = at - stolen;
-        if (i == count) /* before all work */
-            stolen = 0;
-    }
-    uint64_t time = tsc - stolen;
-    return time < limit ? time : limit;
+        tr_clock_history_add(&control->clock_history, end, next);
 }

@@ -8,17 +8,6 @@
 
 #include "runtime/translator/thread.h"
 
-enum { TR_CLOCK_HISTORY = 4096 };
-
-/* When the runtime used up time, so that a TSC value of the past can be converted. */
-struct tr_clock_history {
-    _Atomic uint64_t count;
-    struct {
-        _Atomic uint64_t tsc;    /* when it was over; 0: being written */
-        _Atomic uint64_t stolen; /* in all, then */
-    } entries[TR_CLOCK_HISTORY];
-};
-
 /* The time now; never less than before in this thread. */
 uint64_t tr_time(struct tr_thread *thread);
 
@@ -29,8 +18,5 @@ uint64_t tr_clock_new_moment(struct tr_thread *thread);
 /* Around what the runtime does on its own account: the time stands still between them. */
 void tr_clock_begin_work(struct tr_thread *thread);
 void tr_clock_end_work(struct tr_thread *thread);
-
-/* When the time-stamp counter was `tsc`. */
-uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc);
 
 #endif

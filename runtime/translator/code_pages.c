@@ -21,16 +21,16 @@ enum {
      * calls and the translation of what ran, about as much as some thousand checks. */
     WRITES_LIMIT = 8,
     WRITES_OF_OWN_PAGE = 4, /* how much a write counts that the code in the page itself does */
-    /* Faults of a page that is writable already: of threads that faulted at the same time. More are the
-     * program's own. */
-    RERUNS_LIMIT = 1024,
-    NEAR_STACK = 64 << 10, /* bytes around the stack pointer that are stack, too */
+    NEAR_STACK = 64 << 10,  /* bytes around the stack pointer that are stack, too */
 };
 
 static const uint64_t vsyscall_page = UINT64_C(0xffffffffff600000);
 
 static struct tr_code_map map;
 static struct tr_page_table pages;
+/* How often protection was given back, or went with its mapping. A fault that a protected page has raised may come here
+ * later than that. */
+static uint64_t times_given_back;
 
 static uint64_t page_of(uint64_t address)
 {
@@ -44,12 +44,18 @@ static uint64_t minimum(uint64_t a, uint64_t b)
 
 /* --- Looking up --- */
 
+static void note_given_back(void)
+{
+    __atomic_store_n(&times_given_back, times_given_back + 1, __ATOMIC_RELEASE);
+}
+
 /* What was mapped there has gone, and our write protection with it. */
 static void lose(void *context, uint64_t start, uint64_t end)
 {
     struct tr_thread *thread = context;
     tr_invalidate(thread, start, end);
     tr_page_forget(&pages, start, end);
+    note_given_back();
 }
 
 /* The region of the address, after looking again when it is not known as executable. `*known` is false when it cannot
@@ -144,7 +150,8 @@ static uint64_t end_of_protected(const struct tr_page *page, uint64_t end)
     return at;
 }
 
-/* The pages are writable again, as the program wants them to be. Returns whether any was protected. */
+/* The pages are writable again, as the program wants them to be. Their fragments were invalidated before: a thread that
+ * writes there from now on, and runs what it wrote, is not noticed. Returns whether any was protected. */
 static bool unprotect(uint64_t start, uint64_t end)
 {
     uint64_t done = start;
@@ -160,8 +167,9 @@ static bool unprotect(uint64_t start, uint64_t end)
         if (!(page->flags & TR_PAGE_PROTECTED))
             continue;
         page->flags &= (uint8_t) ~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
-        page->reruns = 0;
     }
+    if (done > start)
+        note_given_back();
     return done > start;
 }
 
@@ -186,7 +194,8 @@ static enum tr_code protect_writable(const struct tr_thread *thread,
     if (page->flags & TR_PAGE_PROTECTED)
         return TR_CODE_PROTECTED;
     page->protection |= region->protection;
-    if (page->writes >= WRITES_LIMIT || is_stack(thread, region, address) ||
+    if (tr_process.leaves_code || page->writes >= WRITES_LIMIT ||
+        is_stack(thread, region, address) ||
         !protect(address, address + TR_PAGE, page->protection & (uint8_t)~PROT_WRITE))
         return TR_CODE_CHANGING;
     page->flags |= TR_PAGE_PROTECTED;
@@ -344,16 +353,23 @@ static void count_write(struct tr_page *page, unsigned weight)
         page->writes = (uint16_t)(page->writes + weight);
 }
 
+/* A fault that nothing of ours explains now: it may have been raised before protection was last given back. The thread
+ * runs the instruction again, once for each time that happens, so the program's own faults arrive. */
+static bool may_be_late(struct tr_thread *thread)
+{
+    bool late = thread->given_back_seen != times_given_back;
+    thread->given_back_seen = times_given_back;
+    return late;
+}
+
 static bool was_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc)
 {
     struct tr_page *page = tr_page_find(&pages, page_of(address));
-    if (!page || !(page->protection & PROT_WRITE))
-        return false;
-    if (!(page->flags & TR_PAGE_PROTECTED))
-        return page->reruns++ < RERUNS_LIMIT;
+    if (!page || !(page->flags & TR_PAGE_PROTECTED))
+        return may_be_late(thread);
     count_write(page, page_of(writer_pc) == page->address ? WRITES_OF_OWN_PAGE : 1);
-    unprotect(page->address, page->address + TR_PAGE);
     tr_invalidate(thread, page->address, page->address + TR_PAGE);
+    unprotect(page->address, page->address + TR_PAGE);
     return true;
 }
 
@@ -375,9 +391,27 @@ bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end)
     return unprotect(start, end);
 }
 
-void tr_code_let_go(struct tr_thread *thread)
+uint64_t tr_code_times_given_back(void)
 {
-    unprotect(0, UINT64_MAX);
+    return __atomic_load_n(&times_given_back, __ATOMIC_ACQUIRE);
+}
+
+/* Fragments are many: all between the first and the last protected page are invalidated at once. */
+void tr_code_let_go(struct tr_thread *thread, bool others)
+{
+    uint64_t first = UINT64_MAX, end = 0;
+    tr_process.leaves_code = true;
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, 0, UINT64_MAX));) {
+        if (!(page->flags & TR_PAGE_PROTECTED))
+            continue;
+        first = minimum(first, page->address);
+        end = page->address + TR_PAGE;
+    }
+    if (end == 0)
+        return;
+    if (others)
+        tr_invalidate(thread, first, end);
+    unprotect(first, end);
 }
 
 static bool forget(struct tr_thread *thread, uint64_t start, uint64_t end)
@@ -391,7 +425,10 @@ static bool forget(struct tr_thread *thread, uint64_t start, uint64_t end)
 
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
-    unprotect(start, end);
+    if (tr_page_next(&pages, NULL, start, end)) {
+        tr_invalidate(thread, start, end);
+        unprotect(start, end);
+    }
     return forget(thread, start, end);
 }
 
@@ -446,8 +483,8 @@ void tr_code_seal(struct tr_thread *thread)
  * where that happens often, nor where the program means to fault when it executes them. */
 static bool stays(const struct tr_page *page, uint64_t protection)
 {
-    return (page->flags & TR_PAGE_NOTED) && page->writes < WRITES_LIMIT &&
-           (protection & (PROT_WRITE | PROT_EXEC));
+    return !tr_process.leaves_code && (page->flags & TR_PAGE_NOTED) &&
+           page->writes < WRITES_LIMIT && (protection & (PROT_WRITE | PROT_EXEC));
 }
 
 static void invalidate_pages(struct tr_thread *thread, uint64_t start, uint64_t end,
@@ -502,7 +539,6 @@ static void set_pages(uint64_t start, uint64_t end, uint64_t protection)
 {
     for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
         page->protection = (uint8_t)protection;
-        page->reruns = 0;
         page->flags &= (uint8_t)~TR_PAGE_PROTECTED;
         if (!(protection & PROT_WRITE))
             continue;
@@ -542,6 +578,7 @@ int64_t tr_code_mprotect(struct tr_thread *thread, int64_t number, uint64_t star
         return result;
     }
     set_pages(start, end, protection);
+    note_given_back();
     if ((protection & PROT_WRITE) || !(protection & PROT_EXEC))
         lose_files(thread, start, end);
     tr_code_map_protect(&map, start, end, (uint8_t)protection);

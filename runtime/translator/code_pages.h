@@ -43,10 +43,10 @@ void tr_code_report_all(struct tr_thread *thread);
  * dumped for the recorder if they changed since. */
 void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end);
 
-/* A fault at `address` that a write raised (error code bit 1). True: the page was protected by us; it is writable
- * again, its fragments were invalidated (tr_invalidate in fragment.h), the instruction is to be run again.
- * `writer_pc` is the writing instruction (the program's), or 0 when not known. Takes process->lock. `thread` may be any of the
- * process: the one that writes may have gone on natively. */
+/* A fault at `address` that a write of the thread raised (error code bit 1). True: the page was protected by us, or another
+ * one may have been given back while the fault was on its way; it is writable again, its fragments were invalidated
+ * (tr_invalidate in fragment.h), the instruction is to be run again. `writer_pc` is the writing instruction (the
+ * program's), or 0 when not known. Takes process->lock. */
 bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc);
 
 /* Mappings in the range have gone or are about to, or others have taken their place: forgets what was known and
@@ -78,7 +78,12 @@ void tr_code_seal(struct tr_thread *thread);
  * everywhere (start 0, end UINT64_MAX). True: something was protected, the call is to be made again. */
 bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end);
 
-/* For going on natively: gives back all write protection. */
-void tr_code_let_go(struct tr_thread *thread);
+/* Changes whenever pages that were protected have become writable, by whatever cause: another thread may have given back
+ * what a call met. */
+uint64_t tr_code_times_given_back(void);
+
+/* Before the first thread goes on natively: gives back all write protection, and protects nothing from now on. Code that
+ * `others` still translate is compared each time it runs. Under process->lock. */
+void tr_code_let_go(struct tr_thread *thread, bool others);
 
 #endif

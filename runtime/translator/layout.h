@@ -38,9 +38,10 @@ enum {
     TR_MOST_SLOTS = 4096,
     TR_MOST_TABLES = 2048,
     TR_KEPT_FILES = 256,
-    TR_CHUNKS = 32, /* a ring is divided into so many chunks */
+    TR_CLOCK_HISTORY = 8192, /* entries; a power of two */
+    TR_CHUNKS = 32,          /* a ring is divided into so many chunks */
     /* in the arena: of the runtime's image; struct tr_control lies before it */
-    TR_IMAGE_OFFSET = 64 << 10,
+    TR_IMAGE_OFFSET = 256 << 10,
     TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
     TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */
 };
@@ -160,6 +161,14 @@ struct tr_control {
 
     _Atomic uint64_t clock;  /* see clock_state.h */
     _Atomic uint64_t stolen; /* TSC ticks that the runtime had used up when the clock ran last */
+    /* When the runtime used up time, so that a TSC value of the past can be converted (clock_history.h). */
+    struct tr_clock_history {
+        _Atomic uint64_t count;
+        struct {
+            _Atomic uint64_t tsc;    /* when it was over; 0: being written */
+            _Atomic uint64_t stolen; /* in all, then */
+        } entries[TR_CLOCK_HISTORY];
+    } clock_history;
 
     /* The trigger's state; times in ticks. */
     _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;

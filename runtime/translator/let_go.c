@@ -26,8 +26,8 @@ static void call_others(const struct tr_thread *thread)
     }
 }
 
-/* The dispositions of a process that was taken over are given back when all of its threads are stopped (attachment.h): one that
- * runs natively may just have written to code that was protected, and its SIGSEGV must find our handler. */
+/* Nothing is protected when the first thread runs natively: its faults would be nobody's. It may block SIGSEGV, and a fault that
+ * is on its way while the last thread gives the dispositions back would reach the program's handler. */
 void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
 {
     struct tr_process *process = thread->process;
@@ -35,13 +35,12 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
     call_others(thread);
     if (thread->slot && !thread->stops)
         tr_log_stop(thread, reason, thread->app.pc);
-    bool stay = others_stay(thread);
-    if (!stay && !thread->vforked) {
+    if (!thread->vforked) {
         tr_lock(&process->lock);
-        tr_code_let_go(thread);
+        tr_code_let_go(thread, __atomic_load_n(&process->running, __ATOMIC_ACQUIRE) > 1);
         tr_unlock(&process->lock);
     }
-    tr_signal_let_go(thread, stay || (process->taken_over && !thread->vforked));
+    tr_signal_let_go(thread, others_stay(thread));
     tr_rseq_resume(thread);
     tr_signal_return_natively(thread);
 }

@@ -21,7 +21,6 @@ struct tr_page {
     uint64_t address;
     uint64_t hash;
     uint16_t writes;    /* times that it changed under its translations */
-    uint16_t reruns;    /* write faults since it is writable again */
     uint8_t protection; /* that the program gave it; 0: not known */
     uint8_t flags;
 };

@@ -270,8 +270,6 @@ static _Noreturn void enter_handler_natively(siginfo_t *info, struct ucontext *c
 static void handle_natively(siginfo_t *info, struct ucontext *context)
 {
     int signal = info->si_signo;
-    if (is_code_write(tr_process.threads, info, &context->uc_mcontext, 0))
-        return;
     struct tr_action action = tr_take_action(tr_process.actions, signal);
     bool is_raised = is_synchronous(signal) && info->si_code > 0;
     if (action.handler > TR_IGNORE)

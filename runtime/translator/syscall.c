@@ -56,9 +56,10 @@ static bool writes_anywhere(int32_t number)
     }
 }
 
-/* The kernel cannot write to a page that the runtime has protected. Returns whether there was one where the call may
- * write. */
-static bool unprotect_code(struct tr_thread *thread, int32_t number, const uint64_t arguments[6])
+/* The kernel cannot write to a page that the runtime has protected. Returns whether there is one where the call may
+ * write, or was one since `times_given_back`. */
+static bool unprotect_code(struct tr_thread *thread, int32_t number, const uint64_t arguments[6],
+                           uint64_t times_given_back)
 {
     enum {
         LARGEST_BUFFER = 1 << 20
@@ -72,6 +73,7 @@ static bool unprotect_code(struct tr_thread *thread, int32_t number, const uint6
         if (start != 0 && start + LARGEST_BUFFER > start)
             any |= tr_code_unprotect(thread, start, start + LARGEST_BUFFER);
     }
+    any |= times_given_back != tr_code_times_given_back();
     tr_unlock(&thread->process->lock);
     return any;
 }
@@ -81,12 +83,16 @@ static int64_t call_kernel(struct tr_thread *thread)
     const uint64_t *r = thread->app.r;
     const uint64_t arguments[6] = {r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10], r[TR_R8], r[TR_R9]};
     int32_t number = (int32_t)r[TR_RAX];
+    enum { MOST_TRIES = 100 };
     int64_t result;
-    if (!tr_safe_syscall(thread, number, arguments, &result))
-        return TR_RESTART;
-    if (result == -EFAULT && unprotect_code(thread, number, arguments) &&
-        !tr_safe_syscall(thread, number, arguments, &result))
-        return TR_RESTART;
+    uint64_t times_given_back;
+    unsigned tries = 0;
+    do {
+        times_given_back = tr_code_times_given_back();
+        if (!tr_safe_syscall(thread, number, arguments, &result))
+            return TR_RESTART;
+    } while (result == -EFAULT && ++tries < MOST_TRIES &&
+             unprotect_code(thread, number, arguments, times_given_back));
     return result;
 }
 

@@ -208,6 +208,8 @@ struct tr_thread {
     uint64_t exec_cookie; /* struct tr_request */
     struct tr_signals_of_thread signals;
     struct tr_timed_calls timed_calls;
+    uint64_t
+        given_back_seen; /* tr_code_times_given_back at its last fault that was not explained */
     struct tr_rseq rseq;
     const struct tr_attached_thread *attached; /* attachment.h; NULL: it began traced */
     struct tr_thread *next;                    /* in process->threads */
@@ -235,6 +237,7 @@ struct tr_process {
     bool taken_over;
     struct tr_action actions[TR_SIGNALS]; /* what the program set, by signal number - 1 */
     uint64_t fsgsbase;                    /* bool: the kernel allows WRGSBASE */
+    bool leaves_code;     /* threads go on natively: no code is write-protected any more */
     bool files_forbidden; /* the program's seccomp filter may kill it for looking at files */
     char name[16];
 };

@@ -319,6 +319,22 @@ static void emit_code_check_8(struct translating *t, uint64_t address, uint64_t 
     tr_emit_jump(&t->hot, fail);
 }
 
+/* The 8 bytes at `from`, of which `value` was read just now: what was translated may have been older. */
+static uint64_t translated_bytes(const struct tr_superblock *superblock, uint64_t from,
+                                 uint64_t value)
+{
+    uint8_t bytes[8];
+    memcpy(bytes, &value, sizeof bytes);
+    for (unsigned i = 0; i < superblock->item_count; i++) {
+        const struct tr_item *item = &superblock->items[i];
+        for (unsigned j = 0; j < item->decoded.length; j++)
+            if (item->pc + j - from < sizeof bytes)
+                bytes[item->pc + j - from] = item->bytes[j];
+    }
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
 /* Code that is written too often to be protected is compared with what was translated. */
 static void emit_code_check(struct translating *t)
 {
@@ -337,7 +353,7 @@ static void emit_code_check(struct translating *t)
         mark(t, superblock->pc);
         if (!tr_probe_read(&value, from, 8))
             break;
-        emit_code_check_8(t, from, value, fail);
+        emit_code_check_8(t, from, translated_bytes(superblock, from, value), fail);
     }
     give_back(t, BORROWED);
 }

@@ -1,6 +1,7 @@
 #include "runtime/translator/trigger.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/clock_history.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/system.h"
@@ -18,7 +19,7 @@ static uint64_t passed_time(const struct tr_process *process, uint64_t value)
     uint64_t tsc = value >> 1;
     if (tsc == 0 || tsc < process->control->options.start_tsc || tsc > tr_rdtsc())
         return 0;
-    return tr_clock_convert(process, tsc);
+    return tr_clock_convert(process->control, tsc);
 }
 
 static void note_delay(struct tr_control *control, uint64_t delay)

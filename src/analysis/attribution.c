@@ -9,6 +9,13 @@
 static const double NAMED = 0.02;  /* of the whole: smaller parts are not followed */
 static const double COVERED = 0.7; /* of a node's: the parts that are followed must have */
 static const double CARRIED = 0.5; /* of a node's: a part with that much carries it */
+static const double ALONE =
+    2.0 / 3; /* of a node's: a part with that much is the cause, not the node */
+
+static const double MORE = 2; /* times as many calls are more of them */
+
+/* Where usual calls take next to no time, a nanosecond more says nothing about how long a call takes. */
+static const double LEAST_TIME = 1; /* ns */
 
 struct search {
     const struct attribution_request *request;
@@ -72,6 +79,18 @@ static uint32_t find_carrier(const struct search *search, uint32_t number)
     }
 }
 
+static uint32_t greatest_child(const struct search *search, uint32_t number)
+{
+    uint32_t best = number;
+    double greatest = extra_self_of(search, number);
+    for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i])
+        if (extra_of(search, i) > greatest) {
+            best = i;
+            greatest = extra_of(search, i);
+        }
+    return best;
+}
+
 /* The same function in several places is one cause. */
 static struct cause *find_same(const struct search *search, enum cause_kind kind, uint32_t number)
 {
@@ -120,7 +139,9 @@ static void add_cause(struct search *search, enum cause_kind kind, uint32_t numb
         fabs(size_of(search, kind, number)) >= fabs(size_of(search, kind, cause->node));
     if (is_greatest) {
         cause->node = number;
-        cause->carrier = kind == CAUSE_SELF ? number : find_carrier(search, number);
+        cause->carrier = kind == CAUSE_SELF   ? number
+                         : kind == CAUSE_MORE ? greatest_child(search, number)
+                                              : find_carrier(search, number);
     }
     cause->nodes++;
     cause->extra += extra;
@@ -170,9 +191,32 @@ static bool is_by_calls(const struct search *search, uint32_t number)
         return false;
     double calls = (double)slow->calls / (search->scale * (double)usual->calls);
     double slow_time = (double)slow->total / (double)slow->calls;
-    double usual_time = (double)usual->total / (double)usual->calls;
+    double usual_time = fmax((double)usual->total / (double)usual->calls, LEAST_TIME);
     return extra_of(search, number) > 0 ? calls > 1 && calls * usual_time >= slow_time
                                         : calls < 1 && calls * usual_time <= slow_time;
+}
+
+/* Whether the node does more: its longer code, calls that it makes more often, and calls that only slow calls
+ * make have nearly all of its difference together, but none of them has it alone. Then it is a loop
+ * that runs longer, or work of several steps, and the steps say less than the node. */
+static bool does_more(const struct search *search, uint32_t number)
+{
+    double extra = extra_of(search, number), self = extra_self_of(search, number);
+    double more = fmax(self, 0), greatest = fmax(self, 0);
+    if (search->request->is_symmetric || number == STACK_ROOT || extra <= 0)
+        return false;
+    for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i]) {
+        double part = extra_of(search, i);
+        const struct context_sums *sides = node_at(search, i)->sides;
+        bool is_more =
+            !is_outside(search, i) && (double)sides[CONTEXT_SLOW].calls >=
+                                          MORE * search->scale * (double)sides[CONTEXT_USUAL].calls;
+        if (part > 0 && is_more)
+            more += part;
+        if (part > greatest)
+            greatest = part;
+    }
+    return more >= COVERED * extra && more > self && greatest < ALONE * extra;
 }
 
 /* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
@@ -191,6 +235,8 @@ static enum cause_kind kind_of(const struct search *search, uint32_t number)
         return CAUSE_CALLS;
     if (search->first_child[number] == 0)
         return CAUSE_SELF;
+    if (does_more(search, number))
+        return CAUSE_MORE;
     return can_follow ? CAUSE_REST : CAUSE_SPREAD;
 }
 

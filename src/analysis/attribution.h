@@ -17,8 +17,9 @@ enum cause_kind {
     CAUSE_CALLS,      /* it is called more often, or less */
     CAUSE_SELF,       /* it is called as often; its own code takes longer */
     CAUSE_OUTSIDE,    /* the time is outside of the program: in a system call and the like */
-    CAUSE_SPREAD,     /* spread over it and what it calls; nothing stands out */
-    CAUSE_REST,       /* all that is too small to be named */
+    CAUSE_MORE,   /* it does more: a loop in it runs longer, or slow calls do several things more */
+    CAUSE_SPREAD, /* spread over it and what it calls; nothing stands out */
+    CAUSE_REST,   /* all that is too small to be named */
 };
 
 /* Of all nodes of a cause together. */

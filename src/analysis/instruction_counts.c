@@ -41,6 +41,7 @@ void instruction_counts_free(struct instruction_counts *counts)
     free(counts->conditions.command);
     free(counts->conditions.engine);
     free(counts->conditions.processor);
+    free(counts->conditions.environment);
 }
 
 /* ---- from a trace ---- */
@@ -109,6 +110,8 @@ static void write_conditions(FILE *stream, const struct counting_conditions *con
     char *command = line_of(conditions->command);
     fprintf(stream, "%s\n# command: %s\n# engine: %s\n# processor: %s\n# exit status: %d\n",
             heading, command, conditions->engine, conditions->processor, conditions->status);
+    if (conditions->environment)
+        fprintf(stream, "# environment: %s\n", conditions->environment);
     free(command);
 }
 
@@ -157,6 +160,8 @@ static void read_condition(struct counting_conditions *conditions, const char *l
         conditions->engine = memory_copy_string(value);
     else if ((value = value_of(line, "processor")) && !conditions->processor)
         conditions->processor = memory_copy_string(value);
+    else if ((value = value_of(line, "environment")) && !conditions->environment)
+        conditions->environment = memory_copy_string(value);
     else if ((value = value_of(line, "exit status")))
         conditions->status = atoi(value);
 }

@@ -22,6 +22,7 @@ struct instruction_count {
 /* Under what conditions they were counted. */
 struct counting_conditions {
     char *command, *engine, *processor; /* owned */
+    char *environment;                  /* in words; NULL: a baseline that does not say; owned */
     int status;                         /* the program's exit status, 128 + N for signal N */
 };
 

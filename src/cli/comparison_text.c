@@ -131,6 +131,7 @@ static void print_kind(FILE *stream, const struct cause *cause)
         fprintf(stream, ": outside of the program %s in A, %s in B; ", a, b);
         print_calls(stream, cause);
         break;
+    case CAUSE_MORE:
     case CAUSE_SPREAD:
         fprintf(stream, ": %s in A, %s in B, spread over it and what it calls", a, b);
         break;
@@ -376,8 +377,8 @@ static const char *kind_word(enum cause_kind kind)
 {
     static const char *const words[] = {
         [CAUSE_ONLY_SLOW] = "only-b", [CAUSE_ONLY_USUAL] = "only-a", [CAUSE_CALLS] = "calls",
-        [CAUSE_SELF] = "self",        [CAUSE_OUTSIDE] = "outside",   [CAUSE_SPREAD] = "spread",
-        [CAUSE_REST] = "rest",
+        [CAUSE_SELF] = "self",        [CAUSE_OUTSIDE] = "outside",   [CAUSE_MORE] = "more",
+        [CAUSE_SPREAD] = "spread",    [CAUSE_REST] = "rest",
     };
     return words[kind];
 }

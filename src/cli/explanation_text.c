@@ -110,6 +110,11 @@ static void print_kind(FILE *stream, const struct explanation *explanation,
                 print_time(a, slow->time, calls[CONTEXT_SLOW]),
                 print_time(b, usual->time, calls[CONTEXT_USUAL]));
         break;
+    case CAUSE_MORE:
+        fprintf(stream, "does more, which takes %s instead of %s",
+                print_time(a, slow->time, calls[CONTEXT_SLOW]),
+                print_time(b, usual->time, calls[CONTEXT_USUAL]));
+        break;
     case CAUSE_SPREAD:
         fprintf(stream, "%s instead of %s, spread over it and what it calls",
                 print_time(a, slow->time, calls[CONTEXT_SLOW]),
@@ -133,6 +138,9 @@ static void print_details(FILE *stream, const struct explanation *explanation,
         fprintf(stream, "; most of it outside of the program, %s of ",
                 name_of(explanation, carrier));
         print_name(stream, explanation, explained->waiter);
+    } else if (cause->kind == CAUSE_MORE && cause->carrier != cause->node) {
+        fputs("; the greatest part of it in ", stream);
+        print_name(stream, explanation, carrier);
     } else if (cause->carrier != cause->node && cause->kind != CAUSE_OUTSIDE) {
         fputs("; most of it in ", stream);
         print_name(stream, explanation, carrier);
@@ -236,8 +244,8 @@ static const char *kind_word(enum cause_kind kind)
     static const char *const words[] = {
         [CAUSE_ONLY_SLOW] = "only-slow", [CAUSE_ONLY_USUAL] = "only-usual",
         [CAUSE_CALLS] = "calls",         [CAUSE_SELF] = "self",
-        [CAUSE_OUTSIDE] = "outside",     [CAUSE_SPREAD] = "spread",
-        [CAUSE_REST] = "rest",
+        [CAUSE_OUTSIDE] = "outside",     [CAUSE_MORE] = "more",
+        [CAUSE_SPREAD] = "spread",       [CAUSE_REST] = "rest",
     };
     return words[kind];
 }

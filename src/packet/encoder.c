@@ -401,6 +401,26 @@ void pt_encoder_emit_time(struct pt_encoder *encoder)
     group_end(encoder, &group);
 }
 
+/* A TSC packet, unlike a CYC packet, gives the time of what was before it. */
+static void put_time_here(struct pt_encoder *encoder, struct group *group, uint64_t now)
+{
+    uint64_t cycles = now - encoder->last_time;
+    group->end += pt_packet_cyc(group->end, cycles > LONGEST_CYCLES ? 0 : cycles);
+    put_tsc(encoder, group, now);
+}
+
+void pt_encoder_emit_pause(struct pt_encoder *encoder, uint64_t until)
+{
+    bool off = encoder->last_time == 0 || encoder->previous->kind == PT_BLOCK_NONE;
+    if (encoder->stopped || off || encoder->coarse_time || !may_go_on(encoder))
+        return;
+    struct group group = group_begin(encoder);
+    put_branches_up_to_moment(encoder, &group);
+    put_time_here(encoder, &group, encoder->last_time);
+    put_time_here(encoder, &group, until > encoder->last_time ? until : encoder->last_time);
+    group_end(encoder, &group);
+}
+
 struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder)
 {
     return (struct pt_encoder_progress){

@@ -187,6 +187,10 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
 /* Writes the gathered TNT bits, if any, with their time. */
 void pt_encoder_emit(struct pt_encoder *encoder);
 
+/* The program did not run from the time now until `until`: writes the gathered TNT bits with their time, and
+ * that both times belong to this place. Nothing where tracing is off. */
+void pt_encoder_emit_pause(struct pt_encoder *encoder, uint64_t until);
+
 /* How much of the control flow was emitted or gathered: shows whether a step added to it. */
 struct pt_encoder_progress {
     uint64_t head, tnt;

@@ -34,14 +34,16 @@ static uint64_t signals_of(const char *status, const char *key)
 }
 
 /* The kernel keeps ignored signals for a thread that is traced, and drops them when it goes on. */
-bool has_deliverable_signal(pid_t tid)
+bool has_deliverable_signal(pid_t tid, bool shared_too)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
     char *status = file_read(path, NULL, NULL);
     if (!status)
         return true;
-    uint64_t pending = signals_of(status, "\nSigPnd:\t") | signals_of(status, "\nShdPnd:\t");
+    uint64_t pending = signals_of(status, "\nSigPnd:\t");
+    if (shared_too)
+        pending |= signals_of(status, "\nShdPnd:\t");
     uint64_t ignored = signals_of(status, "\nSigIgn:\t") |
                        (ignored_by_default & ~signals_of(status, "\nSigCgt:\t"));
     pending &= ~signals_of(status, "\nSigBlk:\t") & ~ignored & ~(UINT64_C(1) << (SIGTRAP - 1));
@@ -85,7 +87,7 @@ void restart_system_call(pid_t tid, bool all)
     struct user_regs_struct registers;
     if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) != 0)
         return;
-    if (!restart_in_registers(&registers, all) || has_deliverable_signal(tid))
+    if (!restart_in_registers(&registers, all) || has_deliverable_signal(tid, true))
         return;
     ptrace(PTRACE_SETREGS, tid, NULL, &registers);
 }

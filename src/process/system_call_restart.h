@@ -21,7 +21,8 @@ void restart_system_call(pid_t tid, bool all);
  * its SYSCALL instruction now. */
 bool restart_in_registers(struct user_regs_struct *registers, bool all);
 
-/* Whether the stopped thread, or its process, has a signal that it neither blocks nor ignores. */
-bool has_deliverable_signal(pid_t tid);
+/* Whether the stopped thread has a signal that it neither blocks nor ignores; with `shared_too` one of its process counts, which
+ * another thread may receive. */
+bool has_deliverable_signal(pid_t tid, bool shared_too);
 
 #endif

@@ -68,6 +68,7 @@ struct sideband_record {
         } lost;
         struct {
             bool out;
+            bool preempted;                /* of out: the thread could have run on (Linux 4.17) */
             uint32_t other_pid, other_tid; /* of SWITCH_CPU_WIDE: next (out) or previous (in) */
         } context_switch;
         struct {

@@ -8,6 +8,7 @@
 #include "stack/recorded_words.h"
 #include "stack/spans/hit_spans.h"
 #include "stack/spans/marker_placement.h"
+#include "stack/spans/off_cpu_spans.h"
 #include "stack/spans/replay.h"
 #include "stack/spans/sample_spans.h"
 #include "stack/timeline_memory.h"
@@ -254,15 +255,25 @@ static struct session_hit *place_hits(const struct timeline *timeline,
     return hits;
 }
 
-static struct span_source *add_hits(struct timeline_source *merged)
+/* Samples show by themselves when a thread was not running. */
+static struct span_source *add_off_cpu(struct timeline_source *merged)
+{
+    struct timeline *timeline = merged->timeline;
+    const struct perf_data *data = flow_perf_data(timeline->flow);
+    if (flow_is_sampled(timeline->flow))
+        return &merged->source;
+    return off_cpu_spans(&merged->source, data->records, data->record_count, merged->origin,
+                         &timeline->functions);
+}
+
+static struct span_source *add_hits(struct timeline_source *merged, struct span_source *source)
 {
     struct timeline *timeline = merged->timeline;
     struct session session = *flow_session(timeline->flow);
     if (session.hit_count == 0)
-        return &merged->source;
+        return source;
     session.hits = place_hits(timeline, &session);
-    struct span_source *source =
-        hit_spans(&merged->source, &session, merged->origin, &timeline->functions);
+    source = hit_spans(source, &session, merged->origin, &timeline->functions);
     free(session.hits);
     return source;
 }
@@ -300,5 +311,5 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .sampled = flow_is_sampled(timeline->flow),
         .recorded = recorded_words(&timeline->functions.memory, flow_session(timeline->flow)),
     };
-    return add_samples(merged, add_hits(merged));
+    return add_samples(merged, add_hits(merged, add_off_cpu(merged)));
 }

@@ -1,7 +1,9 @@
 """`check` finds that a function needs more instructions, and nothing when none does."""
 import shutil
+import subprocess
 
 import harness
+from harness import Settings
 
 
 class Check(harness.TestCase):
@@ -58,6 +60,9 @@ class Check(harness.TestCase):
         self.check("-update", command=("./database", "first"))
         _, messages = self.check(command=("./database", "other"))
         self.assertIn("The baseline is of another command: ./database first", messages)
+        self.assertNotIn("The environment has", messages)
+        larger = self.magic_trace("check", "-baseline", "counts", "./database", "first", env=Settings.environment | {"LARGER": "1"})
+        self.assertIn(b"The environment has", larger.stderr)
         self.check(command=("false",), status=1)
         baseline = self.folder / "counts"
         whole = baseline.read_bytes()
@@ -68,6 +73,21 @@ class Check(harness.TestCase):
             shown, messages = self.check(status=1)
             self.assertEqual(shown, "")  # not even the program's output: it has not run
             self.assertIn(words, messages)
+
+    def test_varying_inputs(self):
+        """what the program reads that differs from run to run is named, when counts differ"""
+        source = self.folder / "seeded.c"
+        source.write_text("#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n"
+                          "int main(void) { for (volatile int i = 0; i < TURNS; i++); return getpid() < 0 || time(NULL) < 0; }\n")
+        for turns, status in ((100, None), (200, 3)):
+            subprocess.run(["gcc", f"-DTURNS={turns}", "-o", self.folder / "seeded", source], check=True)
+            shown, _ = self.check(*(() if status else ("-update",)), command=("./seeded",), status=status or 0)
+        self.assertRegex(shown, r"The program reads what differs from run to run: .*its process id \(getpid\)\. ")
+        self.build(0)
+        self.check("-update")
+        self.build(1)
+        shown, _ = self.check(status=3)
+        self.assertNotIn("differs from run to run", shown)
 
     def test_refused(self):
         """command lines that make no sense"""

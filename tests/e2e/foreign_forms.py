@@ -40,7 +40,8 @@ class RealForms(harness.TestCase):
 class ForeignForms(harness.TestCase):
     def setUp(self):
         super().setUp()
-        traced = self.trace([harness.compile_program("threads"), "3", "200"], "-full-execution")
+        # Of a recording without context switches: perf_forms.py makes its own.
+        traced = self.trace([harness.compile_program("threads"), "3", "200"], "-full-execution", "-clock", "instructions")
         lone = self.folder / "lone.data"  # without session.json, like the others
         shutil.copy(traced.directory / "perf.data", lone)
         if (traced.directory / "images").exists():

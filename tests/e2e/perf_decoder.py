@@ -33,11 +33,13 @@ MOMENTS = 1
 
 
 def spans_in_order(path):
-    """Thread -> [(depth, name, begin, end)] in the order of the beginnings, callers first."""
+    """Thread -> [(depth, name, begin, end)] in the order of the beginnings, callers first. Without pauses, which lie elsewhere
+    in the code where times are less exact."""
     threads = collections.defaultdict(list)
     # read_spans gives them in the order of their ends, in which callers come after those they called.
     for number, span in enumerate(fxt_spans.read_spans(path)):
-        threads[span.pid, span.tid].append((span.begin, -number, span))
+        if span.name != "[not running]":
+            threads[span.pid, span.tid].append((span.begin, -number, span))
     ordered = {}
     for thread, spans in threads.items():
         ordered[thread], ends = [], []

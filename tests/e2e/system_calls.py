@@ -28,6 +28,14 @@ class SystemCalls(harness.TestCase):
         """code that is overwritten, mapped twice, moved and replaced runs as it is, and is recorded as it was"""
         self.check("code_changes", "-multi-thread")
 
+    def test_code_writers(self):
+        """threads that write to the same pages of code at the same time, and run it, find no fault and no old code; nor where
+        another one calls madvise for the pages"""
+        for options in [], ["forget"]:
+            command = [harness.compile_program("code_writers"), "4", "4", *options]
+            traced = self.trace(command, "-engine", "translator", "-multi-thread", "-no-decode")
+            self.assertEqual(traced.stdout, b"ready\ndone: 0 mistakes\n")
+
     def test_after_the_snapshot(self):
         """code that is written after the snapshot, while another thread waits and does not know of it"""
         command = [harness.compile_program("after_snapshot")]

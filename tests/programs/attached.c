@@ -152,6 +152,25 @@ static void *sleeping(void *argument)
     return NULL;
 }
 
+static void wake(int signal)
+{
+    (void)signal;
+}
+
+/* For hours: until the end, when SIGUSR2 wakes it. */
+static void *sleeping_for_long(void *argument)
+{
+    struct timespec time = {.tv_sec = 100000};
+    sigset_t set;
+    (void)argument;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    if (nanosleep(&time, NULL) == 0 || !ends)
+        mistake("long nanosleep", errno);
+    return NULL;
+}
+
 static void *reading(void *argument)
 {
     (void)argument;
@@ -285,7 +304,8 @@ int main(int argc, char **argv)
     int seconds = argc > 1 ? atoi(argv[1]) : 2, sleepers = argc > 2 ? atoi(argv[2]) : 8;
     static void *(*const works[])(void *) = {reading, writing, computing, signalled, creating};
     enum { WORKS = sizeof works / sizeof *works };
-    pthread_t threads[WAITS + WORKS], *asleep = calloc((size_t)sleepers + 1, sizeof *asleep);
+    pthread_t for_long, threads[WAITS + WORKS],
+        *asleep = calloc((size_t)sleepers + 1, sizeof *asleep);
     struct sigaction action = {.sa_sigaction = count_alarm, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigset_t blocked;
     sigemptyset(&blocked);
@@ -295,6 +315,7 @@ int main(int argc, char **argv)
     pthread_sigmask(SIG_BLOCK, &blocked, NULL);
     sigaction(SIGUSR1, &action, NULL);
     signal(SIGINT, end);
+    signal(SIGUSR2, wake);
     epoll = epoll_create1(0);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
         return 1;
@@ -302,6 +323,7 @@ int main(int argc, char **argv)
         pthread_create(&threads[i], NULL, waiting, (void *)i);
     for (size_t i = 0; i < WORKS; i++)
         pthread_create(&threads[WAITS + i], NULL, works[i], NULL);
+    pthread_create(&for_long, NULL, sleeping_for_long, NULL);
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 64 << 10);
@@ -316,6 +338,8 @@ int main(int argc, char **argv)
     for (uint64_t until = now() + (uint64_t)seconds * 1000000000; now() < until && !ends;)
         usleep(10000);
     ends = 1;
+    pthread_kill(for_long, SIGUSR2);
+    pthread_join(for_long, NULL);
     for (size_t i = 1; i < WAITS + WORKS; i++)
         if (i != WAITS)
             pthread_join(threads[i], NULL);

@@ -61,6 +61,15 @@ static int status_of(int exit_status)
     return WIFSIGNALED(exit_status) ? 128 + WTERMSIG(exit_status) : WEXITSTATUS(exit_status);
 }
 
+/* The dynamic linker and the C library walk through it whenever a program starts. */
+static char *environment_size(void)
+{
+    size_t variables = 0, bytes = 0;
+    for (; environ[variables]; variables++)
+        bytes += strlen(environ[variables]);
+    return memory_format("%zu variables of %zu bytes", variables, bytes);
+}
+
 static struct counting_conditions conditions_of(const struct recording_request *request,
                                                 const struct engine *engine, int exit_status)
 {
@@ -68,6 +77,7 @@ static struct counting_conditions conditions_of(const struct recording_request *
         .command = command_line(request->record.command),
         .engine = memory_copy_string(engine->name),
         .processor = processor_name(),
+        .environment = environment_size(),
         .status = status_of(exit_status),
     };
 }
@@ -126,6 +136,11 @@ static void say_what_differs(const struct counting_conditions *baseline,
         log_warning("The baseline is of another processor, %s. Functions that are chosen by "
                     "processor, like memcpy, may differ.",
                     baseline->processor);
+    if (baseline->environment && strcmp(baseline->environment, run->environment) != 0)
+        log_warning("The environment has %s; when the baseline was made it had %s. The dynamic "
+                    "linker (__tunables_init) and getenv() read all of it. `env -i NAME=VALUE... "
+                    "magic-trace check` holds it still.",
+                    run->environment, baseline->environment);
 }
 
 static bool write_markdown(const struct check_request *request, const struct count_changes *changes,
@@ -156,6 +171,45 @@ static void print_command(const struct check_request *request)
     free(before);
 }
 
+/* What a program reads that is another thing in every run. Every program that starts calls some of these
+ * functions, or what chooses them, which has their name. */
+static const struct varying_input {
+    const char *function, *what;
+    uint64_t calls_at_start;
+} varying_inputs[] = {
+    {"time", "the time of day", 1},          {"gettimeofday", "the time of day", 1},
+    {"clock_gettime", "the time of day", 1}, {"getrandom", "random numbers", 1},
+    {"arc4random_buf", "random numbers", 0}, {"getpid", "its process id", 0},
+};
+
+static uint64_t calls_of(const struct instruction_counts *counts, const char *function)
+{
+    uint64_t calls = 0;
+    for (size_t i = 0; i < counts->rows.count; i++) {
+        const struct instruction_count *row = array_at(&counts->rows, i);
+        if (strcmp(row->function, function) == 0)
+            calls += row->calls;
+    }
+    return calls;
+}
+
+/* Names what may make counts differ though the program is the same. */
+static void print_varying_inputs(const struct instruction_counts *run)
+{
+    bool first = true;
+    for (size_t i = 0; i < sizeof varying_inputs / sizeof *varying_inputs; i++) {
+        const struct varying_input *input = &varying_inputs[i];
+        if (calls_of(run, input->function) <= input->calls_at_start)
+            continue;
+        printf("%s%s (%s)", first ? "The program reads what differs from run to run: " : ", ",
+               input->what, input->function);
+        first = false;
+    }
+    if (!first)
+        puts(". Tables that are hashed with it are in another order every time: hold it still, or "
+             "allow for it with -threshold.");
+}
+
 static int check_counts(const struct check_request *request,
                         const struct instruction_counts *baseline,
                         const struct instruction_counts *run)
@@ -174,6 +228,8 @@ static int check_counts(const struct check_request *request,
     count_changes_print(stdout, &changes);
     if (changes.more > 0)
         print_command(request);
+    if (changes.more > 0 || changes.less > 0)
+        print_varying_inputs(run);
     int status = changes.more > 0 ? EXIT_STATUS_MORE : 0;
     if (!write_markdown(request, &changes, &error))
         status = command_fail(&error);

@@ -101,6 +101,41 @@ static bool write_records(struct perf_data_writer *writer, const struct sideband
     return ok;
 }
 
+struct switch_writer {
+    struct perf_data_writer *writer;
+    struct sideband_log *log;
+    struct error *error;
+};
+
+static bool write_switch(const struct switch_writer *writer, const struct off_cpu_period *period,
+                         bool out)
+{
+    const struct sideband_record record = {
+        .kind = SIDEBAND_CONTEXT_SWITCH,
+        .time = clock_to_nanoseconds(&writer->log->clock,
+                                     (struct ticks){out ? period->out : period->in}),
+        .pid = sideband_log_number(writer->log, period->pid),
+        .tid = sideband_log_number(writer->log, period->tid),
+        .cpu = out ? period->out_cpu : period->in_cpu,
+        .context_switch = {.out = out, .preempted = out && period->preempted},
+    };
+    return perf_data_write_record(writer->writer, &record, writer->error);
+}
+
+static bool write_period(void *context, const struct off_cpu_period *period)
+{
+    return write_switch(context, period, true) && write_switch(context, period, false);
+}
+
+/* Readers put records in the order of time. */
+static bool write_switches(const struct collection *collection, struct sideband_log *log,
+                           struct perf_data_writer *writer, struct error *error)
+{
+    struct switch_writer switches = {writer, log, error};
+    return !collection->recorded.off_cpu ||
+           off_cpu_log_walk(collection->recorded.off_cpu, write_period, &switches);
+}
+
 /* ---- packets ---- */
 
 static bool write_part(struct sideband_log *log, const struct ring *ring,
@@ -158,13 +193,15 @@ static bool write_perf_data(struct collection *collection, struct sideband_log *
 {
     struct pt_setup setup = pt_packets_setup(&collection->clock, collection->recorded.bus_ratio,
                                              &collection->recorded.packets);
+    setup.own_switches = collection->recorded.off_cpu != NULL;
     char *path = memory_format("%s/perf.data", collection->recorded.directory);
     struct perf_data_writer *writer =
         perf_data_writer_open(path, &setup, collection->command_line, error);
     free(path);
     if (!writer)
         return false;
-    if (write_records(writer, log, error) && write_packets(collection, log, writer, error))
+    if (write_records(writer, log, error) && write_switches(collection, log, writer, error) &&
+        write_packets(collection, log, writer, error))
         return perf_data_writer_close(writer, error);
     perf_data_writer_abandon(writer);
     return false;
@@ -238,6 +275,10 @@ static void warn_of_losses(const struct collection *collection)
         log_warning("%llu record(s) of mappings, names or threads could not be written to "
                     "%s: %s. Code mapped by them cannot be decoded.",
                     (unsigned long long)records, collection->recorded.directory, why_not_written);
+    if (collection->recorded.lost_switches)
+        log_warning("%llu record(s) of context switches found no room: at those times threads "
+                    "count as running.",
+                    (unsigned long long)collection->recorded.lost_switches);
 }
 
 static void *keep(struct arena *memory, const struct array *array)

@@ -4,6 +4,7 @@
 #define MAGIC_TRACE_ENGINE_PACKETS_RECORDED_H
 
 #include "engine/engine.h"
+#include "engine/packets/off_cpu_log.h"
 #include "engine/packets/sideband_layout.h"
 
 #include <stdbool.h>
@@ -34,6 +35,10 @@ struct recorded {
 
     uint32_t bus_ratio; /* in CBR packets */
     struct record_packets packets;
+
+    /* When threads were not running; NULL: this is not known. Of lost records it is not, either. */
+    struct off_cpu_log *off_cpu;
+    uint64_t lost_switches;
 
     uint64_t lost_rings;   /* threads that were not recorded for lack of space */
     uint64_t lost_records; /* of the log, likewise */

@@ -82,6 +82,11 @@ bool translator_finish(const struct translator_arena *arena, const char *directo
     bool ok = transcoding_finish(transcoding, callers, dumped ? error : NULL) && dumped;
     /* It has records of what is kept now. */
     collection->recorded.log_size = translator_arena_sideband(arena).size;
+    struct off_cpu *off_cpu = transcoding_off_cpu(transcoding);
+    if (off_cpu && off_cpu_is_known(off_cpu)) {
+        collection->recorded.off_cpu = off_cpu_kept(off_cpu);
+        collection->recorded.lost_switches = off_cpu_lost(off_cpu);
+    }
     ok = ok && collect(collection, error);
     callers_close(callers);
     transcoding_close(transcoding);

@@ -55,11 +55,12 @@ double pace_learn(struct pace *pace, const struct pt_block_run *const *runs, siz
     return ticks / expected / (double)step;
 }
 
-struct pace_part pace_next_part(const struct pt_block_run *const *runs, size_t count, double scale)
+struct pace_part pace_next_part(const struct pt_block_run *const *runs, size_t count, double scale,
+                                double most)
 {
     struct pace_part part = {0};
     double off = 0;
-    for (; part.count < count; part.count++) {
+    for (; part.count < count && (part.count == 0 || part.ticks < most); part.count++) {
         const struct way_place *place = place_of(runs[part.count]);
         double ticks = scale * (double)place->ticks;
         double even = part.instructions

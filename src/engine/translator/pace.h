@@ -34,7 +34,9 @@ struct pace_part {
     double ticks; /* expected */
 };
 
-/* The first part of `count` edges, one at least. `scale`: what the estimates are multiplied by. */
-struct pace_part pace_next_part(const struct pt_block_run *const *runs, size_t count, double scale);
+/* The first part of `count` edges, one at least. `scale`: what the estimates are multiplied by. It ends with the edge that
+ * reaches `most` ticks. */
+struct pace_part pace_next_part(const struct pt_block_run *const *runs, size_t count, double scale,
+                                double most);
 
 #endif

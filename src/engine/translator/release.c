@@ -172,18 +172,28 @@ static bool wake_natively(const struct releasing *releasing, struct stopped_thre
 
 /* ---- a process ---- */
 
-/* Moves those that sleep. How many are not native. */
-static size_t move_sleepers(struct releasing *releasing)
+static bool any_is_busy(const struct releasing *releasing)
 {
-    size_t left = 0;
+    struct tr_thread unused;
+    for (size_t i = 0; i < releasing->stopped.threads.count; i++)
+        if (place_of(releasing, array_at(&releasing->stopped.threads, i), &unused) == BUSY)
+            return true;
+    return false;
+}
+
+/* While others use the translator no thread is moved out: what it does natively, as writing to code, they would not notice. */
+static bool move_sleepers(struct releasing *releasing)
+{
+    if (any_is_busy(releasing))
+        return false;
+    bool all = true;
     for (size_t i = 0; i < releasing->stopped.threads.count; i++) {
         struct stopped_thread *stopped = array_at(&releasing->stopped.threads, i);
         struct tr_thread thread;
-        enum place place = place_of(releasing, stopped, &thread);
-        if (place == BUSY || (place == IN_CALL && !wake_natively(releasing, stopped, &thread)))
-            left++;
+        if (place_of(releasing, stopped, &thread) == IN_CALL)
+            all &= wake_natively(releasing, stopped, &thread);
     }
-    return left;
+    return all;
 }
 
 static bool refresh(struct releasing *releasing)
@@ -246,7 +256,7 @@ static bool release_stopped(struct releasing *releasing)
     if (!remote_stub_place(&releasing->stub, releasing->stopped.pid, first->tid,
                            releasing->stopped.memory, &unheard))
         return false;
-    bool all = move_sleepers(releasing) == 0 && remove_runtime(releasing);
+    bool all = move_sleepers(releasing) && remove_runtime(releasing);
     remote_stub_remove(&releasing->stub);
     return all;
 }

@@ -22,7 +22,8 @@
 enum {
     PATIENCE_MS = 100,
     LOOK_NS = 20 * 1000,
-    MOST_TRIES = 100,
+    MOST_TRIES = 20,
+    LOOKS_FOR_SIGNAL = 10,
     KERNEL_MASK_SIZE = 8,
     IO_WORKER = 0x10, /* PF_IO_WORKER of include/linux/sched.h */
     SYSCALL_SIZE = 2,
@@ -152,15 +153,25 @@ static bool read_state(struct stopped_thread *thread, struct error *error)
     return true;
 }
 
-/* A signal that is about to be delivered must find the thread as it is. */
+/* A signal that is about to be delivered must find the thread as it is. The kernel would stop it again for PTRACE_INTERRUPT before
+ * that, which comes after the signal therefore: in take_stop, or in `look` when another thread has received the signal.
+ * A call that the kernel does not restart would end for nothing then. */
 static bool let_signal_come(struct stopped_thread *thread)
 {
-    if (thread->tries >= MOST_TRIES || !has_deliverable_signal(thread->tid))
+    struct user_regs_struct registers;
+    if (thread->tries >= MOST_TRIES || ptrace(PTRACE_GETREGS, thread->tid, NULL, &registers) != 0 ||
+        !has_deliverable_signal(thread->tid, !restart_in_registers(&registers, false)))
         return false;
     thread->tries++;
-    ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+    thread->looks = LOOKS_FOR_SIGNAL;
     ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
     return true;
+}
+
+static void interrupt_again(struct stopped_thread *thread)
+{
+    if (thread->looks > 0 && --thread->looks == 0)
+        ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 }
 
 /* What became of a thread that was waited for. */
@@ -177,6 +188,9 @@ static bool take_stop(struct stopped_threads *stopped, struct stopped_thread *th
         return error_set(error, ERROR_UNSUPPORTED, "it is stopped by a signal. Continue it first");
     }
     if (event == 0) {
+        if (thread->looks > 0)
+            ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+        thread->looks = 0;
         ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
         return true;
     }
@@ -199,6 +213,8 @@ static bool look(struct stopped_threads *stopped, struct error *error)
             return false;
         else if (got == 0 || !thread->stopped)
             all = false;
+        if (got == 0)
+            interrupt_again(thread);
     }
     return all;
 }

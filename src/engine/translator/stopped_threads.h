@@ -21,6 +21,7 @@ struct stopped_thread {
     pid_t tid;
     bool stopped;   /* else it has ended, or has not stopped yet */
     unsigned tries; /* how often it was continued for a signal that came first */
+    unsigned looks; /* until it is interrupted again, because no signal came */
     /* As it stopped; `next` is where it goes on: of an interrupted system call, before its SYSCALL instruction. */
     struct user_regs_struct registers, next;
     bool calls; /* it makes a system call again */

@@ -76,20 +76,27 @@ static bool describe_rseq(const struct taking *taking, struct stopped_thread *th
     return threads_write(&taking->stopped, place, &none, sizeof none);
 }
 
+static bool is_at_syscall(const struct taking *taking, const struct stopped_thread *thread)
+{
+    static const uint8_t instruction[2] = {0x0f, 0x05};
+    uint8_t code[2];
+    return threads_read(&taking->stopped, thread->next.rip, code, sizeof code) &&
+           memcmp(code, instruction, sizeof code) == 0;
+}
+
+/* A call that the kernel is about to restart is made first: any signal frame would make it end with EINTR. */
 static bool describe_thread(const struct taking *taking, struct stopped_thread *thread,
                             struct tr_attached_thread *attached, struct error *error)
 {
     const struct tr_options *options = &taking->arena->options;
-    static const uint8_t syscall_instruction[2] = {0x0f, 0x05};
-    uint8_t code[2];
     if (!attach_allows_state(&thread->registers, error))
         return false;
-    if (thread->calls && (!threads_read(&taking->stopped, thread->next.rip, code, sizeof code) ||
-                          memcmp(code, syscall_instruction, sizeof code) != 0))
+    bool at_call = is_at_syscall(taking, thread);
+    if (thread->calls && !at_call)
         return error_set(error, ERROR_UNSUPPORTED,
                          "a thread of it is in a system call that is not made by SYSCALL");
     attached->tid = thread->tid;
-    attached->calls = thread->calls;
+    attached->calls = thread->calls || (at_call && thread->next.rax == SYS_restart_syscall);
     attached->recorded = options->multi_thread || thread->tid == taking->stopped.pid;
     attached->mask = thread->mask;
     process_name(thread->tid, attached->name, sizeof attached->name);

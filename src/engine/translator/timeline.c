@@ -44,6 +44,18 @@ void timeline_pass_part(struct timeline *timeline, uint64_t time, uint64_t instr
     timeline->until = time;
 }
 
+void timeline_limit(struct timeline *timeline, uint64_t time)
+{
+    timeline->until = time;
+}
+
+bool timeline_reaches(const struct timeline *timeline, uint64_t time, uint64_t instructions)
+{
+    unsigned __int128 passed =
+        ((unsigned __int128)executed_since(timeline, instructions) * timeline->rate) >> RATE_BITS;
+    return timeline->from + passed >= time;
+}
+
 void timeline_pass_unknown(struct timeline *timeline)
 {
     timeline->until = UINT64_MAX;

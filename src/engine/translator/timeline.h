@@ -28,6 +28,11 @@ void timeline_pass(struct timeline *timeline, uint64_t time, uint64_t instructio
 /* The same for a part of what was passed last: `time` is an estimate. */
 void timeline_pass_part(struct timeline *timeline, uint64_t time, uint64_t instructions);
 
+/* Of what was passed, the time stays below `time` until it is set again: something else happens then. Whether it would have
+ * reached it when `instructions` have run. */
+void timeline_limit(struct timeline *timeline, uint64_t time);
+bool timeline_reaches(const struct timeline *timeline, uint64_t time, uint64_t instructions);
+
 /* The end of what follows is unknown: time goes on at the same rate. */
 void timeline_pass_unknown(struct timeline *timeline);
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,15 @@ enum {
     WAITING_STEPS = 1 << 16, /* that may wait for a time in the log; and ways */
     MOST_WAYS = 1 << 12,     /* that are followed at once */
 };
+
+/* The thread's program did not run. Its last instruction before was some time earlier than the kernel's record: it had to
+ * get there. */
+struct pause {
+    uint64_t begin, end; /* ticks */
+    struct off_cpu_period period;
+};
+
+enum { PAUSES_EARLIER = 10 * 1000 * 1000 }; /* by this part of a second */
 
 static const _Atomic uint32_t never_stop;
 
@@ -67,6 +77,7 @@ static void begin(struct transcoder *transcoder, uint64_t start)
     header->pid = slot->pid;
     header->tid = slot->tid;
     begin_encoder(transcoder);
+    transcoder->pauses = array_of(sizeof(struct pause));
     path_init(&transcoder->path);
     pace_init(&transcoder->pace);
     timeline_begin(&transcoder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS, start);
@@ -126,6 +137,7 @@ void transcoder_close(struct transcoder *transcoder)
     moments_free(&transcoder->moments);
     path_free(&transcoder->path);
     call_stack_free(&transcoder->calls);
+    array_free(&transcoder->pauses);
     free(transcoder->call_ring);
     for (unsigned i = 0; i < 2; i++)
         free(transcoder->cut[i]);
@@ -339,26 +351,116 @@ static void set_time(struct transcoder *transcoder, uint64_t time)
     encoder->time_is_due = 1;
 }
 
+/* ---- pauses ---- */
+
+/* The next one; NULL: there is none. */
+static const struct pause *next_pause(const struct transcoder *transcoder)
+{
+    const struct array *pauses = &transcoder->pauses;
+    return transcoder->next_pause < pauses->count ? array_at(pauses, transcoder->next_pause) : NULL;
+}
+
+/* The time that is reached, if there were none of the pauses that are still to come. */
+static uint64_t reached_without_pauses(const struct transcoder *transcoder)
+{
+    uint64_t time = transcoder->reached;
+    for (size_t i = transcoder->next_pause; i < transcoder->pauses.count; i++) {
+        const struct pause *pause = array_at(&transcoder->pauses, i);
+        time -= pause->end - pause->begin;
+    }
+    return time;
+}
+
+/* What runs before the next pause has times before it. */
+static void limit_time(struct transcoder *transcoder)
+{
+    const struct pause *pause = next_pause(transcoder);
+    timeline_limit(&transcoder->timeline, pause ? pause->begin : transcoder->reached);
+}
+
+/* Those between the time that was reached last and `time`. */
+static void find_pauses(struct transcoder *transcoder, uint64_t time)
+{
+    struct off_cpu *off_cpu = transcoder->shared->off_cpu;
+    uint64_t earlier = transcoder->shared->arena->options.tsc_hz / PAUSES_EARLIER;
+    uint64_t from = transcoder->timeline.from;
+    struct off_cpu_period period;
+    transcoder->pauses.count = transcoder->next_pause = 0;
+    transcoder->reached = time;
+    if (!off_cpu || from == 0 || transcoder->timeline.counts_instructions)
+        return;
+    while (off_cpu_next(off_cpu, transcoder->slot->tid, from, time, &period)) {
+        struct pause *pause = array_add(&transcoder->pauses);
+        period.pid = transcoder->slot->pid;
+        *pause = (struct pause){.begin = period.out - from > earlier ? period.out - earlier : from,
+                                .end = period.in,
+                                .period = period};
+        from = period.in;
+    }
+}
+
+/* The steps so far were done when the next pause began. */
+static void take_pause(struct transcoder *transcoder)
+{
+    struct pt_encoder *encoder = transcoder->encoder;
+    const struct pause *pause = next_pause(transcoder);
+    uint64_t instructions = executed(encoder);
+    timeline_set(&transcoder->timeline, pause->begin, instructions);
+    transcoder->begun = encoder->previous->instructions;
+    pt_encoder_emit_pause(encoder, pause->end);
+    transcoder->begun = 0;
+    timeline_set(&transcoder->timeline, pause->end, instructions);
+    encoder->time_is_due = 1;
+    off_cpu_keep(transcoder->shared->off_cpu, &pause->period);
+    transcoder->next_pause++;
+    limit_time(transcoder);
+}
+
+static void take_due_pauses(struct transcoder *transcoder)
+{
+    const struct pause *pause;
+    while ((pause = next_pause(transcoder)) &&
+           timeline_reaches(&transcoder->timeline, pause->begin, executed(transcoder->encoder)))
+        take_pause(transcoder);
+}
+
+static void take_all_pauses(struct transcoder *transcoder)
+{
+    while (next_pause(transcoder))
+        take_pause(transcoder);
+}
+
+/* ---- ways ---- */
+
 /* Decoders spread the time between two packets evenly over the instructions between them: where the pace changes, there
  * is a packet with the time. */
 static void take_ways_by_pace(struct transcoder *transcoder, const struct pt_block_run *const *runs,
                               size_t count)
 {
     struct timeline *timeline = &transcoder->timeline;
-    uint64_t until = timeline->until, instructions = executed(transcoder->encoder);
+    uint64_t instructions = executed(transcoder->encoder);
     double time = (double)timeline_at(timeline, instructions);
     for (size_t taken = 0; taken < count;) {
-        struct pace_part part = pace_next_part(runs + taken, count - taken, transcoder->pace_scale);
+        const struct pause *pause = next_pause(transcoder);
+        double most = pause ? (double)pause->begin - time : INFINITY;
+        struct pace_part part =
+            pace_next_part(runs + taken, count - taken, transcoder->pace_scale, most);
+        bool pauses = part.ticks >= most;
         instructions += part.instructions;
-        time += part.ticks;
+        time = pauses ? (double)pause->begin : time + part.ticks;
         timeline_pass_part(timeline, (uint64_t)time, instructions);
         take_ways(transcoder, runs + taken, part.count);
         taken += part.count;
-        if (taken < count)
+        if (pauses) {
+            time = (double)pause->end;
+            take_pause(transcoder);
+        } else if (taken < count) {
             set_time(transcoder, (uint64_t)time);
+        }
     }
     timeline_set(timeline, (uint64_t)time, instructions);
-    timeline_pass_part(timeline, until, transcoder->reaches);
+    timeline_pass_part(timeline, reached_without_pauses(transcoder), transcoder->reaches);
+    limit_time(transcoder);
 }
 
 static void run_ways(struct transcoder *transcoder, const struct path_ways *ways)
@@ -433,8 +535,10 @@ static void run_step(struct transcoder *transcoder, const struct path_step *next
 static void run_steps(struct transcoder *transcoder)
 {
     struct path *path = &transcoder->path;
-    for (size_t i = 0; i < path->steps.count; i++)
+    for (size_t i = 0; i < path->steps.count; i++) {
         run_step(transcoder, array_at(&path->steps, i));
+        take_due_pauses(transcoder);
+    }
     path_clear(path);
 }
 
@@ -467,9 +571,14 @@ static void plan_pace(struct transcoder *transcoder, uint64_t time)
 static void reach(struct transcoder *transcoder, uint64_t time)
 {
     transcoder->reaches = instructions_ahead(transcoder);
-    plan_pace(transcoder, time);
-    timeline_pass(&transcoder->timeline, time, transcoder->reaches);
+    find_pauses(transcoder, time);
+    uint64_t without_pauses = reached_without_pauses(transcoder);
+    plan_pace(transcoder, without_pauses);
+    timeline_pass(&transcoder->timeline, without_pauses, transcoder->reaches);
+    limit_time(transcoder);
     run_steps(transcoder);
+    take_all_pauses(transcoder);
+    transcoder->timeline.logged = time;
     transcoder->pace_scale = 0;
     timeline_set(&transcoder->timeline, time, instructions_ahead(transcoder));
     transcoder->encoder->time_is_due = 1;
@@ -485,6 +594,7 @@ static void note_moment(struct transcoder *transcoder, uint64_t time)
 
 static void reach_unknown_time(struct transcoder *transcoder)
 {
+    transcoder->pauses.count = transcoder->next_pause = 0;
     timeline_pass_unknown(&transcoder->timeline);
     run_steps(transcoder);
 }

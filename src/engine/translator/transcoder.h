@@ -10,6 +10,7 @@
 #include "engine/translator/callers.h"
 #include "engine/translator/log_cursor.h"
 #include "engine/translator/moments.h"
+#include "engine/translator/off_cpu.h"
 #include "engine/translator/pace.h"
 #include "engine/translator/packet_file.h"
 #include "engine/translator/path.h"
@@ -22,6 +23,7 @@ struct transcoder_shared {
     struct fragments *fragments;
     struct ways *ways;
     struct callers *callers; /* NULL: stacks are not unwound */
+    struct off_cpu *off_cpu; /* NULL: it is not known when threads were not running */
 };
 
 struct transcoder {
@@ -38,6 +40,9 @@ struct transcoder {
     double
         pace_scale; /* up to the time that is reached: ticks for each that is expected; 0: unknown */
     uint64_t reaches;       /* instructions that have run then */
+    uint64_t reached;       /* that time, ticks */
+    struct array pauses;    /* of struct pause: up to that time, in order */
+    size_t next_pause;      /* the first of them that the steps have not come to */
     struct moments moments; /* with the instruction clock */
     struct call_stack calls;
     struct pt_call *call_ring;

@@ -127,10 +127,23 @@ static void begin_stream(struct transcoding *transcoding, struct stream *stream,
     *stream = (struct stream){.state = STREAM_FAILED, .slot = slot};
 }
 
+/* A thread that has not ended may not be running now, and for long. */
+static void keep_rest_off_cpu(const struct transcoder *transcoder)
+{
+    const struct transcoder_shared *shared = transcoder->shared;
+    const struct tr_slot *slot = transcoder->slot;
+    uint32_t ended = atomic_load(&slot->ended);
+    uint64_t end = atomic_load(&shared->arena->control->frozen_at);
+    if (shared->off_cpu && transcoder->timeline.logged > 0 && end > 0 &&
+        (ended == TR_SLOT_RUNS || ended == TR_SLOT_LET_GO))
+        off_cpu_keep_rest(shared->off_cpu, slot->pid, slot->tid, transcoder->timeline.logged, end);
+}
+
 static void end_stream(struct stream *stream)
 {
     struct transcoder *transcoder = stream->transcoder;
     transcoder_finish(transcoder);
+    keep_rest_off_cpu(transcoder);
     if (transcoder->damage.code != ERROR_NONE)
         log_warning("%s. What it stands for is missing from the recording.",
                     transcoder->damage.text);
@@ -325,6 +338,12 @@ static void pause_for(unsigned milliseconds)
     nanosleep(&pause, NULL);
 }
 
+static void read_off_cpu(struct transcoding *transcoding)
+{
+    if (transcoding->shared.off_cpu)
+        off_cpu_read(transcoding->shared.off_cpu);
+}
+
 /* Rings hold some ten milliseconds of the fastest programs at least. */
 static void *drain(void *argument)
 {
@@ -333,8 +352,10 @@ static void *drain(void *argument)
     for (unsigned round = 1; !atomic_load(&transcoding->ends); round++) {
         if (!drain_all(transcoding))
             pause_for(PAUSE);
-        if (round % ROUNDS == 0)
-            reclaim(transcoding);
+        if (round % ROUNDS != 0)
+            continue;
+        read_off_cpu(transcoding);
+        reclaim(transcoding);
     }
     return NULL;
 }
@@ -344,6 +365,7 @@ static void *watch_ends(void *argument)
     enum { PAUSE = 20 };
     struct transcoding *transcoding = argument;
     while (!atomic_load(&transcoding->ends)) {
+        read_off_cpu(transcoding);
         reclaim(transcoding);
         pause_for(PAUSE);
     }
@@ -362,7 +384,7 @@ static void start_thread(struct transcoding *transcoding)
 }
 
 struct transcoding *transcoding_begin(struct translator_arena *arena, const char *directory,
-                                      struct error *error)
+                                      struct off_cpu *off_cpu, struct error *error)
 {
     struct transcoding *transcoding = memory_allocate_zeroed(sizeof *transcoding);
     transcoding->arena = arena;
@@ -372,11 +394,12 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
         .folder = transcoding->folder,
         .fragments = fragments_open(arena),
         .ways = ways_open(),
+        .off_cpu = off_cpu,
     };
     transcoding->streams =
         memory_allocate_zeroed(arena->geometry.slot_count * sizeof *transcoding->streams);
     snapshot_times_init(&transcoding->snapshots);
-    if (!is_streaming(arena) && !arena->options.follow && !arena->options.multi_thread)
+    if (!is_streaming(arena) && !arena->options.follow && !arena->options.multi_thread && !off_cpu)
         return transcoding;
     start_thread(transcoding);
     if (transcoding->has_thread)
@@ -431,6 +454,11 @@ uint64_t transcoding_time_of(void *context, const struct logged_record *record)
     if (record->serial < transcoding->arena->geometry.slot_count)
         moments = moments_of(&transcoding->streams[record->serial]);
     return moments ? moments_convert(moments, record->time) : 0;
+}
+
+struct off_cpu *transcoding_off_cpu(const struct transcoding *transcoding)
+{
+    return transcoding->shared.off_cpu;
 }
 
 static void close_stream(struct stream *stream)

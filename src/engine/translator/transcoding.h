@@ -10,13 +10,14 @@
 
 #include "engine/translator/arena.h"
 #include "engine/translator/callers.h"
+#include "engine/translator/off_cpu.h"
 
 struct transcoding;
 
-/* `directory` and `arena` are borrowed until transcoding_close. Goes on with what a killed recorder has
- * done already. NULL on error. */
+/* `directory`, `arena` and `off_cpu` (NULL: not known) are borrowed until transcoding_close. Goes on with what a killed
+ * recorder has done already. NULL on error. */
 struct transcoding *transcoding_begin(struct translator_arena *arena, const char *directory,
-                                      struct error *error);
+                                      struct off_cpu *off_cpu, struct error *error);
 
 /* The recording is frozen and quiet (translator_arena_settle). Transcodes what is left. Damage in the arena is
  * warned of; false: a packet file could not be made. */
@@ -26,6 +27,9 @@ bool transcoding_finish(struct transcoding *transcoding, struct callers *callers
 /* With the instruction clock, after transcoding_finish: when a sideband record was, by that clock. `context` is the
  * transcoding. */
 uint64_t transcoding_time_of(void *context, const struct logged_record *record);
+
+/* As given to transcoding_begin. */
+struct off_cpu *transcoding_off_cpu(const struct transcoding *transcoding);
 
 void transcoding_close(struct transcoding *transcoding);
 

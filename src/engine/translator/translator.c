@@ -86,6 +86,7 @@ struct recording {
     const char *directory;
     struct recording_clock clock;
     struct translator_arena arena;
+    struct off_cpu *off_cpu; /* NULL: it is not known when threads are not running */
     struct runtime_image image;
     struct session session;
     struct signals signals;
@@ -194,6 +195,32 @@ static struct injection injection_of(struct recording *recording)
     return injection;
 }
 
+/* ---- when threads are not running ---- */
+
+static void report_unknown_off_cpu(const struct error *why)
+{
+    log_status("Time in which threads were not running will count as theirs: %s", why->text);
+}
+
+static void open_off_cpu(struct recording *recording)
+{
+    struct error why;
+    if (recording->wanted->clock == RECORD_CLOCK_INSTRUCTIONS)
+        return;
+    char *folder = memory_format("%s/translator", recording->directory);
+    recording->off_cpu = off_cpu_open(&recording->arena, folder, &kernel_real, &why);
+    free(folder);
+    if (!recording->off_cpu)
+        report_unknown_off_cpu(&why);
+}
+
+static void watch_off_cpu(struct recording *recording, pid_t pid)
+{
+    struct error why;
+    if (recording->off_cpu && !off_cpu_watch(recording->off_cpu, (uint32_t)pid, &why))
+        report_unknown_off_cpu(&why);
+}
+
 /* The program runs when this returns true. */
 static bool start(struct recording *recording, struct child *child, struct error *error)
 {
@@ -209,6 +236,7 @@ static bool start(struct recording *recording, struct child *child, struct error
         !exec_stop_reach(&held, error))
         return false;
     *child = held.child;
+    watch_off_cpu(recording, child->pid);
     injection.start.pid = (uint32_t)child->pid;
     if (inject_watched(child->pid, &injection, &reason))
         return true;
@@ -282,6 +310,8 @@ static void let_go(struct recording *recording)
 static bool take_all_over(struct recording *recording, struct error *error)
 {
     const struct record_options *wanted = recording->wanted;
+    for (size_t i = 0; i < wanted->pid_count; i++)
+        watch_off_cpu(recording, wanted->pids[i]);
     for (size_t i = 0; i < wanted->pid_count; i++)
         if (!attacher_take_over(&recording->attacher, wanted->pids[i], error))
             return false;
@@ -397,7 +427,7 @@ static bool run_and_finish(struct recording *recording, struct record_result *re
                            struct error *error)
 {
     struct transcoding *transcoding =
-        transcoding_begin(&recording->arena, recording->directory, error);
+        transcoding_begin(&recording->arena, recording->directory, recording->off_cpu, error);
     if (!transcoding)
         return false;
     bool attaches = recording->wanted->pid_count > 0;
@@ -443,7 +473,9 @@ static bool record_into(struct recording *recording, struct record_result *resul
         make_options(recording->wanted, &recording->clock, free_space(recording->directory));
     if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
         return false;
+    open_off_cpu(recording);
     bool ok = record_with_arena(recording, result, error);
+    off_cpu_close(recording->off_cpu);
     translator_arena_close(&recording->arena);
     if (ok)
         translator_arena_remove(recording->directory);
@@ -511,7 +543,7 @@ static bool salvage_arena(const char *directory, struct translator_arena *arena,
     static char *const unknown_command[] = {"magic-trace", NULL};
     char *const *command_line = session.command ? (char *const *)session.command : unknown_command;
     translator_arena_freeze(arena);
-    struct transcoding *transcoding = transcoding_begin(arena, directory, error);
+    struct transcoding *transcoding = transcoding_begin(arena, directory, NULL, error);
     bool ok = transcoding &&
               finish(directory, arena, transcoding, &session, command_line, false, &result, error);
     session_free(&session);

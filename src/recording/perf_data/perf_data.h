@@ -22,7 +22,7 @@ struct pt_setup {
     uint32_t tsc_ctc_numerator, tsc_ctc_denominator; /* CPUID 0x15 EBX, EAX; 0 when unknown */
     uint32_t max_nonturbo_ratio;                     /* bus ratio of the TSC: TSC MHz / 100 */
     bool per_cpu;                                    /* AUX rings belong to CPUs, not to threads */
-    bool own_switches; /* per_cpu: only the traced threads record their switches; not read */
+    bool own_switches; /* only the traced threads record their switches; not read */
     bool snapshot;     /* rings were overwritten, only the end was kept */
     bool kernel;       /* the kernel was traced too */
     /* Address filters (perf record --filter) as perf writes them down, with addresses in files

@@ -36,9 +36,9 @@ static struct perf_event_attr attribute_of(const struct pt_setup *setup)
         .comm_exec = 1,
         .task = 1,
         .sample_id_all = 1,
-        .context_switch = setup->per_cpu,
+        .context_switch = setup->per_cpu || setup->own_switches,
     };
-    if (setup->per_cpu)
+    if (attribute.context_switch)
         attribute.sample_type |= PERF_SAMPLE_CPU;
     return attribute;
 }

@@ -247,13 +247,13 @@ bool raw_perf_data_write_sideband(struct raw_perf_data_writer *writer,
 
 /* ---- packets ---- */
 
+/* perf finds the thread of a ring by them, even where the ring is a thread's and there is no need: then it must not know. */
 static uint64_t context_switches_of(const struct raw_perf_data_writer *writer,
                                     const struct pt_setup *setup)
 {
-    for (size_t i = 0; i < writer->event_count; i++)
+    for (size_t i = 0; setup->per_cpu && i < writer->event_count; i++)
         if (writer->events[i].attribute.context_switch)
-            return setup->per_cpu && !setup->own_switches ? PT_CONTEXT_SWITCHES_CPU_WIDE
-                                                          : PT_CONTEXT_SWITCHES_OWN;
+            return !setup->own_switches ? PT_CONTEXT_SWITCHES_CPU_WIDE : PT_CONTEXT_SWITCHES_OWN;
     return PT_CONTEXT_SWITCHES_NONE;
 }
 

@@ -104,6 +104,7 @@ static void take_context_switch(const struct perf_event_header *header,
 {
     record->kind = SIDEBAND_CONTEXT_SWITCH;
     record->context_switch.out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+    record->context_switch.preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
     if (header->type == PERF_RECORD_SWITCH_CPU_WIDE) {
         record->context_switch.other_pid = cursor_take_u32(cursor);
         record->context_switch.other_tid = cursor_take_u32(cursor);

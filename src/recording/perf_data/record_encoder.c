@@ -138,6 +138,8 @@ static void add_lost(struct record_encoder *encoder, const struct sideband_recor
 static void add_context_switch(struct record_encoder *encoder, const struct sideband_record *record)
 {
     uint16_t misc = record->context_switch.out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
+    if (record->context_switch.preempted)
+        misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
     if (encoder->per_cpu) {
         record_begin(encoder, PERF_RECORD_SWITCH_CPU_WIDE, misc);
         add_u32(encoder, record->context_switch.other_pid);

@@ -189,6 +189,26 @@ static void spread_over_what_a_library_calls(void **state)
     free_found(&found);
 }
 
+/* A loop of two steps: neither step is the cause. With most of the time in one step, that is. */
+static void a_loop_of_steps_does_more(void **state)
+{
+    for (uint64_t read = 30; read <= 90; read += 60) {
+        struct context_tree tree = context_tree_new(SUBJECT);
+        ADD(&tree, CONTEXT_USUAL, {0, SUBJECT, 20}, {1, PARSE, 20}, {2, READ, 10}, {2, COPY, 10});
+        ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 80 + 2 * read}, {1, PARSE, 80 + 2 * read},
+            {2, READ, read}, {2, COPY, 20}, {2, READ, read}, {2, COPY, 20}, {2, LOG, 40});
+        struct found found = find_causes(tree, 5);
+        if (read == 30) {
+            assert_cause(&found, 0, CAUSE_MORE, PARSE, 120);
+            assert_int_equal(found.causes.count, 1);
+        } else {
+            const struct cause *first = array_at(&found.causes, 0);
+            assert_int_equal(context_tree_node(&found.tree, first->node)->group, READ);
+        }
+        free_found(&found);
+    }
+}
+
 static void a_short_list_has_a_rest(void **state)
 {
     struct context_tree tree = context_tree_new(SUBJECT);
@@ -259,6 +279,7 @@ int main(void)
         cmocka_unit_test(several_places_are_one_cause),
         cmocka_unit_test(what_is_saved_comes_last),
         cmocka_unit_test(spread_over_what_a_library_calls),
+        cmocka_unit_test(a_loop_of_steps_does_more),
         cmocka_unit_test(a_short_list_has_a_rest),
         cmocka_unit_test(causes_add_up),
     };

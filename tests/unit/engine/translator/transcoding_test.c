@@ -38,7 +38,8 @@ static void finish(struct made_arena *made, struct transcoding *transcoding,
 static struct transcoding *begin(struct made_arena *made)
 {
     struct error error;
-    struct transcoding *transcoding = transcoding_begin(&made->arena, made->directory, &error);
+    struct transcoding *transcoding =
+        transcoding_begin(&made->arena, made->directory, NULL, &error);
     if (!transcoding)
         fail_msg("%s", error.text);
     return transcoding;

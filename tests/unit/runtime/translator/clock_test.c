@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/clock_history.h"
 #include "runtime/translator/clock_state.h"
 #include "runtime/translator/system.h"
 
@@ -139,12 +140,12 @@ static void test_time_of_the_past(void **state)
     uint64_t standing = tr_time(&here->threads[0]);
     wait_ticks(1000);
     uint64_t within = tr_rdtsc();
-    assert_int_equal(tr_clock_convert(&here->process, within), standing);
+    assert_int_equal(tr_clock_convert(&here->control, within), standing);
     tr_clock_end_work(&here->threads[0]);
-    assert_int_equal(tr_clock_convert(&here->process, within), standing);
-    assert_true(tr_clock_convert(&here->process, before) <= time_before);
+    assert_int_equal(tr_clock_convert(&here->control, within), standing);
+    assert_true(tr_clock_convert(&here->control, before) <= time_before);
     uint64_t after = tr_rdtsc();
-    assert_int_equal(tr_clock_convert(&here->process, after),
+    assert_int_equal(tr_clock_convert(&here->control, after),
                      after - atomic_load(&here->control.clock));
 }
 

@@ -273,15 +273,33 @@ static void test_page_that_is_written_often(void **state)
 static void test_write_by_another_thread(void **state)
 {
     struct tr_thread *thread = stand_in_begin();
-    uint8_t *data = map(1, PROT_READ);
-    assert_false(tr_code_written(thread, (uint64_t)data, 0));
-    /* Two threads fault at the same time: the second one finds the page writable. */
+    struct tr_thread other = {.process = thread->process};
+    /* Two threads fault at the same time: the second one finds the page writable. Its next fault is its own. */
     uint8_t *code = map(1, RWX);
     translate(thread, code);
     assert_true(tr_code_written(thread, (uint64_t)code + 8, 0));
-    assert_true(tr_code_written(thread, (uint64_t)code + 9, 0));
+    assert_true(tr_code_written(&other, (uint64_t)code + 9, 0));
+    assert_false(tr_code_written(&other, (uint64_t)code + 9, 0));
     unmap(thread, code, 1);
-    unmap(thread, data, 1);
+}
+
+/* Whatever gives protection back while a fault is on its way: it is the program's own when it comes again. */
+static void test_fault_that_comes_late(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    uint8_t *code = map(1, RWX), *data = map(1, PROT_READ);
+    tr_code_written(thread, (uint64_t)data, 0);
+    assert_false(tr_code_written(thread, (uint64_t)data, 0));
+    translate(thread, code);
+    tr_code_changed(thread, (uint64_t)code, (uint64_t)code + PAGE); /* as madvise does */
+    assert_true(tr_code_written(thread, (uint64_t)code, 0));
+    assert_false(tr_code_written(thread, (uint64_t)code, 0));
+    translate(thread, code);
+    tr_code_unprotect(thread, 0, UINT64_MAX);
+    assert_true(tr_code_written(thread, (uint64_t)code, 0));
+    assert_false(tr_code_written(thread, (uint64_t)code, 0));
+    unmap(thread, code, 1);
+    munmap(data, PAGE);
 }
 
 static void test_write_by_the_kernel(void **state)
@@ -318,10 +336,12 @@ static void test_protection_goes_when_tracing_ends(void **state)
     for (unsigned i = 0; i < 4; i++)
         translate(thread, code + i * PAGE);
     change_protection(thread, code + 2 * PAGE, 1, PROT_WRITE | PROT_EXEC);
-    tr_code_let_go(thread);
+    tr_code_let_go(thread, true);
     for (unsigned i = 0; i < 4; i++)
         code[i * PAGE] = 1;
-    assert_false(stand_in_invalidated((uint64_t)code, (uint64_t)code + 1));
+    assert_true(stand_in_invalidated((uint64_t)code, (uint64_t)code + 4 * PAGE));
+    assert_int_equal(translate(thread, code), TR_CODE_CHANGING);
+    code[0] = 2;
     unmap(thread, code, 4);
 }
 
@@ -492,6 +512,7 @@ int main(void)
         cmocka_unit_test_teardown(test_write_after_the_maps_were_read_again, end),
         cmocka_unit_test_teardown(test_page_that_is_written_often, end),
         cmocka_unit_test_teardown(test_write_by_another_thread, end),
+        cmocka_unit_test_teardown(test_fault_that_comes_late, end),
         cmocka_unit_test_teardown(test_write_by_the_kernel, end),
         cmocka_unit_test_teardown(test_stack_is_not_protected, end),
         cmocka_unit_test_teardown(test_protection_goes_when_tracing_ends, end),

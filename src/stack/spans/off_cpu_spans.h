@@ -1,0 +1,23 @@
+/* Draws "[not running]" in what a thread does while it is on no processor, like a system call: from
+ * the recording's context switches.
+ *
+ * It is the innermost span of its thread. Where something of the thread falls within, which
+ * an estimated time can cause, it is interrupted there. The time between two switches of which a
+ * record is missing counts as running. Called by timeline_spans.c.
+ */
+#ifndef MAGIC_TRACE_STACK_SPANS_OFF_CPU_SPANS_H
+#define MAGIC_TRACE_STACK_SPANS_OFF_CPU_SPANS_H
+
+#include "decode/flow.h"
+#include "stack/spans/span.h"
+#include "stack/spans/span_functions.h"
+
+#define OFF_CPU_NAME "[not running]"
+
+/* Wraps `source`, whose time 0 is `origin` of the records' clock; close() closes both. `records` are by time, and
+ * needed only during the call; `functions` must outlive the source. Returns `source` itself if there are no switches of its threads. */
+struct span_source *off_cpu_spans(struct span_source *source, const struct sideband_record *records,
+                                  size_t record_count, struct nanoseconds origin,
+                                  struct span_functions *functions);
+
+#endif

@@ -1,0 +1,78 @@
+"""When threads are not running: from the kernel's context switches to the trace."""
+import shutil
+
+import harness
+
+UNKNOWN = "will count as theirs"  # said when the kernel does not record them
+SLEEP_NS = 20e6  # of tests/programs/off_cpu.c, which sleeps so long four times in each thread
+SWITCH_NS = 50e3  # by how much a switch may be off: two clocks, and the kernel's own work
+
+
+def overlap(left, right):
+    """How long intervals of both lists, ascending, are at the same time."""
+    total, i, j = 0, 0, 0
+    while i < len(left) and j < len(right):
+        total += max(0, min(left[i][1], right[j][1]) - max(left[i][0], right[j][0]))
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+    return total
+
+
+def running(spans):
+    """The times in which a thread ran, from its first `compute` to its last."""
+    calls = [span for span in spans if span.name == "compute"]
+    at, end, times = calls[0].begin, calls[-1].end, []
+    for off in sorted((span.begin, span.end) for span in spans if span.name == "[not running]"):
+        if off[1] <= at or off[0] >= end:
+            continue
+        times.append((at, max(at, off[0])))
+        at = off[1]
+    return times + [(at, end)]
+
+
+class OffCpu(harness.TestCase):
+    def traced(self, *options):
+        traced = self.trace([harness.compile_program("off_cpu")], "-engine", "translator", "-multi-thread", *options)
+        if UNKNOWN in traced.messages:
+            self.skipTest("the kernel does not record context switches here")
+        self.assert_no_gaps(traced)
+        spans = self.span_list(traced.trace)
+        threads = {tid: [span for span in spans if span.tid == tid] for tid in {span.tid for span in spans}}
+        return traced, [spans for spans in threads.values() if any(span.name == "compute" for span in spans)]
+
+    def assert_times(self, traced, threads):
+        self.judge_trace(traced.trace)
+        self.assertEqual(len(threads), 2)
+        switches = sum(span.name == "[not running]" for spans in threads for span in spans)
+        self.assertGreaterEqual(switches, 8)
+        # One processor runs one thread: without the switches both would compute all the time.
+        both = overlap(running(threads[0]), running(threads[1]))
+        self.assertLess(both, switches * SWITCH_NS)
+        for spans in threads:
+            off = [span for span in spans if span.name == "[not running]"]
+            for doze in (span for span in spans if span.name == "doze"):
+                slept = sum(span.end - span.begin for span in off if doze.begin <= span.begin and span.end <= doze.end)
+                self.assertGreater(slept, SLEEP_NS - SWITCH_NS)
+
+    def test_one_processor(self):
+        """two threads on one processor never run at the same time; who sleeps does not run; other judges read the switches"""
+        traced, threads = self.traced("-full-execution")
+        self.assert_times(traced, threads)
+        self.judge_recording(traced)
+        if shutil.which("perf"):
+            listed = harness.run(["perf", "script", "--show-switch-events", "--itrace=", "-i",
+                                  traced.directory / "perf.data"]).stdout
+            self.assertEqual(listed.count(b"PERF_RECORD_SWITCH OUT"), listed.count(b"PERF_RECORD_SWITCH IN"))
+            self.assertGreaterEqual(listed.count(b"PERF_RECORD_SWITCH OUT"), 8)
+
+    def test_snapshot(self):
+        """the same of a ring that keeps the end"""
+        traced, threads = self.traced("-snapshot-size", "64M")
+        self.assert_times(traced, threads)
+
+    def test_instructions(self):
+        """-clock instructions, where no time passes: no switches, two recordings are the same"""
+        traced = self.trace([harness.compile_program("off_cpu")], "-engine", "translator", "-clock", "instructions")
+        self.assertNotIn("[not running]", self.spans(traced.trace))
