@@ -6,6 +6,7 @@ import { FunctionNames } from './function_names.js';
 import { makePanels } from './panels/panels.js';
 import { makeSplitter } from './splitter.js';
 import { makeTimeline } from './timeline/timeline.js';
+import { openAtHit } from './panels/marks.js';
 import { keepStateInUrl } from './url_state.js';
 import { ViewState } from './view_state.js';
 
@@ -78,6 +79,7 @@ async function start() {
   if (notices.length > 0) notice(notices.join(' '));
 
   const state = new ViewState(info.duration);
+  const isLinked = window.location.hash !== '';
   keepStateInUrl(state, window);
   applyTheme(state);
   const names = new FunctionNames(functions, state);
@@ -87,6 +89,7 @@ async function start() {
   );
   makeSplitter(part('splitter'), part('panel'), state);
   makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions, names });
+  if (!isLinked) await openAtHit(source, state, info);
   /** @type {any} */ (window).magicTrace = { source, state, info, timeline };
 }
 

@@ -102,6 +102,7 @@ static struct array rows_of(struct function_report *report)
             .calls = found->calls,
             .total = found->total,
             .self = found->self,
+            .off_cpu = found->off_cpu,
             .whole = found->whole,
             .min = found->min,
             .median = report->quantiles[i].median,
@@ -141,6 +142,7 @@ static bool find_facts(const struct function_report *report, struct report_facts
     for (size_t i = 0; i < report->found.count; i++) {
         const struct function_row *row = array_at(&report->found, i);
         facts->calls += row->calls;
+        facts->has_off_cpu |= row->off_cpu > 0;
         facts->start_inferred += row->start_not_seen;
         facts->end_inferred += row->end_not_seen;
         facts->still_open += row->still_open;

@@ -5,10 +5,12 @@
 #include "image/build_id_cache.h"
 #include "image/debuginfod.h"
 #include "image/image_search.h"
+#include "process/vdso.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <uthash.h>
 
 /* The same path with another inode is another file. */
@@ -177,6 +179,25 @@ static bool open_by_build_id(struct file_table *table, struct image_file *file,
                                 open_file(table, file, fetch_file(table, file, wanted), wanted));
 }
 
+/* A recording that came without its folder has no copy of the kernel's [vdso]: this machine's is as
+ * good where build ids say so, or, as to perf, where none is known and it is as large. */
+static bool open_own_vdso(struct file_table *table, struct image_file *file,
+                          const struct sideband_record *record, const struct build_id *wanted)
+{
+    int descriptor = strcmp(file->path, "[vdso]") == 0 ? vdso_copy(record->mapping.length) : -1;
+    if (descriptor < 0)
+        return false;
+    bool opened = open_file(table, file, memory_format("/proc/self/fd/%d", descriptor),
+                            wanted->size > 0 ? wanted : NULL);
+    if (!opened)
+        close(descriptor);
+    else
+        file->memory = descriptor;
+    if (opened && wanted->size == 0)
+        log_status("The recording lacks the code of [vdso]: this machine's is taken.");
+    return opened;
+}
+
 /* Memory that was dumped from its beginning on and is an object by itself: the kernel's [vdso],
  * which has symbols like any other. */
 static bool is_dumped_object(const struct image_file *file)
@@ -207,8 +228,10 @@ static void locate_file(struct file_table *table, struct image_file *file,
         right = image_file_open(file, table->arena, NULL);
     }
     if (!right)
-        right = open_by_build_id(table, file, &wanted);
-    if (right && wanted.size == 0 && !location.bundled && was_replaced(table, file, inode))
+        right =
+            open_by_build_id(table, file, &wanted) || open_own_vdso(table, file, record, &wanted);
+    if (right && wanted.size == 0 && !location.bundled && !file->memory &&
+        was_replaced(table, file, inode))
         report_file(&table->replaced, file->path);
     if (!right && open_file(table, file, location.path, NULL))
         report_file(&table->replaced, file->path);

@@ -3,6 +3,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int compare_segments(const void *left, const void *right)
 {
@@ -165,6 +166,8 @@ void image_file_close(struct image_file *file)
 {
     if (!file->jit)
         file_unmap(&file->view);
+    if (file->memory)
+        close(file->memory);
 }
 
 bool image_file_address(const struct image_file *file, uint64_t file_offset, uint64_t *address)

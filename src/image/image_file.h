@@ -36,6 +36,7 @@ struct image_file {
     const char *path;         /* as recorded */
     const char *local_path;   /* where its bytes are now; NULL when missing */
     struct file_view view;    /* empty when missing */
+    int memory;               /* the descriptor of the file in memory at local_path; 0: none */
     bool elf;                 /* a valid ELF64 x86-64 object; segments are filled */
     bool program;             /* an object that is a program by itself, not a library */
     struct build_id build_id; /* as the object says */

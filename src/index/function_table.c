@@ -4,13 +4,16 @@
 #include "index/open_groups.h"
 #include "index/scan_parts.h"
 #include "index/span_scan.h"
+#include "stack/spans/off_cpu_spans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct table {
     const struct trace_index *index;
     struct index_range range;
     struct function_row *rows; /* by group; owned */
+    uint32_t off_cpu;          /* group, or NO_GROUP */
 };
 
 /* What one thread has found. */
@@ -18,6 +21,9 @@ struct table_part {
     const struct table *table;
     struct function_row *rows; /* by group; owned */
     struct open_groups open;
+    uint64_t
+        *counted; /* by group: the number of the last time off a processor that it got; owned */
+    uint64_t off_cpu_count;
 };
 
 static struct function_row *new_rows(const struct trace_index *index)
@@ -63,6 +69,19 @@ static void count_call(struct function_row *row, const struct index_span *span, 
     row->whole++;
 }
 
+/* All that is active was not running, recursive or not. */
+static void add_off_cpu(struct table_part *part, uint64_t time)
+{
+    part->off_cpu_count++;
+    for (uint32_t i = 0; i < part->open.depth; i++) {
+        uint32_t group = part->open.path[i];
+        if (group == NO_GROUP || part->counted[group] == part->off_cpu_count)
+            continue;
+        part->counted[group] = part->off_cpu_count;
+        part->rows[group].off_cpu += time;
+    }
+}
+
 static void add_span(struct table_part *part, const struct scan_part *scanned,
                      const struct index_span *span)
 {
@@ -78,6 +97,8 @@ static void add_span(struct table_part *part, const struct scan_part *scanned,
         part->rows[caller].self -= time;
     if (is_outermost)
         row->total += time;
+    if (group == part->table->off_cpu)
+        add_off_cpu(part, time);
     if (part_counts(scanned, span))
         count_call(row, span, scanned->track, part->table->range);
 }
@@ -101,6 +122,8 @@ static void *begin_part(void *context)
     part->table = table;
     part->rows = new_rows(table->index);
     part->open = open_groups_new(table->index->facts.functions);
+    part->counted =
+        memory_allocate_zeroed(((size_t)table->index->facts.functions + 1) * sizeof *part->counted);
     return part;
 }
 
@@ -109,6 +132,7 @@ static void add_row(struct function_row *row, const struct function_row *other)
     row->calls += other->calls;
     row->total += other->total;
     row->self += other->self;
+    row->off_cpu += other->off_cpu;
     if (other->whole > 0 && (row->whole == 0 || other->min < row->min))
         row->min = other->min;
     if (other->whole > 0)
@@ -128,14 +152,28 @@ static void end_part(void *context, void *state)
     for (uint32_t i = 0; i < table->index->facts.functions; i++)
         add_row(&table->rows[i], &part->rows[i]);
     free(part->rows);
+    free(part->counted);
     open_groups_free(&part->open);
     free(part);
+}
+
+uint32_t index_off_cpu_group(const struct trace_index *index)
+{
+    for (uint32_t i = 0; i < index->facts.functions; i++) {
+        const struct index_function function = trace_index_function(index, i);
+        if (function.colour == INDEX_SPECIAL && strcmp(function.name, OFF_CPU_NAME) == 0)
+            return index_group_of(index, i);
+    }
+    return NO_GROUP;
 }
 
 bool index_function_table(const struct trace_index *index, struct index_tracks tracks,
                           struct index_range range, struct array *rows, struct error *error)
 {
-    struct table table = {.index = index, .range = range, .rows = new_rows(index)};
+    struct table table = {.index = index,
+                          .range = range,
+                          .rows = new_rows(index),
+                          .off_cpu = index_off_cpu_group(index)};
     const struct part_scanner scanner = {&table, begin_part, scan_part, end_part};
     bool ok = scan_parts(index, tracks, range, &scanner, error);
     for (uint32_t i = 0; ok && i < index->facts.functions; i++) {

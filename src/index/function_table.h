@@ -12,6 +12,7 @@
 struct function_row {
     uint32_t group;
     uint64_t calls, total, self;
+    uint64_t off_cpu;              /* of `total`: not running */
     uint64_t whole, min, max, sum; /* of whole calls; mean is sum / whole */
     struct call_place longest; /* the first of those that last `max`; if there are whole calls */
     /* Calls that are not whole, by the reason; one may have several. */
@@ -21,6 +22,9 @@ struct function_row {
 /* Appends struct function_row, of every group that is called in the range, by id. */
 bool index_function_table(const struct trace_index *index, struct index_tracks tracks,
                           struct index_range range, struct array *rows, struct error *error);
+
+/* The group of the times in which threads were not running; NO_GROUP: there is none. */
+uint32_t index_off_cpu_group(const struct trace_index *index);
 
 enum { CALL_BINS = 256 }; /* 4 for each power of two: bin_first() gives where each begins */
 uint64_t call_bin_first(unsigned bin);

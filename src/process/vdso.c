@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Where it lies in our own memory; false when it does not. */
@@ -35,4 +36,18 @@ void vdso_keep(const char *directory)
     }
     free(path);
     free(folder);
+}
+
+int vdso_copy(uint64_t size)
+{
+    unsigned long start, end;
+    if (!find(&start, &end) || end - start != size)
+        return -1;
+    int descriptor = memfd_create("[vdso]", MFD_CLOEXEC);
+    if (descriptor >= 0 &&
+        !file_write_all(descriptor, (const void *)start, size, "the copy of the vDSO", NULL)) {
+        close(descriptor);
+        descriptor = -1;
+    }
+    return descriptor;
 }

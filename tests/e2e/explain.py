@@ -50,7 +50,7 @@ class Explain(harness.TestCase):
     def assert_named(self, cause, reason):
         names = [name.split("(")[0] for name in cause["path"]]
         self.assertIn(reason, names, cause)
-        self.assertGreater(cause["share"], 40, cause)
+        self.assertGreater(cause["share"], 33, cause)
 
     def assert_shown(self, cause):
         """The command that the explanation gives shows the function."""

@@ -19,6 +19,16 @@ int library_run(int steps)
 }
 """
 VERSIONS = 4
+CLOCK = """
+#include <time.h>
+int main(void)
+{
+    struct timespec time;
+    for (int i = 0; i < 30; i++)
+        clock_gettime(CLOCK_MONOTONIC, &time);
+    return 0;
+}
+"""
 
 
 class Images(harness.TestCase):
@@ -43,6 +53,19 @@ class Images(harness.TestCase):
         again = self.magic_trace("decode", moved, "-o", self.folder / "again.fxt")
         self.assertNotIn(b"gap", again.stderr)
         self.assert_counts(traced, harness.counts_in(traced.stdout), self.spans(self.folder / "again.fxt"))
+
+    def test_lone_perf_data(self):
+        """a perf.data without its folder: the code of the kernel's [vdso] is this machine's, which is said"""
+        source = self.folder / "clock.c"
+        source.write_text(CLOCK)
+        subprocess.run(["gcc", "-O1", "-g", "-o", "clock", source.name], cwd=self.folder, check=True)
+        traced = self.trace([self.folder / "clock"], "-full-execution")
+        lone = self.folder / "perf.data"
+        shutil.copy(traced.directory / "perf.data", lone)
+        finished = self.magic_trace("decode", lone, "-o", self.folder / "lone.fxt")
+        self.assertNotIn(b"gap", finished.stderr)
+        self.assertIn(b"lacks the code of [vdso]", finished.stderr)
+        self.assertEqual(self.spans(self.folder / "lone.fxt"), self.spans(traced.trace))
 
     def test_deleted_program(self):
         """a program that deletes itself, and a copy of it that lives in memory alone"""

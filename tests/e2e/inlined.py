@@ -50,6 +50,8 @@ fn main() {
 """
 OPTIONS = ("-engine", "translator", "-full-execution")
 INLINED = ("mix", "step", "square_of", "digits")
+# gcc 14 moves an invariant of the loop in `digits` to the beginning of its caller, where it is still code of `digits`.
+HOISTED = (0, 1)
 COUNTED = ("walk", "look_up", "squares", *INLINED)
 
 
@@ -113,7 +115,9 @@ class Inlined(harness.TestCase):
         called = self.counts_of("called", "gcc", "-fno-inline")
         self.assertEqual(called["square_of"], 600)
         self.assertGreater(called["mix"], 300)
-        self.assertEqual(self.counts_of("by_gcc", "gcc"), called)
+        by_gcc = self.counts_of("by_gcc", "gcc")
+        self.assertIn(by_gcc.pop("digits") - called.pop("digits"), HOISTED)
+        self.assertEqual(by_gcc, called)
 
     def test_distinguished(self):
         """the category is "inlined", reports say [inlined]; physical functions have neither"""
@@ -182,4 +186,5 @@ class Inlined(harness.TestCase):
         """every call of 20,000"""
         program = self.compile("program", "gcc", "-O2", "-g")
         spans = self.spans(self.trace([program, "20000"], *OPTIONS).trace)
-        self.assertEqual([spans[name] for name in ("square_of", "digits", "step")], [40000, 20000, 20000])
+        self.assertEqual([spans[name] for name in ("square_of", "step")], [40000, 20000])
+        self.assertIn(spans["digits"] - 20000, HOISTED)

@@ -241,6 +241,9 @@ class Programs(PerfDecoder):
 
     def test_older_perf(self):
         """a perf that knows no filters prints text, of which the same calls are made"""
+        version = re.search(rb"(\d+)\.(\d+)", harness.run(["perf", "--version"]).stdout)
+        if version and (int(version[1]), int(version[2])) >= (6, 12):
+            self.skipTest("this perf takes code from debug files below --symfs: that older one does not")
         recording = self.record([harness.compile_program("longjmp")], "-full-execution")
         environment = self.fake_perf('case "$*" in *--list-dlfilters*|*--dlfilter*) exit 129;; esac\nexec $perf "$@"')
         trace, messages = self.decode("perf", recording, env=environment)

@@ -200,3 +200,23 @@ test('SQL: a query, its rows, the way to a call, a mistake, a link', { skip }, a
   await page.getByText(/^\d+\s+rows?$/).waitFor();
   assert.match(await text('.panel-sql table'), /leaf/);
 });
+
+test('a link outlives its server, and -at shows a moment or a call', { skip }, async () => {
+  await page.evaluate("window.magicTrace.state.setView({ from: 1000, to: 2000 }); window.magicTrace.state.setPanel('calls')");
+  await opened.until("location.hash.includes('view=1000-2000')");
+  const link = await page.evaluate('location.href');
+  for (const [place, check] of [
+    [link, "state.view.from === 1000 && state.view.to === 2000 && state.panel === 'calls'"],
+    [link.slice(link.indexOf('#')), 'state.view.from === 1000'],
+    ['leaf#7', "state.span !== null && document.querySelector('.panel-details h2').textContent === 'leaf'"],
+    ['15us', 'state.view.from === 5000 && state.view.to === 25000'],
+  ]) {
+    const again = await viewTrace(recorded.trace, ['-at', place]);
+    const shown = await openPage({ url: again.url });
+    await shown.until(`(({ state }) => ${check})(window.magicTrace)`);
+    await shown.close();
+    await again.close();
+  }
+  await assert.rejects(viewTrace(recorded.trace, ['-at', 'nobody']), /nobody/);
+  await assert.rejects(viewTrace(recorded.trace, ['-at', '#a=b c']), /no address/);
+});

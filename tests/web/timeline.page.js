@@ -441,3 +441,41 @@ test('names of functions are written short on demand, and none takes more than t
   await own.picture('names-short');
   await own.close();
 });
+
+test('a page that is enlarged to 200 % leaves room for tracks', async () => {
+  const enlarged = await openPage({ trace: makeTrace({ duration: DURATION }), width: 680, height: 400, scale: 2 });
+  await enlarged.until('window.magicTrace.timeline.isIdle && window.magicTrace.timeline.facts.missing === 0');
+  const height = await enlarged.page.evaluate("document.querySelector('canvas.tracks').getBoundingClientRect().height");
+  assert.ok(height >= 140, `${height} pixels of 400`);
+  const { left, top, x, y } = await enlarged.page.evaluate(`(({ timeline }) => {
+    const { left, top } = document.querySelector('.overlay').getBoundingClientRect();
+    return { left, top, ...timeline.pointOf(0, 0, 25e6) };
+  })(window.magicTrace)`);
+  await enlarged.page.mouse.click(left + x, top + y);
+  await enlarged.until('window.magicTrace.state.span?.depth === 0');
+  assert.ok((await enlarged.page.evaluate("document.querySelector('.track-tools input').offsetWidth")) > 60);
+  await enlarged.picture('timeline-200-percent');
+  await enlarged.close();
+});
+
+test('a snapshot opens at its hit, and Back shows the whole', async () => {
+  const trace = makeTrace({ duration: DURATION });
+  const end = trace.hits[1].end;
+  const { start } = trace.hits[1];
+  trace.hits = [trace.hits[1]];
+  const hits = trace.tracks[trace.tracks.length - 1];
+  Object.assign(hits, { spans: 1, columns: packSpans([{ depth: 0, start, end, function: 1 }]) });
+  const snapshot = await openPage({ trace });
+  const { page: own } = snapshot;
+  const { from, to } = await own.evaluate('magicTrace.state.view');
+  assert.ok(from < end && to > end && to - from < DURATION / 10, `${from} to ${to}`);
+  assert.deepEqual(await own.evaluate('magicTrace.state.span'), { track: trace.tracks.length - 1, depth: 0, start, end });
+  await snapshot.until("location.hash.includes('view=')");
+  await snapshot.picture('snapshot');
+  await own.keyboard.press('Alt+ArrowLeft');
+  await snapshot.until(`magicTrace.state.view.to - magicTrace.state.view.from === ${DURATION}`);
+  await snapshot.close();
+  const linked = await openPage({ trace, fragment: '#view=1000-2000' });
+  assert.equal(await linked.page.evaluate('magicTrace.state.view.from'), 1000, 'a link decides itself');
+  await linked.close();
+});

@@ -9,15 +9,15 @@ import path from 'node:path';
 export const BINARY = process.env.MAGIC_TRACE_BINARY ?? null;
 
 /**
- * @param {Buffer} content of the trace file
+ * @param {Buffer} content of the trace file @param {string[]} [options] of `view`
  * @returns {Promise<{url: string, close: () => Promise<void>}>}
  */
-export async function viewTrace(content) {
+export async function viewTrace(content, options = []) {
   if (BINARY === null) throw new Error('MAGIC_TRACE_BINARY names no program');
   const folder = mkdtempSync(path.join(tmpdir(), 'magic-trace-web-'));
   const trace = path.join(folder, 'trace.fxt');
   writeFileSync(trace, content);
-  const viewer = spawn(BINARY, ['view', '-no-browser', trace], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const viewer = spawn(BINARY, ['view', '-no-browser', ...options, trace], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise((resolve) => viewer.on('exit', resolve));
   let printed = '';
   /** @type {Promise<string>} */

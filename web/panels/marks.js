@@ -74,6 +74,25 @@ function showHit(state, place) {
   state.setSpan(place);
 }
 
+/** What is seen of a snapshot at first, in shares of the trace: this much before the hit, and a little after. */
+const BEFORE_HIT = 1 / 20;
+const AFTER_HIT = 1 / 100;
+
+/**
+ * A trace with one hit is a snapshot: what led up to the hit is what one wants to see first. Back shows the whole.
+ * @param {import('../data/source.js').DataSource} source @param {import('../view_state.js').ViewState} state
+ * @param {import('../data/source.js').TraceInfo} info
+ */
+export async function openAtHit(source, state, info) {
+  const count = info.tracks.reduce((sum, { kind, spans }) => sum + (kind === 'hits' ? spans : 0), 0);
+  if (count !== 1) return;
+  const { hits } = await source.marks({ from: 0, to: state.duration + 1 }, MOST);
+  if (hits.length !== 1) return;
+  const { track, start, end } = hits[0];
+  state.setView({ from: end - BEFORE_HIT * state.duration, to: end + AFTER_HIT * state.duration });
+  state.setSpan({ track, depth: 0, start, end });
+}
+
 /**
  * Hits overlap, so that of their spans some lie below others.
  * @param {import('../data/source.js').DataSource} source @param {Hit} hit @param {AbortSignal} signal

@@ -37,10 +37,11 @@ export function makePanels({ panel, toolbar }, { source, state, info, functions,
     chosen,
     walk: new CallWalk(source, state, chosen, functions),
   };
-  const panels = [makeDetailsPanel, makeCallsPanel, makeFunctionsPanel, makeFlamePanel, makeSourcePanel, makeMarksPanel, makeFlagsPanel];
-  if (info.counters.length > 0) panels.push(makeCountersPanel);
-  if (source.sql) panels.push(makeSqlPanel);
-  const tabs = makeTabs(state, panels.map((make) => make(context)));
+  const makers = [makeDetailsPanel, makeCallsPanel, makeFunctionsPanel, makeFlamePanel, makeSourcePanel, makeMarksPanel, makeFlagsPanel];
+  if (info.counters.length > 0) makers.push(makeCountersPanel);
+  if (source.sql) makers.push(makeSqlPanel);
+  const panels = makers.map((make) => make(context));
+  const tabs = makeTabs(state, panels);
   panel.append(makeSelectionBar(context), tabs.element);
 
   const search = new SearchBox(context);

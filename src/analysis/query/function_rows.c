@@ -22,6 +22,7 @@ enum function_column {
     FUNCTION_CALLS,
     FUNCTION_TOTAL,
     FUNCTION_SELF,
+    FUNCTION_ON_CPU,
     FUNCTION_WHOLE,
     FUNCTION_SUM,
     FUNCTION_MEAN,
@@ -43,6 +44,8 @@ static const struct table_column function_columns[] = {
     [FUNCTION_TOTAL] = {"total", "INTEGER",
                         "time in it and in what it called; recursive calls count once"},
     [FUNCTION_SELF] = {"self", "INTEGER", "time in itself"},
+    [FUNCTION_ON_CPU] = {"on_cpu", "INTEGER",
+                         "what of total its threads were running; NULL where that is not known"},
     [FUNCTION_WHOLE] = {"whole", "INTEGER",
                         "number of its calls whose beginning and end were seen; of these are:"},
     [FUNCTION_SUM] = {"sum", "INTEGER", "the sum of the durations"},
@@ -143,6 +146,10 @@ static void put_function(const struct table_trace *trace, const struct array *ro
         break;
     case FUNCTION_SELF:
         put_number(context, row->self);
+        break;
+    case FUNCTION_ON_CPU:
+        if (index_off_cpu_group(trace->index) != UINT32_MAX)
+            put_number(context, row->total - row->off_cpu);
         break;
     case FUNCTION_WHOLE:
         put_number(context, row->whole);

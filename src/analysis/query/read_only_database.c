@@ -277,6 +277,8 @@ int read_only_database_step(struct read_only_database *database, sqlite3_stmt *s
     else if (status == SQLITE_NOMEM)
         error_set(error, ERROR_UNSUPPORTED,
                   "the query needs more memory than queries get. Narrow it, or let it sum up less");
+    else if (database->refused) /* newer versions of SQLite notice some refusals only here */
+        refuse(database, error);
     else if (status == SQLITE_CORRUPT_VTAB)
         error_set(error, ERROR_FORMAT, "%s", message);
     else

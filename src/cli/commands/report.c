@@ -37,6 +37,7 @@ struct report_request {
     bool as_tree, as_folded, sorted; /* -tree, -folded, -sort were given */
     const char *longest;             /* the function whose longest calls are listed; or NULL */
     const char *why;                 /* the function or call that is explained; or NULL */
+    bool wall;                       /* of stacks: those of threads that were not running, too */
     bool json;
     size_t max_bytes; /* of JSON; 0: any size */
     struct span_filter_names filter;
@@ -52,7 +53,7 @@ static bool print_json(const struct report_request *request, struct span_source 
     case REPORT_FORM_TREE:
         return report_tree_json(source, &request->tree, max_bytes, stdout, error);
     case REPORT_FORM_FOLDED:
-        return report_stacks_json(source, max_bytes, stdout, error);
+        return report_stacks_json(source, request->wall, max_bytes, stdout, error);
     default:
         return report_table_json(source, &request->table, max_bytes, stdout, error);
     }
@@ -65,7 +66,7 @@ static bool print_text(const struct report_request *request, struct span_source 
     case REPORT_FORM_TREE:
         return report_tree(source, &request->tree, stdout, error);
     case REPORT_FORM_FOLDED:
-        return report_folded(source, stdout, error);
+        return report_folded(source, request->wall, stdout, error);
     default:
         return report_table(source, &request->table, stdout, error);
     }
@@ -232,8 +233,9 @@ static int take_source_root(const struct option_spec *option, const struct comma
 static bool sort_key_at(size_t index, struct option_value *value)
 {
     static const struct option_value keys[] = {
-        {"self", REPORT_SORT_SELF, "time in the function itself (default)", NULL},
-        {"total", REPORT_SORT_TOTAL, "callees included", NULL},
+        {"self", REPORT_SORT_SELF, "time in the function itself, running (default)", NULL},
+        {"on-cpu", REPORT_SORT_ON_CPU, "callees included, running", NULL},
+        {"total", REPORT_SORT_TOTAL, "callees and waiting included", NULL},
         {"count", REPORT_SORT_CALLS, "number of calls", NULL},
         {"median", REPORT_SORT_MEDIAN, "median of the calls seen whole", NULL},
         {"p99", REPORT_SORT_P99, "their 99th percentile", NULL},
@@ -350,6 +352,12 @@ static const struct option_spec report_options[] = {
      .manual = "Print stacks with the nanoseconds spent in each, one per line, for flame graphs.",
      .apply = option_set_flag,
      .field = offsetof(struct report_request, as_folded)},
+    {.name = "wall",
+     .help = "folded: with the time in which threads were not running",
+     .manual = "With -folded, show the time in which threads were not running, too. Without it "
+               "stacks show where processors were used.",
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, wall)},
     {.name = "json",
      .help = "print the report as JSON, with times in nanoseconds",
      .apply = option_set_flag,
@@ -389,9 +397,11 @@ static int check_request(const struct command *self, struct report_request *requ
         return command_usage_error(self, "-source-root goes with -source.");
     bool of_table = request->table.top || request->sorted || request->longest || request->why;
     bool of_tree = request->as_tree || tree->fold;
+    if (request->wall && !request->as_folded)
+        return command_usage_error(self, "-wall goes with -folded; the table has both times.");
     if (request->as_folded && (of_tree || of_table || has_window(tree)))
-        return command_usage_error(self,
-                                   "-folded goes with no other option than -filter and -json.");
+        return command_usage_error(
+            self, "-folded goes with no other option than -filter, -wall and -json.");
     if (of_tree && of_table)
         return command_usage_error(self, "-top, -sort, -longest and -why do not go with -tree.");
     if (of_table && (has_window(tree) || request->longest || request->why) &&

@@ -12,6 +12,17 @@ struct view_request {
 };
 
 static const struct option_spec view_options[] = {
+    {.name = "at",
+     .argument = "PLACE",
+     .help =
+         "show first a time (1.5ms), a call (parse#804), or what\nan address of an earlier view "
+         "showed",
+     .manual = "What the page shows first: a time since the beginning of the trace (`1.5ms`), a "
+               "call (`parse#804`, or `parse` for the first), or what an address of the page "
+               "showed, given whole or from its `#` on: so a link that was kept, or sent by "
+               "another user, outlives the server that it was made with.",
+     .apply = option_set_text,
+     .field = offsetof(struct serve_options, at)},
     {.name = "no-browser",
      .help = "only print the address, open no browser",
      .apply = option_set_flag,
@@ -69,6 +80,8 @@ static int check_request(const struct command *self, const struct view_request *
     if (serve->perfetto && serve->ui_folder)
         return command_usage_error(self, "-perfetto and -ui-dir are two ways of showing the trace: "
                                          "give one.");
+    if (serve->at && (serve->perfetto || serve->ui_folder))
+        return command_usage_error(self, "-at goes with our own page.");
     if (serve->no_inlined && (serve->perfetto || serve->ui_folder))
         return command_usage_error(self, "-no-inlined goes with our own page: for Perfetto's, "
                                          "write the trace by `magic-trace decode -no-inlined`.");

@@ -6,6 +6,7 @@
 #include "cli/options/shell_word.h"
 #include "cli/serve/interrupt_guard.h"
 #include "cli/serve/serve_loop.h"
+#include "cli/serve/view_place.h"
 #include "cli/serve/viewed_trace.h"
 #include "cli/span_input.h"
 #include "server/perfetto_site.h"
@@ -42,7 +43,7 @@ static void say_damage(const struct trace_index *index)
         log_warning("the trace is shown as far as it can be read. %s", damage);
 }
 
-static bool run_page(struct own_page *page, const struct serve_options *options,
+static bool run_page(struct own_page *page, const struct serve_options *options, const char *place,
                      struct serve_loop *loop, struct error *error)
 {
     const sigset_t ending = serve_loop_block_signals();
@@ -52,7 +53,7 @@ static bool run_page(struct own_page *page, const struct serve_options *options,
     api_open(&viewer->api, page->trace.index, page->trace.name, page->trace.file);
     viewer->web_folder = getenv("MAGIC_TRACE_WEB_DIR");
     const struct http_site site = viewer_site(viewer);
-    char *login_url = memory_format("%s/", loop->base);
+    char *login_url = memory_format("%s/%s%s", loop->base, place ? "#" : "", place ? place : "");
     bool ok = serve_loop_run(loop, &viewer->authentication, &site, login_url, !options->no_browser,
                              &ending, error);
     free(login_url);
@@ -73,10 +74,16 @@ static bool serve_page(const char *path, const struct serve_options *options, st
     struct serve_loop loop = {.descriptor = -1};
     bool ok = authentication_open(&page->viewer.authentication, options->listen, NULL, error) &&
               open_guarded(&page->trace, path, options, error);
+    char *place = NULL;
+    if (ok && options->at) {
+        place = view_place_fragment(page->trace.index, options->at, error);
+        ok = place;
+    }
     if (ok) {
         say_damage(page->trace.index);
-        ok = run_page(page, options, &loop, error);
+        ok = run_page(page, options, place, &loop, error);
     }
+    free(place);
     serve_loop_close(&loop);
     if (!loop.is_stuck)
         free_page(page);

@@ -13,6 +13,7 @@
 struct serve_options {
     const char *listen; /* an address of this machine; NULL: for this machine alone */
     uint16_t port;      /* 0: a free one */
+    const char *at;     /* what the page shows first (view_place.h); NULL: the page decides */
     bool no_browser;
     bool no_inlined;              /* without inlined functions; not of Perfetto's page */
     bool perfetto;                /* ui.perfetto.dev shows it */

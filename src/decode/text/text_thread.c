@@ -2,6 +2,8 @@
 
 #include "decode/text/text_error.h"
 
+#include <string.h>
+
 enum {
     /* The return address of syscall, sysenter and int n: all have 2 bytes. */
     SYSCALL_LENGTH = 2,
@@ -198,6 +200,17 @@ static uint64_t next_of(const struct text_thread *thread, const struct perf_text
     return kind == FLOW_SYSCALL ? record->from.address + SYSCALL_LENGTH : 0;
 }
 
+/* A slot of the linker's table jumps to where a function begins: that of another object, or the loader's which looks it up
+ * and then jumps there. */
+static bool leads_to_beginning(const struct perf_text_place *from)
+{
+    static const char slot[] = "@plt", loader[] = "/ld-linux";
+    const struct text_slice *symbol = &from->symbol, *object = &from->object;
+    size_t size = sizeof slot - 1;
+    return (symbol->size > size && memcmp(symbol->at + symbol->size - size, slot, size) == 0) ||
+           memmem(object->at, object->size, loader, sizeof loader - 1) != NULL;
+}
+
 static void emit_branch(struct text_thread *thread, const struct perf_text_record *record)
 {
     enum flow_kind kind = kind_of(thread, record);
@@ -217,9 +230,10 @@ static void emit_branch(struct text_thread *thread, const struct perf_text_recor
     else
         thread->current = text_code_locate(thread->code, &record->to);
     event.function = thread->current.function;
-    if (kind == FLOW_CALL)
+    bool leaves = kind == FLOW_JUMP && event.function != before;
+    if (kind == FLOW_CALL || (leaves && leads_to_beginning(&record->from)))
         text_code_note_call(thread->code, &thread->current);
-    if (kind != FLOW_JUMP || event.function != before)
+    if (kind != FLOW_JUMP || leaves)
         text_thread_emit(thread, &event);
 }
 

@@ -6,6 +6,7 @@
 #include "output/report/json_report.h"
 #include "output/report/report_events.h"
 #include "output/report/stack_sums.h"
+#include "stack/spans/off_cpu_spans.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,21 +90,27 @@ static void read_stacks(struct stack_sums *sums, struct report_events *events,
             stack_sums_read(sums, source, &event);
 }
 
-bool report_folded(struct span_source *source, FILE *stream, struct error *error)
+/* A thread is no stack. */
+static bool is_shown(const struct summed_stack *node, bool wall)
+{
+    return node->key.caller && node->self > 0 && (wall || !span_is_off_cpu(node->key.what));
+}
+
+bool report_folded(struct span_source *source, bool wall, FILE *stream, struct error *error)
 {
     struct stack_sums sums;
     struct report_events events;
     read_stacks(&sums, &events, source);
     struct array path = array_of(sizeof(const void *));
     for (const struct summed_stack *node = sums.nodes; node; node = node->hh.next)
-        if (node->key.caller && node->self > 0)
+        if (is_shown(node, wall))
             print_stack(node, &path, stream);
     array_free(&path);
     stack_sums_free(&sums);
     return report_events_finish(&events, stream, error);
 }
 
-bool report_stacks_json(struct span_source *source, size_t max_bytes, FILE *stream,
+bool report_stacks_json(struct span_source *source, bool wall, size_t max_bytes, FILE *stream,
                         struct error *error)
 {
     struct stack_sums sums;
@@ -116,7 +123,7 @@ bool report_stacks_json(struct span_source *source, size_t max_bytes, FILE *stre
                                       : "\"report\": \"stacks\", \"sampled\": false",
                       "stacks", max_bytes);
     for (const struct summed_stack *node = sums.nodes; node; node = node->hh.next)
-        if (node->key.caller && node->self > 0)
+        if (is_shown(node, wall))
             json_report_add(&report, json_of_stack(node, source->sampled, &path), node->self);
     json_report_end(&report);
     array_free(&path);

@@ -15,12 +15,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Reads `source` to its end. When the source fails half way, what came before is still printed and
+/* Reads `source` to its end. `wall`: with the time in which threads were not running. When the source fails half way, what came before is still printed and
  * the source's error returned. */
-bool report_folded(struct span_source *source, FILE *stream, struct error *error);
+bool report_folded(struct span_source *source, bool wall, FILE *stream, struct error *error);
 
 /* The same as JSON (json_report.h), at most `max_bytes` long, or of any size when that is 0. */
-bool report_stacks_json(struct span_source *source, size_t max_bytes, FILE *stream,
+bool report_stacks_json(struct span_source *source, bool wall, size_t max_bytes, FILE *stream,
                         struct error *error);
 
 #endif

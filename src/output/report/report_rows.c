@@ -4,6 +4,7 @@
 #include "output/duration.h"
 #include "output/report/json_report.h"
 #include "output/span_words.h"
+#include "stack/spans/off_cpu_spans.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ static const char NOT_WHOLE[] = "; what was seen counts in total and self, not i
 static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 {
     switch (sort) {
+    case REPORT_SORT_ON_CPU:
+        return row->total - row->off_cpu;
     case REPORT_SORT_TOTAL:
         return row->total;
     case REPORT_SORT_CALLS:
@@ -29,7 +32,7 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
     case REPORT_SORT_SELF:
         break;
     }
-    return row->self;
+    return span_is_off_cpu(row->function) ? 0 : row->self;
 }
 
 static int by_key(const void *a, const void *b)
@@ -57,18 +60,25 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Self times of the program's functions, and of what is none ("[syscall]"), which is mostly
- * waiting. */
+/* Self times of the program's functions, of what is none ("[syscall]"), which is mostly waiting where it
+ * is not known when threads were not running, and of that. */
 struct self_sums {
-    uint64_t program, special;
+    uint64_t program, special, off_cpu;
 };
+
+static uint64_t *sum_of(struct self_sums *sums, const struct span_function *function)
+{
+    if (span_is_off_cpu(function))
+        return &sums->off_cpu;
+    return function->special ? &sums->special : &sums->program;
+}
 
 static struct self_sums sum_up(const struct array *rows)
 {
     struct self_sums sums = {0};
     for (size_t i = 0; i < rows->count; i++) {
         const struct report_row *row = array_at(rows, i);
-        *(row->function->special ? &sums.special : &sums.program) += row->self;
+        *sum_of(&sums, row->function) += row->self;
     }
     return sums;
 }
@@ -90,6 +100,8 @@ static void print_head(const struct report_facts *facts, const struct self_sums 
     if (sums->special)
         fprintf(stream, ", outside of it (rows without self%%) %s",
                 duration_format(text, sums->special));
+    if (sums->off_cpu)
+        fprintf(stream, ", not running %s", duration_format(text, sums->off_cpu));
     fputc('\n', stream);
 }
 
@@ -177,17 +189,20 @@ static void print_quantiles(const struct report_row *row, bool known, FILE *stre
     fprintf(stream, "%9s  ", number);
 }
 
-static void print_row(const struct report_row *row, uint64_t program_self, bool sampled,
-                      FILE *stream)
+static void print_row(const struct report_row *row, const struct report_facts *facts,
+                      uint64_t program_self, FILE *stream)
 {
     char text[DURATION_TEXT_SIZE];
-    fprintf(stream, "%10" PRIu64 " %10s ", row->calls, duration_format(text, row->total));
+    fprintf(stream, "%10" PRIu64 " ", row->calls);
+    if (facts->has_off_cpu)
+        fprintf(stream, "%10s ", duration_format(text, row->total - row->off_cpu));
+    fprintf(stream, "%10s ", duration_format(text, row->total));
     fprintf(stream, "%10s ", duration_format(text, row->self));
     if (row->function->special)
         fprintf(stream, "%6s ", "-");
     else
         fprintf(stream, "%5.1f%% ", percent(row->self, program_self));
-    print_quantiles(row, !sampled, stream);
+    print_quantiles(row, !facts->sampled, stream);
     fprintf(stream, "%s%s\n", row->function->name, span_inlined_suffix(row->function));
 }
 
@@ -199,11 +214,11 @@ void report_rows_print(const struct report_facts *facts, const struct array *row
     print_head(facts, &sums, stream);
     print_notes(facts, stream);
     if (shown)
-        fprintf(stream, "\n%10s %10s %10s %6s %10s %10s %10s %10s %9s  %s\n",
-                facts->sampled ? "spans" : "calls", "total", "self", "self%", "min", "median",
-                "p99", "max", "its call", "function");
+        fprintf(stream, "\n%10s %s%10s %10s %6s %10s %10s %10s %10s %9s  %s\n",
+                facts->sampled ? "spans" : "calls", facts->has_off_cpu ? "    on-cpu " : "",
+                "total", "self", "self%", "min", "median", "p99", "max", "its call", "function");
     for (size_t i = 0; i < shown; i++)
-        print_row(array_at(rows, i), sums.program, facts->sampled, stream);
+        print_row(array_at(rows, i), facts, sums.program, stream);
     if (shown < rows->count)
         fprintf(stream, "... and %zu more functions\n", rows->count - shown);
 }
@@ -216,12 +231,12 @@ static void begin_json(struct json_report *report, const struct report_facts *fa
     char *head = memory_format(
         "\"report\": \"functions\", \"sampled\": %s, \"%s\": %" PRIu64
         ", \"threads\": %zu, \"duration\": %" PRIu64 ", \"program_self\": %" PRIu64
-        ", \"outside_self\": %" PRIu64 ", \"hits\": %" PRIu64 ", \"gaps\": %" PRIu64
-        ", \"start_not_seen\": %" PRIu64 ", \"end_not_seen\": %" PRIu64 ", \"still_open\": %" PRIu64
-        ", \"in_part\": %" PRIu64,
+        ", \"outside_self\": %" PRIu64 ", \"not_running\": %" PRIu64 ", \"hits\": %" PRIu64
+        ", \"gaps\": %" PRIu64 ", \"start_not_seen\": %" PRIu64 ", \"end_not_seen\": %" PRIu64
+        ", \"still_open\": %" PRIu64 ", \"in_part\": %" PRIu64,
         facts->sampled ? "true" : "false", json_name_of_calls(facts->sampled), facts->calls,
-        facts->threads, facts->duration, sums->program, sums->special, facts->hits, facts->gaps,
-        facts->start_inferred, facts->end_inferred, facts->still_open, facts->beyond);
+        facts->threads, facts->duration, sums->program, sums->special, sums->off_cpu, facts->hits,
+        facts->gaps, facts->start_inferred, facts->end_inferred, facts->still_open, facts->beyond);
     json_report_begin(report, stream, head, "functions", max_bytes);
     free(head);
 }
@@ -239,18 +254,28 @@ static char *json_of_whole(const struct report_row *row, bool sampled)
                          is_approximate ? "true" : "false");
 }
 
-static char *json_of_row(const struct report_row *row, bool sampled)
+/* null: it is not known. */
+static char *json_of_on_cpu(const struct report_row *row, const struct report_facts *facts)
 {
+    return facts->has_off_cpu ? memory_format("%" PRIu64, row->total - row->off_cpu)
+                              : memory_copy_string("null");
+}
+
+static char *json_of_row(const struct report_row *row, const struct report_facts *facts)
+{
+    bool sampled = facts->sampled;
+    char *on_cpu = json_of_on_cpu(row, facts);
     const struct span_function *function = row->function;
     char *name = json_member("function", function->name);
     char *file = json_member("file", function->file);
     char *whole = json_of_whole(row, sampled);
     char *item =
         memory_format("{%s, \"%s\": %" PRIu64 ", \"self\": %" PRIu64 ", \"total\": %" PRIu64
-                      ", %s, \"code\": \"%s\", %s, \"line\": %" PRIu32 "}",
-                      name, json_name_of_calls(sampled), row->calls, row->self, row->total, whole,
-                      span_origin_word(function), file, function->line);
+                      ", \"on_cpu\": %s, %s, \"code\": \"%s\", %s, \"line\": %" PRIu32 "}",
+                      name, json_name_of_calls(sampled), row->calls, row->self, row->total, on_cpu,
+                      whole, span_origin_word(function), file, function->line);
     free(name);
+    free(on_cpu);
     free(file);
     free(whole);
     return item;
@@ -264,7 +289,7 @@ void report_rows_print_json(const struct report_facts *facts, const struct array
     struct json_report report;
     begin_json(&report, facts, &sums, max_bytes, stream);
     for (size_t i = 0; i < shown; i++)
-        json_report_add(&report, json_of_row(array_at(rows, i), facts->sampled), shown - i);
+        json_report_add(&report, json_of_row(array_at(rows, i), facts), shown - i);
     report.omitted = rows->count - shown;
     json_report_end(&report);
 }

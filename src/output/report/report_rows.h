@@ -15,7 +15,8 @@
 #include <stdio.h>
 
 enum report_sort {
-    REPORT_SORT_SELF,
+    REPORT_SORT_SELF, /* on a processor */
+    REPORT_SORT_ON_CPU,
     REPORT_SORT_TOTAL,
     REPORT_SORT_CALLS,
     REPORT_SORT_MEDIAN,
@@ -33,7 +34,8 @@ struct report_row {
     const struct span_function *function;
     uint64_t calls;
     uint64_t total, self;
-    uint64_t whole; /* calls seen from beginning to end; when 0, none of what follows is known */
+    uint64_t off_cpu; /* of `total`: not running */
+    uint64_t whole;   /* calls seen from beginning to end; when 0, none of what follows is known */
     uint64_t min, median, p99, max;
     bool median_is_approximate, p99_is_approximate;
     uint64_t
@@ -47,6 +49,7 @@ struct report_facts {
     bool sampled;
     uint64_t calls;
     size_t threads;
+    bool has_off_cpu;                                  /* times in which threads were not running */
     uint64_t duration;                                 /* ns */
     uint64_t gaps, notes;                              /* of the marks */
     uint64_t start_inferred, end_inferred, still_open; /* calls that were not seen whole */

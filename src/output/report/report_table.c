@@ -6,12 +6,14 @@
 #include "output/report/report_counters.h"
 #include "output/report/report_events.h"
 #include "output/report/report_rows.h"
+#include "stack/spans/off_cpu_spans.h"
 
 /* What is known of one function. */
 struct function_figures {
     const struct span_function *function; /* NULL: not called so far */
     uint64_t calls;
     uint64_t total, self;   /* ns */
+    uint64_t off_cpu;       /* ns of `total` */
     struct durations whole; /* of the calls seen from beginning to end */
     uint64_t longest;       /* the number of the longest of those among all of its calls */
 };
@@ -22,6 +24,8 @@ struct open_call {
     uint64_t number; /* among the function's calls, from 1 */
     uint64_t start;
     uint64_t callees; /* ns spent in them so far */
+    bool is_off_cpu;
+    uint64_t off_cpu; /* ns in which the thread was not running, so far */
 };
 
 struct track_state {
@@ -36,6 +40,7 @@ struct table {
     uint64_t gaps, notes;                              /* of the marks */
     uint64_t start_inferred, end_inferred, still_open; /* calls that were not seen whole */
     uint64_t hits;                                     /* of the trigger */
+    bool has_off_cpu;
     size_t hit_track_count;
     struct report_counters counters;
     const struct span_hit *longest_hit; /* since the time that was passed; NULL: none passed one */
@@ -77,7 +82,9 @@ static void enter(struct table *table, const struct span_event *event)
         .function = function,
         .start_inferred = event->flags & SPAN_START_INFERRED,
         .start = event->time.value,
+        .is_off_cpu = span_is_off_cpu(event->function),
     };
+    table->has_off_cpu |= call->is_off_cpu;
     ++*(uint32_t *)element_at(&track->open_counts, function);
     struct function_figures *figures = figures_of(table, function);
     figures->function = event->function;
@@ -109,10 +116,16 @@ static void leave(struct table *table, const struct span_event *event)
     struct function_figures *figures = figures_of(table, call.function);
     figures->self += length - call.callees;
     bool outermost = --*(uint32_t *)array_at(&track->open_counts, call.function) == 0;
-    if (outermost)
+    uint64_t off_cpu = call.is_off_cpu ? length : call.off_cpu;
+    if (outermost) {
         figures->total += length;
-    if (track->calls.count > 0)
-        ((struct open_call *)array_at(&track->calls, track->calls.count - 1))->callees += length;
+        figures->off_cpu += off_cpu;
+    }
+    if (track->calls.count > 0) {
+        struct open_call *caller = array_at(&track->calls, track->calls.count - 1);
+        caller->callees += length;
+        caller->off_cpu += off_cpu;
+    }
     if (event->end == SPAN_END_OF_TRACE)
         table->still_open++;
     else if (!end_was_seen(event))
@@ -183,6 +196,7 @@ static struct report_row row_of(struct function_figures *figures)
         .calls = figures->calls,
         .total = figures->total,
         .self = figures->self,
+        .off_cpu = figures->off_cpu,
         .whole = whole->count,
         .min = whole->min,
         .median = median,
@@ -215,6 +229,7 @@ static struct report_facts facts_of(const struct table *table, const struct span
         .calls = table->calls,
         .threads = source->track_count - table->hit_track_count,
         .duration = table->last - table->first,
+        .has_off_cpu = table->has_off_cpu,
         .gaps = table->gaps,
         .notes = table->notes,
         .start_inferred = table->start_inferred,

@@ -5,6 +5,8 @@
  *   total        from enter to leave, callees included; of a recursive function only the outermost
  *                call counts, so that no nanosecond counts twice in a thread. Threads add up.
  *   self         total without callees.
+ *   on-cpu       total without the times in which the thread was not running. The column is there
+ *                where the trace has such times.
  *   min to max   of single calls whose beginning and end were seen, recursive ones included; "-"
  *                when no call was seen whole. median and p99 are exact up to 64 calls and below 256 ns;
  *                others come from a histogram, are within 0.4 % (output/report/durations.h), and are

@@ -12,7 +12,15 @@
 #include "stack/spans/span.h"
 #include "stack/spans/span_functions.h"
 
+#include <string.h>
+
 #define OFF_CPU_NAME "[not running]"
+
+/* Whether a span of this function is such a time. */
+static inline bool span_is_off_cpu(const struct span_function *function)
+{
+    return function->special && strcmp(function->name, OFF_CPU_NAME) == 0;
+}
 
 /* Wraps `source`, whose time 0 is `origin` of the records' clock; close() closes both. `records` are by time, and
  * needed only during the call; `functions` must outlive the source. Returns `source` itself if there are no switches of its threads. */

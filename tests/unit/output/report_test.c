@@ -42,13 +42,13 @@ static char *tree_of(struct span_script *script, struct report_tree_options opti
     return text;
 }
 
-static char *folded_of(struct span_script *script)
+static char *folded_of(struct span_script *script, bool wall)
 {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     struct error error;
-    assert_true(report_folded(span_script_source(script), stream, &error));
+    assert_true(report_folded(span_script_source(script), wall, stream, &error));
     fclose(stream);
     return text;
 }
@@ -271,7 +271,7 @@ static void counters_are_reported_beside_the_calls(void **state)
     assert_contains(table, "Note: load was between 0.25 and 0.25, recorded 1 time.\n");
     char *tree = tree_of(script, (struct report_tree_options){0}, &error);
     assert_contains(tree, "f");
-    char *folded = folded_of(script);
+    char *folded = folded_of(script, true);
     assert_string_equal(folded, "main-1;f 100\n");
     free(table);
     free(tree);
@@ -345,7 +345,7 @@ static void an_empty_trace_has_reports(void **state)
     assert_contains(table, "0 calls in 0 threads");
     char *tree = tree_of(script, (struct report_tree_options){0}, &error);
     assert_string_equal(tree, "");
-    char *folded = folded_of(script);
+    char *folded = folded_of(script, true);
     assert_string_equal(folded, "");
     assert_int_equal(error.code, ERROR_NONE);
     free(folded);
@@ -583,7 +583,7 @@ static void folded_stacks_are_added_up(void **state)
 {
     (void)state;
     struct span_script *script = simple_trace();
-    char *folded = folded_of(script);
+    char *folded = folded_of(script, true);
     assert_string_equal(folded, "main-10;main 700\nmain-10;main;a 200\nmain-10;main;a;b 100\n");
     free(folded);
     span_script_free(script);
@@ -599,7 +599,7 @@ static void folded_stacks_keep_threads_apart_and_names_whole(void **state)
     span_script_enter(script, b, 0, "x;y\nz w");
     span_script_leave(script, b, 20);
     span_script_leave(script, a, 30);
-    char *folded = folded_of(script);
+    char *folded = folded_of(script, true);
     assert_string_equal(folded, "t-1;x:y z w 30\nt-2;x:y z w 20\n");
     free(folded);
     span_script_free(script);
@@ -651,7 +651,7 @@ static void hits_are_no_calls(void **state)
                            "marked; -tree shows where.\n");
     assert_cell(row_of(table, "hit a").calls, "");
     free(table);
-    char *folded = folded_of(script);
+    char *folded = folded_of(script, true);
     assert_lacks(folded, "hit");
     free(folded);
     span_script_free(script);
@@ -694,7 +694,7 @@ static void counters_are_no_calls(void **state)
     struct error error;
     char *table = table_of(script, (struct report_table_options){0}, &error);
     char *tree = tree_of(script, (struct report_tree_options){0}, &error);
-    char *folded = folded_of(script);
+    char *folded = folded_of(script, true);
     assert_cell(row_of(table, "main").calls, "1");
     assert_non_null(strstr(tree, "main"));
     assert_string_equal(folded, "main-1;main 10\n");
@@ -704,12 +704,57 @@ static void counters_are_no_calls(void **state)
     span_script_free(script);
 }
 
+/* main 0-100 > f 10-90 > f 20-80, of which 30-70 not running; then 95-98 not running in main */
+static struct span_script *script_with_pauses(void)
+{
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    span_script_function(script, "[not running]")->special = true;
+    span_script_enter(script, track, 0, "main");
+    span_script_enter(script, track, 10, "f");
+    span_script_enter(script, track, 20, "f");
+    span_script_enter(script, track, 30, "[not running]");
+    span_script_leave(script, track, 70);
+    span_script_leave(script, track, 80);
+    span_script_leave(script, track, 90);
+    span_script_enter(script, track, 95, "[not running]");
+    span_script_leave(script, track, 98);
+    span_script_leave(script, track, 100);
+    return script;
+}
+
+static void time_on_a_processor(void **state)
+{
+    struct span_script *script = script_with_pauses();
+    struct error error;
+    char *table = table_of(script, (struct report_table_options){0}, &error);
+    assert_contains(table, "; in the program 57 ns, not running 43 ns\n");
+    assert_contains(table, "     calls     on-cpu      total       self ");
+    assert_contains(table, "         2      40 ns      80 ns      40 ns  70.2%");
+    assert_contains(table, "         1      57 ns     100 ns      17 ns  29.8%");
+    assert_contains(table, "         2       0 ns      43 ns      43 ns      -");
+    assert_true(strstr(table, "  main\n") < strstr(table, "  [not running]\n"));
+    free(table);
+    table = table_of(script, (struct report_table_options){.sort = REPORT_SORT_ON_CPU}, &error);
+    assert_true(strstr(table, "  main\n") < strstr(table, "  f\n"));
+    assert_true(strstr(table, "  f\n") < strstr(table, "  [not running]\n"));
+    free(table);
+    char *running = folded_of(script, false), *all = folded_of(script, true);
+    assert_contains(running, "main-1;main;f;f 20\n");
+    assert_lacks(running, "[not running]");
+    assert_contains(all, "main-1;main;f;f;[not running] 40\n");
+    free(running);
+    free(all);
+    span_script_free(script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_counts_calls_and_times),
         cmocka_unit_test(counters_are_no_calls),
         cmocka_unit_test(recursion_counts_in_total_once),
+        cmocka_unit_test(time_on_a_processor),
         cmocka_unit_test(table_is_sorted_and_cut),
         cmocka_unit_test(calls_not_seen_whole_are_kept_out_of_the_distribution),
         cmocka_unit_test(quantiles_that_are_approximate_are_marked),
