@@ -216,6 +216,12 @@ void pt_encoder_emit_stack_pointer(struct pt_encoder *encoder, uint64_t ip, uint
  * become rarer, so that these reports do not become a great part of the packets. */
 void pt_encoder_emit_calls(struct pt_encoder *encoder, uint64_t ip);
 
+/* Arguments or results of a call (call_values_head.h) at the instruction at `ip`, which runs next or is the last of the
+ * block that runs: PTWRITE packets, `head` in one of four bytes and each of `count` words in one of eight, all bound to
+ * that instruction. perf reads them; libipt 2.0 binds only one to an instruction. */
+void pt_encoder_emit_values(struct pt_encoder *encoder, uint64_t ip, uint32_t head,
+                            const uint64_t *words, size_t count);
+
 /* From now on `*stack_pointer` is the program's stack pointer. */
 void pt_encoder_know_stack(struct pt_encoder *encoder, const uint64_t *stack_pointer);
 

@@ -169,6 +169,19 @@ class CommandLine(harness.TestCase):
         self.assertEqual(finished.status, 0, finished.stdout)
         self.assertIn(b"will use the translator engine", finished.stdout)
 
+    def test_doctor_in_a_container(self):
+        """where perf events are forbidden, and there is neither perf nor a home, doctor says what works and one command"""
+        prefix = [harness.compile_program("without_perf_events")]
+        finished = harness.run([*prefix, harness.Settings.binary, "doctor"], env={"PATH": "/nonexistent"})
+        self.assertEqual(finished.status, 0, finished.stdout)
+        *_, run, attach, trigger, sampling, blank, command = finished.stdout.decode().splitlines()
+        self.assertIn("will use the translator engine", run)
+        self.assertIn("`magic-trace attach` needs -engine translator here", attach)
+        self.assertIn("`magic-trace attach -trigger` needs -engine translator here", trigger)
+        self.assertIn("`magic-trace run -sampling` does not work here", sampling)
+        self.assertEqual(blank, "")
+        self.assertRegex(command, "^To have `magic-trace attach`, too: docker run --cap-add PERFMON")
+
     def test_spellings(self):
         """`run`, `trace`, one dash, two dashes, prefixes, = and -- all mean the same"""
         program = harness.compile_program("recursion")

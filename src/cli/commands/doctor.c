@@ -101,27 +101,83 @@ static void examine_engines(void)
     }
 }
 
-/* What -engine auto takes. */
-static bool print_choice(const char *command, enum engine_use use,
-                         const struct record_options *options)
+/* A way of recording, and the engines that do it without the processor's own trace, the best first:
+ * what they lack can be mended here. */
+struct use {
+    const char *command;
+    enum engine_use use;
+    struct record_options options;
+    const char *engines[3]; /* NULL after the last */
+};
+
+static const struct use uses[] = {
+    {"run", ENGINE_TO_RECORD, {0}, {"translator", "qemu"}},
+    {"attach", ENGINE_TO_ATTACH, {0}, {"sample", "translator"}},
+    {"attach -trigger", ENGINE_TO_ATTACH, {.triggered = true}, {"ptrace", "translator"}},
+    {"run -sampling", ENGINE_TO_RECORD, {.processor.sampling = true}, {"sample"}},
+};
+enum { USES = sizeof uses / sizeof *uses };
+
+/* The first words in backquotes of the advice of these engines; "" when there are none. */
+static void find_command(const char *const *engines, char *command, size_t size)
 {
-    struct engine_choice choice;
-    if (!engine_choose(&choice, "auto", use, options, NULL))
-        return false;
-    printf("`magic-trace %s` will use the %s engine, the best that works here.\n", command,
-           choice.engine->name);
-    return true;
+    *command = 0;
+    for (; *engines && !*command; engines++) {
+        struct engine_probe probe = {0};
+        engine_find(*engines)->probe(&probe);
+        const char *start = probe.available ? NULL : strchr(probe.advice, '`');
+        if (start)
+            snprintf(command, size, "%.*s", (int)strcspn(start + 1, "`"), start + 1);
+    }
 }
 
+/* Which engine can do what no engine is chosen for by itself; NULL: none. */
+static const char *engine_by_name(const struct use *use)
+{
+    struct engine_choice choice;
+    for (const char *const *name = use->engines; *name; name++)
+        if (engine_choose(&choice, *name, use->use, &use->options, NULL))
+            return *name;
+    return NULL;
+}
+
+/* What -engine auto takes. Else false, with the command that would change that; "" for none. */
+static bool print_choice(const struct use *use, char *command, size_t size)
+{
+    struct engine_choice choice;
+    if (engine_choose(&choice, "auto", use->use, &use->options, NULL)) {
+        printf("`magic-trace %s` will use the %s engine, the best that works here.\n", use->command,
+               choice.engine->name);
+        return true;
+    }
+    const char *name = engine_by_name(use);
+    if (name)
+        printf("`magic-trace %s` needs -engine %s here: no other works.\n", use->command, name);
+    else
+        printf("`magic-trace %s` does not work here.\n", use->command);
+    find_command(use->engines, command, size);
+    return false;
+}
+
+/* Whether anything can be recorded. */
 static bool print_choices(void)
 {
-    const struct record_options tracing = {0}, triggered = {.triggered = true},
-                                sampling = {.processor.sampling = true};
-    bool recorded = print_choice("run", ENGINE_TO_RECORD, &tracing);
-    bool attached = print_choice("attach", ENGINE_TO_ATTACH, &tracing);
-    print_choice("attach -trigger", ENGINE_TO_ATTACH, &triggered);
-    print_choice("run -sampling", ENGINE_TO_RECORD, &sampling);
-    return recorded || attached;
+    char command[256] = "", first[256] = "";
+    const char *lacking = NULL;
+    bool works[USES];
+    for (size_t i = 0; i < USES; i++) {
+        works[i] = print_choice(&uses[i], command, sizeof command);
+        if (works[i] || *first)
+            continue;
+        lacking = uses[i].command;
+        memcpy(first, command, sizeof first);
+    }
+    putchar('\n');
+    if (!lacking)
+        puts("All is well: nothing needs to be installed or set.");
+    else if (*first)
+        printf("To have `magic-trace %s`, too: %s\n", lacking, first);
+    return works[0] || works[1];
 }
 
 static int examine(void)
@@ -131,7 +187,7 @@ static int examine(void)
     examine_perf();
     putchar('\n');
     if (print_choices())
-        return 0;
+        return EXIT_SUCCESS;
     puts("Nothing can be recorded here until one of the engines above works.");
     return EXIT_STATUS_ERROR;
 }
@@ -217,7 +273,8 @@ const struct command doctor_command = {
     .operands = "",
     .description =
         "Examines this machine: which engines work, which one `magic-trace run` will use\n"
-        "and why, and what to install or set to get a better one. Exits with 0 when\n"
+        "and why, and what to install or set to get a better one. The last line says that\n"
+        "all is well, or names one command that makes more possible. Exits with 0 when\n"
         "something can be recorded, else with 1.\n"
         "\n"
         "With -check-hardware, tests what the processor's own trace does here: records a\n"

@@ -4,6 +4,8 @@
  */
 #include "decode/pt/decoder_state.h"
 
+#include "packet/call_values_head.h"
+
 /* FUP. */
 
 /* Executes the instruction at `ip`, if it needs no packet, and reports that the stack pointer is
@@ -37,6 +39,32 @@ static void take_value(struct decoder *decoder, uint64_t ip)
         control_flow_callers(&decoder->flow);
 }
 
+/* The head of a group of a call's values, or one of its words, at `ip`. */
+static void report_call_value(struct decoder *decoder, uint64_t ip)
+{
+    struct call_values_head head;
+    if (!decoder_reach(decoder, ip))
+        return;
+    control_flow_arrive(&decoder->flow, ip);
+    if (decoder->value_size == sizeof(uint64_t)) {
+        decoder->call_values--;
+        control_flow_call_value(&decoder->flow, ip, decoder->value);
+    } else if (call_values_head_of(decoder->value, &head)) {
+        decoder->call_values = head.words;
+        control_flow_call_values(&decoder->flow, ip, (uint32_t)decoder->value);
+    }
+}
+
+static void take_ptwrite(struct decoder *decoder, uint64_t ip)
+{
+    if (!decoder->at)
+        return;
+    if (decoder->value_size == sizeof(uint64_t) && decoder->call_values == 0)
+        take_value(decoder, ip);
+    else
+        report_call_value(decoder, ip);
+}
+
 static void take_transaction(struct decoder *decoder, uint64_t ip)
 {
     if (decoder->aborted) {
@@ -67,8 +95,7 @@ static void take_fup(struct decoder *decoder, uint64_t ip)
             decoder_report_time(decoder);
         break;
     case FUP_OF_PTWRITE:
-        if (decoder->at && decoder->value_size == sizeof(uint64_t))
-            take_value(decoder, ip);
+        take_ptwrite(decoder, ip);
         break;
     case FUP_OF_TRANSACTION:
         take_transaction(decoder, ip);
