@@ -9,8 +9,10 @@
  * instructions ran, and so which exception handlers were set up and how far a time reaches; 24
  * bytes in a pipe cost little compared with perf's work for the sample.
  *
- * Runs inside perf: the only part of magic-trace that it needs is that header.
+ * Runs inside perf: the only parts of magic-trace that it needs are that header and
+ * packet/call_values_head.h.
  */
+#include "packet/call_values_head.h"
 #include "perf_api.h"
 #include "recording/perf_script/branch_stream.h"
 
@@ -24,6 +26,7 @@ struct branch_filter {
     uint64_t records;
     struct branch_stream_thread thread;
     struct branch_stream_time time;
+    uint32_t call_values; /* PTWRITE packets with words of a call's values come next */
     bool failed;
 };
 
@@ -86,6 +89,20 @@ static bool is_ptwrite(void *context, uint64_t address)
            (opcode[2] >> 3 & 7) == EXTENSION;
 }
 
+/* Arguments and results of calls are not passed on. */
+static bool is_call_value(struct branch_filter *filter, uint64_t value)
+{
+    struct call_values_head head;
+    if (filter->call_values > 0) {
+        filter->call_values--;
+        return true;
+    }
+    if (!call_values_head_of(value, &head))
+        return false;
+    filter->call_values = head.words;
+    return true;
+}
+
 static void hand_stack_pointer_over(struct branch_filter *filter,
                                     const struct perf_api_sample *sample, void *context)
 {
@@ -94,6 +111,8 @@ static void hand_stack_pointer_over(struct branch_filter *filter,
         return;
     memcpy(&stack.value, (const char *)sample->raw_data + PTWRITE_PAYLOAD_OFFSET,
            sizeof stack.value);
+    if (is_call_value(filter, stack.value))
+        return;
     say_who_and_when(filter, sample);
     write_record(filter, &stack, sizeof stack);
 }

@@ -20,8 +20,9 @@ enum tr_code {
 struct tr_code_range {
     uint64_t start, end; /* addresses that this holds for */
     enum tr_code kind;
-    uint64_t device, inode, file_offset; /* of start, for TR_CODE_FILE (triggers): else 0 */
-    bool vdso;                           /* the vDSO or vsyscall page */
+    uint64_t device, inode,
+        file_offset; /* of start, for TR_CODE_FILE (places to stop at): else 0 */
+    bool vdso;       /* the vDSO or vsyscall page */
 };
 
 /* Copies `size` bytes at an address of the program. False when not all can be read. */

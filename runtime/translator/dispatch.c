@@ -4,6 +4,7 @@
  */
 #include "runtime/translator/dispatch.h"
 
+#include "runtime/translator/call_values.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/hot_path.h"
@@ -248,12 +249,16 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
 uint64_t tr_dispatch_trigger(struct tr_thread *thread)
 {
     uint64_t resume = thread->hot.target;
-    thread->app.pc = tr_fragment_pc((uint32_t)thread->hot.exit);
+    const struct tr_translation *translation = tr_fragment_translation((uint32_t)thread->hot.exit);
+    thread->app.pc = translation->pc;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
     bool due = thread->hot.log > thread->hot.limit;
-    if (thread->let_go || (due && !tr_log_check(thread, true)) || !tr_trigger_reached(thread))
+    if (thread->let_go || (due && !tr_log_check(thread, true)) ||
+        !tr_trigger_reached(thread, translation))
         tr_let_go(thread, TR_SLOT_LET_GO);
+    if (translation->value_place || translation->is_return_place)
+        tr_call_values_record(thread, translation);
     return resume;
 }
 

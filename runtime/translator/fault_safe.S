@@ -16,6 +16,9 @@ function tr_copy_safely
     mov %rdx, %rcx
     jmp safe_copy
 
+function tr_load_safely
+    jmp safe_load
+
 function tr_xsave_safely
     mov %esi, %eax
     mov %rsi, %rdx
@@ -37,6 +40,10 @@ function tr_fxrstor_safely
 function tr_fault_safe_begin
 safe_copy:
     rep movsb
+    jmp succeeded
+safe_load:
+    mov (%rsi), %rax
+    mov %rax, (%rdi)
     jmp succeeded
 safe_xsave:
     xsave64 (%rdi)

@@ -15,6 +15,9 @@
  * copied. */
 bool tr_copy_safely(void *to, const void *from, size_t size);
 
+/* Loads one word. */
+bool tr_load_safely(uint64_t *to, uint64_t from);
+
 static inline bool tr_read_safely(void *to, uint64_t from, size_t size)
 {
     return tr_copy_safely(to, (const void *)from, size);

@@ -33,6 +33,9 @@ enum {
     TR_SLOT_MAGIC = 0x534c544d,    /* "MTLS" */
     TR_TABLE_MAGIC = 0x5446544d,   /* "MTFT" */
     TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger.h */
+    TR_VALUE_PLACES = 1024,        /* CALL_VALUE_PLACES of engine/call_values.h */
+    TR_VALUE_STEPS = 8192,         /* of all places */
+    TR_VALUE_WORDS = 128,          /* 64-bit words of one TR_VALUES record */
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
     TR_MOST_SLOTS = 4096,
     TR_MOST_TABLES = 2048,
@@ -50,6 +53,35 @@ enum {
 struct tr_trigger_place {
     uint64_t device, inode; /* of the file, as stat gives them */
     uint64_t file_offset;
+};
+
+/* How to get one value of a call (-args). Each step appends 64-bit words to the record. */
+enum tr_value_source {
+    TR_VALUE_REGISTER, /* general register `number` (enum tr_register of thread.h): one word */
+    TR_VALUE_VECTOR,   /* the low `size` bytes, 8 or 16, of xmm register `number`: as many words */
+    TR_VALUE_STACK, /* `size` bytes at `offset` above the return address: as many words as they need; zeros where nothing
+                       can be read */
+    TR_VALUE_MEMORY, /* `size` bytes at the address that step `number` of this record has recorded `offset` bytes into it:
+                        a word with how many of them could be read, then these */
+    TR_VALUE_STRING, /* likewise, but only up to a 0, which is left out; plus TR_VALUE_CUT when there was none */
+};
+
+#define TR_VALUE_CUT (UINT64_C(1) << 63)
+
+struct tr_value_step {
+    uint8_t source; /* enum tr_value_source */
+    uint8_t number;
+    uint16_t size; /* bytes */
+    int32_t offset;
+};
+
+/* A function whose arguments and results are recorded. */
+struct tr_value_place {
+    struct tr_trigger_place place; /* its first instruction */
+    uint16_t first;                /* of its steps: those of its arguments */
+    uint8_t arguments,
+        results; /* how many; results follow. 0 results: its returns are not looked at */
+    uint32_t reserved;
 };
 
 struct tr_options {
@@ -79,6 +111,10 @@ struct tr_options {
      * on_cpu longer on a processor */
     uint64_t longer_than;
     struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
+
+    uint32_t value_place_count, value_step_count;
+    struct tr_value_place value_places[TR_VALUE_PLACES]; /* by file_offset */
+    struct tr_value_step value_steps[TR_VALUE_STEPS];
 };
 
 /* ---- control: at offset 0 of the arena ---- */
@@ -337,8 +373,13 @@ enum tr_event {
     TR_LOST,   /* u64 time: log was given up here; what ran before this is unknown */
     TR_FORKED, /* u64 time: first record of a child after fork or vfork, which goes on where its parent called it, and of a
                     thread that was taken over: it has callers */
+    TR_VALUES, /* payload n: u64 head (TR_VALUES_HEAD), then n - 1 more 64-bit words. Execution arrives at the start of the
+                    fragment entered last: there a function begins, or there a call of it has returned to */
     TR_EVENT_KINDS,
 };
+
+/* Of a TR_VALUES record: index of the struct tr_value_place; of results or of arguments. */
+#define TR_VALUES_HEAD(place, results) ((uint64_t)(place) << 1 | (results))
 
 enum tr_stamp {
     TR_STAMP_ENTRY, /* when the fragment entered last began */
@@ -347,7 +388,7 @@ enum tr_stamp {
                           what ran before from what runs next */
 };
 
-/* Payload words after the first one; TR_CALLS has 2 * payload more. */
+/* Payload words after the first one; TR_CALLS and TR_VALUES have 2 * payload more. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
     [TR_STAMP] = 2,    [TR_PARTIAL] = 2,   [TR_SYSCALL] = 2, [TR_RESUME] = 2,
     [TR_HANDLER] = 10, [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,

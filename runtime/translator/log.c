@@ -216,6 +216,22 @@ void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload
     thread->hot.log += 8 * (uint64_t)count;
 }
 
+uint64_t *tr_log_open_event(struct tr_thread *thread, unsigned most)
+{
+    if (thread->stops)
+        return NULL;
+    make_room(thread, 4 + 8 * (uint64_t)most);
+    return (uint64_t *)(thread->hot.log + 4);
+}
+
+void tr_log_end_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
+                      unsigned count)
+{
+    atomic_signal_fence(memory_order_release);
+    *(uint32_t *)thread->hot.log = TR_EVENT_WORD(kind, payload);
+    thread->hot.log += 4 + 8 * (uint64_t)count;
+}
+
 uint32_t tr_log_last(const struct tr_thread *thread)
 {
     return *(const uint32_t *)(thread->hot.log - 4);

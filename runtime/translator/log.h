@@ -12,6 +12,12 @@
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
                   const uint64_t *values, unsigned count);
 
+/* An event that its caller fills in: where its values go, at most `most` 64-bit values, at an address that is a multiple
+ * of 4. NULL: the log has ended. tr_log_end_event completes it with `count` of them. */
+uint64_t *tr_log_open_event(struct tr_thread *thread, unsigned most);
+void tr_log_end_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
+                      unsigned count);
+
 /* A reader can have all that has been logged. */
 void tr_log_publish(struct tr_thread *thread);
 

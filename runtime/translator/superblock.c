@@ -22,19 +22,66 @@ static uint64_t magnitude(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-static bool is_trigger(const struct forming *forming, uint64_t pc)
+static bool is_place(const struct tr_trigger_place *place, const struct tr_code_range *range,
+                     uint64_t offset)
+{
+    return place->file_offset == offset && place->inode == range->inode;
+}
+
+static bool hits_trigger(const struct tr_options *options, const struct tr_code_range *range,
+                         uint64_t offset)
+{
+    for (uint32_t i = 0; i < options->place_count; i++)
+        if (is_place(&options->places[i], range, offset))
+            return true;
+    return false;
+}
+
+/* Its index plus 1; 0: there is none. */
+static uint16_t value_place(const struct tr_options *options, const struct tr_code_range *range,
+                            uint64_t offset)
+{
+    uint32_t low = 0, high = options->value_place_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (options->value_places[middle].place.file_offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (;
+         low < options->value_place_count && options->value_places[low].place.file_offset == offset;
+         low++)
+        if (is_place(&options->value_places[low].place, range, offset))
+            return (uint16_t)(low + 1);
+    return 0;
+}
+
+/* What the runtime is asked for when `pc` runs. */
+struct asked {
+    bool trigger, return_place;
+    uint16_t value_place;
+};
+
+static struct asked asked_at(const struct forming *forming, uint64_t pc)
 {
     const struct tr_options *options = &forming->thread->process->control->options;
     const struct tr_code_range *range = &forming->range;
-    if (options->longer_than && tr_is_return_place(pc, forming->superblock->return_places))
-        return true;
-    if (options->place_count == 0 || range->inode == 0)
-        return false;
+    struct asked asked = {0};
+    asked.return_place = (options->longer_than || options->value_place_count) &&
+                         tr_is_return_place(pc, forming->superblock->return_places);
+    if (range->inode == 0)
+        return asked;
     uint64_t offset = pc - range->start + range->file_offset;
-    for (uint32_t i = 0; i < options->place_count; i++)
-        if (options->places[i].file_offset == offset && options->places[i].inode == range->inode)
-            return true;
-    return false;
+    asked.trigger = hits_trigger(options, range, offset);
+    asked.value_place = value_place(options, range, offset);
+    return asked;
+}
+
+static bool is_asked(const struct forming *forming, uint64_t pc)
+{
+    struct asked asked = asked_at(forming, pc);
+    return asked.trigger || asked.return_place || asked.value_place;
 }
 
 /* The range of code that the cursor is in. False: none. */
@@ -348,7 +395,7 @@ static void form(struct forming *forming)
         bool first = superblock->item_count == 0;
         reach_next_on_route(forming);
         if (!first && (superblock->item_count == most || !find_range(forming) ||
-                       is_trigger(forming, forming->cursor) ||
+                       is_asked(forming, forming->cursor) ||
                        (!forming->route && is_inside(superblock, forming->cursor))))
             break;
         unsigned size = fetch(forming, bytes);
@@ -437,7 +484,10 @@ bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thre
     if (!find_range(&forming))
         return false;
     superblock->code = forming.range.kind;
-    superblock->trigger = is_trigger(&forming, pc);
+    struct asked asked = asked_at(&forming, pc);
+    superblock->hits_trigger = asked.trigger;
+    superblock->value_place = asked.value_place;
+    superblock->is_return_place = asked.return_place;
     form(&forming);
     mark_ambiguous(superblock);
     find_check(superblock);

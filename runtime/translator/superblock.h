@@ -60,11 +60,21 @@ struct tr_superblock {
                             without a branch between; item_count: there is none */
     uint32_t return_places;
     bool needs_test; /* there is none, and it could be part of a loop of such superblocks */
-    bool trigger; /* its first instruction is one of the trigger, or where timed calls return to */
-    bool leaves;  /* its only instruction is one that is not translated */
+    /* Its first instruction is one of the trigger; begins a function whose arguments are recorded (the index of the struct
+     * tr_value_place plus 1, else 0); or is where calls return to that are timed or whose results are recorded. */
+    bool hits_trigger;
+    uint16_t value_place;
+    bool is_return_place;
+    bool leaves; /* its only instruction is one that is not translated */
     struct tr_item items[HOT_PATH_INSTRUCTIONS];
     struct tr_way blocks[HOT_PATH_INSTRUCTIONS];
 };
+
+/* The runtime is asked each time it begins to run. */
+static inline bool tr_superblock_asks(const struct tr_superblock *superblock)
+{
+    return superblock->hits_trigger || superblock->value_place || superblock->is_return_place;
+}
 
 /* `route` may be NULL. Of the places that timed calls return to (timed_calls.h) the first `return_places` are known.
  * False: nothing can be executed at `pc`. */

@@ -116,7 +116,9 @@ struct tr_thread *tr_thread_reserve(struct tr_process *process)
     if (!thread)
         thread = make(process);
     if (thread) {
-        struct tr_thread kept = {.next = thread->next, .private_ring = thread->private_ring};
+        struct tr_thread kept = {.next = thread->next,
+                                 .private_ring = thread->private_ring,
+                                 .value_calls.calls = thread->value_calls.calls};
         *thread = kept;
         thread->process = process;
         thread->serial = UINT32_MAX;

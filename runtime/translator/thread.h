@@ -165,6 +165,23 @@ struct tr_timed_calls {
     struct tr_timed_call calls[TR_TIMED_CALLS];
 };
 
+enum {
+    TR_VALUE_CALLS = 1024
+}; /* within each other, of one thread; the results of outer ones are not recorded */
+
+/* call_values.h: a call in progress whose result is wanted. */
+struct tr_value_call {
+    uint64_t return_address;
+    uint64_t stack_pointer; /* where that lies; 0: it has returned */
+    uint64_t place;         /* index of the struct tr_value_place */
+};
+
+/* The newest is at (count - 1) % TR_VALUE_CALLS. */
+struct tr_value_calls {
+    uint64_t count;
+    struct tr_value_call *calls; /* TR_VALUE_CALLS of them; NULL: none was made yet */
+};
+
 struct tr_thread {
     struct tr_hot hot; /* first */
     struct tr_state app;
@@ -198,6 +215,7 @@ struct tr_thread {
     uint64_t exec_cookie; /* struct tr_request */
     struct tr_signals_of_thread signals;
     struct tr_timed_calls timed_calls;
+    struct tr_value_calls value_calls;
     uint64_t
         given_back_seen; /* tr_code_times_given_back at its last fault that was not explained */
     struct tr_rseq rseq;

@@ -46,7 +46,6 @@ bool tr_is_return_place(uint64_t pc, uint32_t known)
     return all.places[at].pc == pc && all.places[at].number < known;
 }
 
-/* Fragments that pass there without asking are not run again. False: there is no room. */
 static bool add_place(struct tr_thread *thread, uint64_t pc)
 {
     tr_clock_begin_work(thread);
@@ -64,8 +63,7 @@ static bool add_place(struct tr_thread *thread, uint64_t pc)
     return ok;
 }
 
-/* Makes it one when it is none. */
-static bool is_place(struct tr_thread *thread, uint64_t pc)
+bool tr_return_place_add(struct tr_thread *thread, uint64_t pc)
 {
     return tr_is_return_place(pc, UINT32_MAX) || add_place(thread, pc);
 }
@@ -146,7 +144,7 @@ void tr_timed_call_begin(struct tr_thread *thread, uint64_t now)
     struct tr_timed_call call = {.function = thread->app.pc,
                                  .stack_pointer = thread->app.r[TR_RSP]};
     if (!tr_read_safely(&call.return_address, call.stack_pointer, sizeof call.return_address) ||
-        !is_place(thread, call.return_address))
+        !tr_return_place_add(thread, call.return_address))
         return;
     /* An older call with its return address in the same place has been left. */
     unsigned left = find_call(calls, call.stack_pointer);

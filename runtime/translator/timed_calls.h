@@ -5,18 +5,21 @@
  * that asks the runtime, as at the trigger's own place. Calls that are left by longjmp or an exception are dropped.
  * What a thread calls, that thread has to return from: a goroutine that goes on in another thread is not followed.
  *
- * Called by trigger.c and, for the places, by superblock.c. Times are ticks of the recording's clock.
+ * Called by trigger.c and, for the places, by call_values.c and superblock.c. Times are ticks of the recording's clock.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_TIMED_CALLS_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_TIMED_CALLS_H
 
 #include "runtime/translator/thread.h"
 
-/* How many places are known that timed calls return to; a fragment is always formed again with those of its time. */
+/* How many places are known that timed calls, and those whose results are recorded (call_values.h), return to; a fragment is always formed again with those of its time. */
 uint32_t tr_return_places(void);
 
 /* Whether `pc` is one of the first `known` of them. */
 bool tr_is_return_place(uint64_t pc, uint32_t known);
+
+/* Makes `pc` one. Fragments that pass there without asking the runtime are not run again. False: there is no room. */
+bool tr_return_place_add(struct tr_thread *thread, uint64_t pc);
 
 /* app.pc is the first instruction of the trigger's function. */
 void tr_timed_call_begin(struct tr_thread *thread, uint64_t now);

@@ -291,7 +291,7 @@ static void emit_run_test(struct translating *t)
     tr_emit_gs_jump(&t->cold, HOT(leave_run));
 }
 
-/* The trigger's instruction is next. */
+/* The runtime is asked before the first instruction. */
 static void emit_trigger(struct translating *t)
 {
     enum { ADDRESS = 7, JUMP = 8 };
@@ -366,7 +366,7 @@ static void emit_head(struct translating *t)
         emit_run_test(t);
     if (t->superblock.code == TR_CODE_CHANGING)
         emit_code_check(t);
-    if (t->superblock.trigger)
+    if (tr_superblock_asks(&t->superblock))
         emit_trigger(t);
 }
 
@@ -823,7 +823,7 @@ static void emit(struct translating *t)
     for (unsigned i = 0; i < superblock->item_count; i++) {
         const struct tr_item *item = &superblock->items[i];
         bool last = i + 1 == superblock->item_count;
-        if (i == superblock->check_at && !superblock->trigger) {
+        if (i == superblock->check_at && !tr_superblock_asks(superblock)) {
             hide_r11(t);
             give_back(t, BORROWED);
             t->kept = 0;
@@ -899,6 +899,9 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     t.identifier = translation->identifier;
     translation->pc = pc;
     translation->return_places = return_places;
+    translation->hits_trigger = t.superblock.hits_trigger;
+    translation->value_place = t.superblock.value_place;
+    translation->is_return_place = t.superblock.is_return_place;
     translation->region = (uint8_t)(t.region - tr_cache.regions);
     if (indirect)
         emit_indirect_entry(&t, translation);

@@ -6,6 +6,7 @@
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/system.h"
 #include "runtime/translator/timed_calls.h"
+#include "runtime/translator/translation.h"
 
 /* What follows a snapshot that does not stop at once. */
 enum { MICROSECONDS_AFTER = 10 };
@@ -136,12 +137,14 @@ static bool reach_call(struct tr_thread *thread, uint64_t now)
     return take_hit(thread, now, &hit);
 }
 
-bool tr_trigger_reached(struct tr_thread *thread)
+bool tr_trigger_reached(struct tr_thread *thread, const struct tr_translation *translation)
 {
     struct tr_control *control = thread->process->control;
     bool calls = control->options.longer_than > 0;
     if (atomic_load(&control->frozen))
         return false;
+    if (!translation->hits_trigger && !(calls && translation->is_return_place))
+        return true;
     if (thread->stops) {
         if (!calls || !tr_is_return_place(thread->app.pc, UINT32_MAX))
             atomic_fetch_add(&control->unseen_hits, 1);

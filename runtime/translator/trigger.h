@@ -7,7 +7,9 @@
 
 #include "runtime/translator/thread.h"
 
-/* The trigger's instruction at app.pc is next; its fragment's entry was logged. False: tracing ends here. */
-bool tr_trigger_reached(struct tr_thread *thread);
+struct tr_translation; /* translation.h */
+
+/* `translation`, which begins at app.pc and asks the runtime, is next; its entry was logged. False: tracing ends here. */
+bool tr_trigger_reached(struct tr_thread *thread, const struct tr_translation *translation);
 
 #endif

@@ -36,6 +36,7 @@ struct recording_request recording_request_new(char **magic_trace_command)
 void recording_request_free(struct recording_request *request)
 {
     trigger_free(&request->record.trigger);
+    chosen_functions_free(&request->record.chosen);
     span_filter_names_free(&request->trace.filter);
 }
 
@@ -84,6 +85,16 @@ static int take_trigger(const struct option_spec *option, const struct command *
 {
     ((struct recording_request *)target)->trigger = value;
     return *value ? 0 : command_usage_error(self, "-%s needs the name of a place.", option->name);
+}
+
+static int take_args(const struct option_spec *option, const struct command *self, void *target,
+                     const char *value)
+{
+    struct recording_request *request = target;
+    request->args = value;
+    request->record.wants_values = true;
+    return *value ? 0
+                  : command_usage_error(self, "-%s needs the name of a function.", option->name);
 }
 
 static bool engine_value_at(size_t index, struct option_value *value)
@@ -183,6 +194,19 @@ static const struct option_spec recording_specs[] = {
                "waits, or is kept from running by other programs does not.",
      .apply = option_set_flag,
      .field = offsetof(struct recording_request, record.trigger.on_cpu)},
+    {.name = &FLAG_ARGS[1],
+     .argument = "NAMES",
+     .help = "record arguments and results of these functions,\nseparated by commas; * stands for "
+             "any text",
+     .manual =
+         "Record the arguments and the result of each call of these functions: names as "
+         "-trigger takes them, separated by commas, or patterns in which `*` stands for any "
+         "text. Debug information gives names and types: integers, floating-point "
+         "numbers, enumerators, pointers, strings (their first 128 bytes), and structures of up "
+         "to 256 bytes. Without it the six registers in which integers are passed are "
+         "recorded, and rax. `report -tree`, CSV and traces show them with the call. "
+         "Needs the translator engine.",
+     .apply = take_args},
     {.name = &FLAG_MULTI_SNAPSHOT[1],
      .help = "a snapshot at every hit, not only the first",
      .manual = "Take a snapshot at every hit that counts. They all go into one trace, with gaps "
@@ -378,6 +402,21 @@ bool recording_request_find_trigger(struct recording_request *request,
     if (trigger->name)
         log_status("Attaching to %s @ 0x%016llx", trigger->name,
                    (unsigned long long)trigger->places[0].address);
+    return true;
+}
+
+bool recording_request_find_chosen(struct recording_request *request, const struct objects *objects,
+                                   struct error *error)
+{
+    struct chosen_functions *chosen = &request->record.chosen;
+    if (!request->args)
+        return true;
+    if (!chosen_functions_find(chosen, request->args, (const char *const *)objects->paths.elements,
+                               objects->paths.count, error))
+        return false;
+    if (chosen->without_types)
+        log_warning("There is no debug information of some functions that -args names: their "
+                    "registers are recorded as numbers. Compile them with -g.");
     return true;
 }
 

@@ -17,6 +17,7 @@ struct recording_request {
     struct trace_showing showing;
     const char *engine; /* as given to -engine */
     const char *working_directory;
+    const char *args;        /* -args; NULL: none */
     const char *trigger;     /* as written; NULL: none */
     const char *symbol_part; /* of -symbol; NULL: none */
     bool no_decode;
@@ -40,6 +41,9 @@ const struct engine *recording_request_choose_engine(const struct recording_requ
  * for. */
 bool recording_request_find_trigger(struct recording_request *request,
                                     const struct objects *objects, struct error *error);
+/* The same of the functions that -args names. */
+bool recording_request_find_chosen(struct recording_request *request, const struct objects *objects,
+                                   struct error *error);
 
 /* What came of the recording, beyond success. */
 struct recording_outcome {

@@ -30,6 +30,7 @@ struct flow {
     struct flow_statistics statistics;
     /* NULL: the recording is not text. If it is text, of the fields above only the symbols are set */
     struct text_flow *text;
+    struct call_values call_values;
     struct session session; /* empty if there is none or it cannot be read */
     struct perf_tool perf;  /* of FLOW_DECODER_PERF */
     char *images;           /* the directory where perf finds them (image_links.h) */
@@ -70,8 +71,10 @@ static bool open_perf_data(struct flow *flow, struct error *error)
         return false;
     if (!address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error))
         return false;
-    if (flow->recording.directory)
+    if (flow->recording.directory) {
         session_read(&flow->session, flow->recording.directory, NULL);
+        call_values_read(&flow->call_values, flow->recording.directory, NULL);
+    }
     flow->symbols = symbols_open(&flow->spaces, flow->options.perf_map_directory);
     if (flow->sampled)
         return true;
@@ -136,6 +139,7 @@ static void close_recording(struct flow *flow)
     perf_data_close(&flow->data);
     recording_close(&flow->recording);
     session_free(&flow->session);
+    call_values_free(&flow->call_values);
     image_links_remove(flow->images);
     perf_tool_free(&flow->perf);
 }
@@ -334,6 +338,13 @@ bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct sess
             return true;
     }
     return false;
+}
+
+bool flow_read_call_values(const struct flow *flow, struct recorded_group arguments,
+                           struct recorded_group result, struct arena *memory,
+                           struct named_values *read)
+{
+    return call_values_read_groups(&flow->call_values, arguments, result, memory, read);
 }
 
 const struct session *flow_session(const struct flow *flow)

@@ -14,6 +14,7 @@
 #define MAGIC_TRACE_DECODE_FLOW_H
 
 #include "base/error.h"
+#include "decode/call_value_text.h"
 #include "decode/flow_options.h"
 #include "decode/flow_sink.h"
 #include "decode/flow_step.h"
@@ -55,6 +56,10 @@ const struct address_spaces *flow_address_spaces(const struct flow *flow);
 /* What the text shows of a process's code; NULL if the recording is not text. */
 const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid);
 const struct perf_data *flow_perf_data(const struct flow *flow);
+/* Recorded arguments and result of a call: see call_values_read_groups. */
+bool flow_read_call_values(const struct flow *flow, struct recorded_group arguments,
+                           struct recorded_group result, struct arena *memory,
+                           struct named_values *read);
 /* Appends the trace's marks, struct trace_mark, as trace_marks_find does; of text those that
  * decoding has found. */
 void flow_marks(const struct flow *flow, struct array *marks);

@@ -42,9 +42,12 @@ enum flow_kind {
                   * it and the fallback is unknown */
     FLOW_INLINED,   /* the code from `to` on belongs to the inlined function number `next`
                      * (inlined_id), inside of `function`. May repeat what is so already */
+    FLOW_CALL_VALUE, /* `to` is a word of the arguments (after the call) or the result (before the return) of what
+                      * runs; `from`: the instruction that they were recorded at. The first one of each group is
+                      * its head (packet/call_values_head.h) and has `next`: how many belong to it, itself included */
 };
 
-enum { FLOW_KIND_COUNT = FLOW_INLINED + 1 };
+enum { FLOW_KIND_COUNT = FLOW_CALL_VALUE + 1 };
 
 enum flow_gap {
     FLOW_GAP_NONE,
@@ -67,6 +70,7 @@ enum flow_flag {
      * another stack. Such a jump is an event even inside one function. */
     FLOW_LOADS_STACK = 16,
     FLOW_INTERRUPTED = 32, /* of a CALLER */
+    FLOW_OF_RESULT = 64,   /* of the head of a group of CALL_VALUE */
 };
 
 struct flow_event {
@@ -74,7 +78,7 @@ struct flow_event {
     uint64_t from, to; /* addresses in the process; 0: unknown */
     uint64_t next;     /* of CALL: the return address; of SYSCALL: the address after it; of RETURN
                     * and JUMP: the stack pointer after it, 0 if it was not recorded; of INLINED:
-                    * the number; else 0 */
+                    * the number; of CALL_VALUE: see there; else 0 */
     function_id function; /* the one at `to` (of STOP, and of SYSCALL and INTERRUPT without `to`:
                            * at `from`) */
     uint8_t kind;         /* enum flow_kind */

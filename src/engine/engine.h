@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_ENGINE_ENGINE_H
 
 #include "base/error.h"
+#include "engine/chosen_functions.h"
 #include "engine/processor_options.h"
 #include "engine/trigger.h"
 
@@ -41,9 +42,11 @@ struct record_options {
     bool follow;                        /* child processes too */
     struct record_packets packets;      /* the qemu engine's; others write all */
     struct processor_options processor; /* of engines that use the processor's own trace */
-    bool triggered;             /* a trigger is wanted, which is found when the engine was chosen */
-    struct trigger trigger;     /* when to take a snapshot; without a name: at the end */
-    char **magic_trace_command; /* our own argv, for the recording's header */
+    bool triggered;         /* a trigger is wanted, which is found when the engine was chosen */
+    struct trigger trigger; /* when to take a snapshot; without a name: at the end */
+    bool wants_values; /* -args was given; its functions are found when the engine was chosen */
+    struct chosen_functions chosen; /* whose arguments and results are recorded; empty: none */
+    char **magic_trace_command;     /* our own argv, for the recording's header */
 };
 
 /* What came of a recording. */
@@ -72,6 +75,7 @@ struct engine {
     bool is_hardware;   /* it uses the processor's own trace: what `doctor` checks */
     bool samples_alone; /* it cannot but sample: choosing it is choosing -sampling */
     bool times_calls;   /* it can take a snapshot where a call ends: -longer-than */
+    bool reads_values;  /* it can record arguments and results: -args */
     bool has_clocks;    /* it has those of -clock; else the machine's alone */
     /* A name in a recording's folder that exists until the recording is finished; it shows a
      * recording that still runs or whose magic-trace was killed; NULL: none. */

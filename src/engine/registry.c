@@ -91,6 +91,11 @@ static bool suits(const struct engine *engine, const struct record_options *opti
                          "the %s engine does not see how long a call lasts, which " FLAG_LONGER_THAN
                          " needs. The translator engine does: " FLAG_ENGINE " translator.",
                          engine->name);
+    if (options->wants_values && !engine->reads_values)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the %s engine does not read registers, which " FLAG_ARGS
+                         " needs. The translator engine does: " FLAG_ENGINE " translator.",
+                         engine->name);
     if (options->clock != RECORD_CLOCK_DEFAULT && !engine->has_clocks)
         return error_set(error, ERROR_USAGE,
                          FLAG_CLOCK

@@ -42,10 +42,17 @@ size_t pt_packet_stop_at_ip(uint8_t *out)
     return put(out, (const uint8_t[]){0x02, 0xe2}, 2);
 }
 
+enum { PTWRITE = 0x12, PTWRITE_IP = 1 << 7, PTWRITE_EIGHT_BYTES = 1 << 5 };
+
 size_t pt_packet_ptwrite_at_ip(uint8_t *out, uint64_t value)
 {
-    enum { IP = 1 << 7, EIGHT_BYTES = 1 << 5, PTWRITE = 0x12 };
-    size_t size = put(out, (const uint8_t[]){0x02, IP | EIGHT_BYTES | PTWRITE}, 2);
+    size_t size = put(out, (const uint8_t[]){0x02, PTWRITE_IP | PTWRITE_EIGHT_BYTES | PTWRITE}, 2);
+    return size + put(out + size, &value, sizeof value);
+}
+
+size_t pt_packet_ptwrite_short_at_ip(uint8_t *out, uint32_t value)
+{
+    size_t size = put(out, (const uint8_t[]){0x02, PTWRITE_IP | PTWRITE}, 2);
     return size + put(out + size, &value, sizeof value);
 }
 

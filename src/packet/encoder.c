@@ -451,6 +451,21 @@ void pt_encoder_emit_stack_pointer(struct pt_encoder *encoder, uint64_t ip, uint
     group_end(encoder, &group);
 }
 
+void pt_encoder_emit_values(struct pt_encoder *encoder, uint64_t ip, uint32_t head,
+                            const uint64_t *words, size_t count)
+{
+    for (size_t i = 0; i <= count; i++) {
+        if (encoder->stopped || encoder->previous->kind == PT_BLOCK_NONE || !may_go_on(encoder))
+            return;
+        struct group group = group_begin(encoder);
+        put_branches(encoder, &group);
+        group.end += i == 0 ? pt_packet_ptwrite_short_at_ip(group.end, head)
+                            : pt_packet_ptwrite_at_ip(group.end, words[i - 1]);
+        put_ip(encoder, &group, PT_FUP, ip);
+        group_end(encoder, &group);
+    }
+}
+
 void pt_encoder_forget_returns(struct pt_encoder *encoder)
 {
     clear_returns(encoder);

@@ -210,6 +210,12 @@ void pt_encoder_emit_arrival(struct pt_encoder *encoder, uint64_t pc,
  */
 void pt_encoder_emit_stack_pointer(struct pt_encoder *encoder, uint64_t ip, uint64_t value);
 
+/* Arguments or results of a call (call_values_head.h) at the instruction at `ip`, which runs next or is the last of the
+ * block that runs: PTWRITE packets, `head` in one of four bytes and each of `count` words in one of eight, all bound to
+ * that instruction. perf reads them; libipt 2.0 binds only one to an instruction. */
+void pt_encoder_emit_values(struct pt_encoder *encoder, uint64_t ip, uint32_t head,
+                            const uint64_t *words, size_t count);
+
 /* From now on `*stack_pointer` is the program's stack pointer. */
 void pt_encoder_know_stack(struct pt_encoder *encoder, const uint64_t *stack_pointer);
 

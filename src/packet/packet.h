@@ -39,6 +39,8 @@ size_t pt_packet_stop_at_ip(uint8_t *out);
 /* PTWRITE of eight bytes with the IP bit: written by the instruction at the address in the FUP that
  * follows. */
 size_t pt_packet_ptwrite_at_ip(uint8_t *out, uint64_t value);
+/* The same of four bytes. */
+size_t pt_packet_ptwrite_short_at_ip(uint8_t *out, uint32_t value);
 
 /* MNT, which carries eight bytes defined by the recorder. */
 size_t pt_packet_mnt(uint8_t *out, uint64_t payload);

@@ -17,6 +17,7 @@
 #define FLAG_IMMEDIATE_STOP "-immediate-stop"
 #define FLAG_INCLUDE_KERNEL "-trace-include-kernel"
 #define FLAG_KERNEL_ONLY "-trace-kernel-only"
+#define FLAG_ARGS "-args"
 #define FLAG_LONGER_THAN "-longer-than"
 #define FLAG_MULTI_SNAPSHOT "-multi-snapshot"
 #define FLAG_MULTI_THREAD "-multi-thread"

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "recording/json_file.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -135,41 +136,9 @@ static json_t *session_to_json(const struct session *session)
     return root;
 }
 
-/* Under a temporary name first, so that a full disk never leaves half a file. */
-static bool write_text(const char *text, const char *path, struct error *error)
-{
-    char *temporary_path = memory_format("%s.partial", path);
-    int descriptor = file_create_private(temporary_path, error);
-    bool ok = descriptor >= 0;
-    if (ok) {
-        ok = file_write_all(descriptor, text, strlen(text), temporary_path, error);
-        if (close(descriptor) != 0 && ok)
-            ok = error_set_errno(error, ERROR_IO, errno, "cannot write %s", temporary_path);
-        if (ok && rename(temporary_path, path) != 0)
-            ok = error_set_errno(error, ERROR_IO, errno, "cannot rename %s to %s", temporary_path,
-                                 path);
-        if (!ok)
-            unlink(temporary_path);
-    }
-    free(temporary_path);
-    return ok;
-}
-
 bool session_write(const struct session *session, const char *directory, struct error *error)
 {
-    json_t *root = session_to_json(session);
-    char *json = json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    if (!json)
-        return error_set(error, ERROR_IO, "cannot write %s/session.json: out of memory.",
-                         directory);
-    char *text = memory_format("%s\n", json);
-    char *path = memory_format("%s/session.json", directory);
-    bool ok = write_text(text, path, error);
-    free(path);
-    free(text);
-    free(json);
-    return ok;
+    return json_file_write(session_to_json(session), directory, "session.json", error);
 }
 
 /* ---- reading ---- */

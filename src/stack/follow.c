@@ -1,6 +1,7 @@
 #include "stack/follow.h"
 
 #include "stack/inlined_functions.h"
+#include "stack/recorded_values.h"
 #include "stack/rules/common_moves.h"
 #include "stack/rules/kernel_frames.h"
 #include "stack/stack_moves.h"
@@ -45,6 +46,10 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
     stack_moves_advance(stack, event->time);
     if (event->kind == FLOW_INLINED) {
         inlined_functions_follow(stack, event);
+        return;
+    }
+    if (event->kind == FLOW_CALL_VALUE) {
+        recorded_values_follow(stack, event);
         return;
     }
     if (frame_tree_full(&stack->tree)) {

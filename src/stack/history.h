@@ -41,6 +41,8 @@ enum history_kind {
     HISTORY_INLINED,        /* inlined function number `frame` (inlined_id) begins in the leaf */
     HISTORY_INLINED_BEFORE, /* likewise, and has begun before */
     HISTORY_INLINED_END,    /* those inside of number `frame` end */
+    HISTORY_CALL_VALUES,    /* arguments or the result of the leaf: thread_stack.call_values from
+                             * index `frame` on */
     HISTORY_DEATH,          /* a signal ends the process in this thread: thread_stack.death */
     HISTORY_KIND_COUNT
 };

@@ -7,6 +7,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .segments = array_of(sizeof(struct segment)),
         .inlined_open = array_of(sizeof(inlined_id)),
         .resumed = array_of(sizeof(frame_id)),
+        .call_values = array_of(sizeof(uint64_t)),
         .code = *code,
     };
     frame_tree_init(&stack->tree);
@@ -25,6 +26,7 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->segments);
     array_free(&stack->inlined_open);
     array_free(&stack->resumed);
+    array_free(&stack->call_values);
 }
 
 frame_id thread_stack_placeholder(const struct thread_stack *stack)

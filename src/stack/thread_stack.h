@@ -104,6 +104,7 @@ struct thread_stack {
     struct array gaps;         /* struct gap, in time order */
     struct array segments;     /* struct segment, in time order */
     struct array inlined_open; /* inlined_id, by frame_id: what runs in it; none beyond the end */
+    struct array call_values;  /* uint64_t: groups of FLOW_CALL_VALUE, each after their number */
     struct array resumed;      /* frame_id: where each suspended stack continued */
     struct segment next;       /* what is known of the next segment */
     struct stack_rules rules;  /* the state of each is for its rule alone */
@@ -119,6 +120,8 @@ struct thread_stack {
     uint8_t previous;             /* enum flow_kind: of the event before, if `started` */
     bool started;                 /* an event was seen */
     bool in_gap;                  /* the last of `gaps` has not ended */
+    uint32_t values_begin,
+        values_left;   /* of the newest group of call_values; words that it lacks */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, for comparison */
 };
 

@@ -5,6 +5,7 @@
  * supplies all its events up to that of the next thread at once.
  */
 #include "base/memory.h"
+#include "stack/recorded_values.h"
 #include "stack/recorded_words.h"
 #include "stack/spans/hit_spans.h"
 #include "stack/spans/marker_placement.h"
@@ -33,6 +34,7 @@ struct timeline_source {
     struct row **heap; /* owned: rows that are not at their end; the earliest first */
     size_t heap_size;
     struct arena texts;
+    struct arena values; /* of the events that are ready */
     size_t given, ready; /* of `events`: taken by the consumer, and present */
     struct span_event events[EVENTS_AT_ONCE];
 };
@@ -137,6 +139,26 @@ static inline void make_event(void *context, const struct placed_step *step,
     event->stack = 0;
     event->text = NULL;
     event->hit = NULL;
+    event->values = NULL;
+}
+
+static struct recorded_group group_at(const struct timeline_source *merged, uint32_t index)
+{
+    struct recorded_group group = {0};
+    if (index > 0)
+        group.words = recorded_values_at(merged->heap[0]->replay.stack, index - 1, &group.count);
+    return group;
+}
+
+static const struct named_values *values_of(struct timeline_source *merged,
+                                            const struct replay_event *left)
+{
+    if (left->arguments == 0 && left->result == 0)
+        return NULL;
+    struct named_values *values = arena_allocate(&merged->values, sizeof *values);
+    bool known = flow_read_call_values(merged->timeline->flow, group_at(merged, left->arguments),
+                                       group_at(merged, left->result), &merged->values, values);
+    return known ? values : NULL;
 }
 
 static void convert(struct timeline_source *merged, const struct replay_event *replayed,
@@ -154,6 +176,8 @@ static void convert(struct timeline_source *merged, const struct replay_event *r
         .stack = replayed->stack,
         .text = instant ? text_of(merged, replayed) : NULL,
     };
+    if (replayed->kind == SPAN_LEAVE)
+        event->values = values_of(merged, replayed);
 }
 
 /* Makes the events that the first row has before `turn`, as many as there is space for; returns
@@ -184,6 +208,7 @@ static size_t read_first(struct timeline_source *merged, struct nanoseconds turn
 static void make_ready(struct timeline_source *merged)
 {
     merged->given = merged->ready = 0;
+    arena_free(&merged->values);
     while (merged->ready == 0 && merged->heap_size > 0) {
         merged->ready = read_first(merged, turn_of_next(merged));
         put_back_first(merged);
@@ -225,6 +250,7 @@ static void close_source(struct span_source *source)
     free(merged->rows);
     free(merged->heap);
     arena_free(&merged->texts);
+    arena_free(&merged->values);
     free(merged);
 }
 

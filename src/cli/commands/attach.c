@@ -117,13 +117,25 @@ static bool find_trigger(struct recording_request *request, const struct array *
     return found;
 }
 
+static bool find_chosen(struct recording_request *request, const struct array *pids,
+                        struct error *error)
+{
+    struct objects objects;
+    if (!request->args)
+        return true;
+    bool ok = objects_of_process(&objects, *(pid_t *)array_at(pids, 0), error) &&
+              recording_request_find_chosen(request, &objects, error);
+    objects_free(&objects);
+    return ok;
+}
+
 static int attach(struct recording_request *request, struct array *pids)
 {
     struct error error = {0};
     const struct engine *engine =
         recording_request_choose_engine(request, ENGINE_TO_ATTACH, &error);
     if (!engine || (pids->count == 0 && !choose_process(pids, &error)) ||
-        !find_trigger(request, pids, &error))
+        !find_trigger(request, pids, &error) || !find_chosen(request, pids, &error))
         return command_fail(&error);
     request->record.pids = pids->elements;
     request->record.pid_count = pids->count;

@@ -132,13 +132,15 @@ static void request_jit_names(void)
     free(extended);
 }
 
-static bool find_trigger(struct recording_request *request, struct error *error)
+static bool find_functions(struct recording_request *request, struct error *error)
 {
-    if (!request->trigger && !request->symbol_part)
+    bool triggered = request->trigger || request->symbol_part;
+    if (!triggered && !request->args)
         return true;
     struct objects objects;
     bool ok = objects_of_command(&objects, request->record.command, error) &&
-              recording_request_find_trigger(request, &objects, error);
+              (!triggered || recording_request_find_trigger(request, &objects, error)) &&
+              recording_request_find_chosen(request, &objects, error);
     objects_free(&objects);
     return ok;
 }
@@ -156,7 +158,7 @@ static int record(struct recording_request *request, bool forward_exit_status)
     struct error error = {0};
     const struct engine *engine =
         recording_request_choose_engine(request, ENGINE_TO_RECORD, &error);
-    if (!engine || !find_trigger(request, &error))
+    if (!engine || !find_functions(request, &error))
         return failure_status(request, forward_exit_status, command_fail(&error));
     struct recording_outcome outcome =
         recording_request_carry_out(request, engine, ENGINE_TO_RECORD, say_how_program_ended);

@@ -4,6 +4,8 @@
  */
 #include "decode/pt/decoder_state.h"
 
+#include "packet/call_values_head.h"
+
 /* FUP. */
 
 /* Executes the instruction at `ip`, if it needs no packet, and reports that the stack pointer is
@@ -26,6 +28,32 @@ static void report_stack(struct decoder *decoder, uint64_t ip, uint64_t value)
         decoder->at = walk.at;
         control_flow_arrive(&decoder->flow, walk.at->ip);
     }
+}
+
+/* The head of a group of a call's values, or one of its words, at `ip`. */
+static void report_call_value(struct decoder *decoder, uint64_t ip)
+{
+    struct call_values_head head;
+    if (!decoder_reach(decoder, ip))
+        return;
+    control_flow_arrive(&decoder->flow, ip);
+    if (decoder->value_size == sizeof(uint64_t)) {
+        decoder->call_values--;
+        control_flow_call_value(&decoder->flow, ip, decoder->value);
+    } else if (call_values_head_of(decoder->value, &head)) {
+        decoder->call_values = head.words;
+        control_flow_call_values(&decoder->flow, ip, (uint32_t)decoder->value);
+    }
+}
+
+static void take_ptwrite(struct decoder *decoder, uint64_t ip)
+{
+    if (!decoder->at)
+        return;
+    if (decoder->value_size == sizeof(uint64_t) && decoder->call_values == 0)
+        report_stack(decoder, ip, decoder->value);
+    else
+        report_call_value(decoder, ip);
 }
 
 static void take_transaction(struct decoder *decoder, uint64_t ip)
@@ -58,8 +86,7 @@ static void take_fup(struct decoder *decoder, uint64_t ip)
             decoder_report_time(decoder);
         break;
     case FUP_OF_PTWRITE:
-        if (decoder->at && decoder->value_size == sizeof(uint64_t))
-            report_stack(decoder, ip, decoder->value);
+        take_ptwrite(decoder, ip);
         break;
     case FUP_OF_TRANSACTION:
         take_transaction(decoder, ip);

@@ -135,6 +135,7 @@ void decoder_forget_place(struct decoder *decoder)
     decoder->transaction = decoder->aborted = false;
     decoder->fup_owner = FUP_OF_NOTHING;
     decoder->item_size = decoder->event_data = 0;
+    decoder->call_values = 0;
     return_stack_forget(&decoder->returns);
 }
 

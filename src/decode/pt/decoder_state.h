@@ -74,7 +74,8 @@ struct decoder {
     uint64_t fup;
     uint64_t value; /* of PTWRITE */
     uint8_t value_size;
-    bool has_stack; /* the stack pointer after the next branch is `stack` */
+    uint32_t call_values; /* PTWRITE packets that hold words of a call's values come next */
+    bool has_stack;       /* the stack pointer after the next branch is `stack` */
     uint64_t stack;
     bool transaction;    /* the code that runs is inside a transaction */
     bool in_transaction; /* from MODE.TSX, until its FUP */

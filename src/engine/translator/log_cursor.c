@@ -107,7 +107,7 @@ static uint64_t words_of(uint32_t word)
 {
     uint32_t kind = TR_EVENT_KIND(word);
     return 1 + (uint64_t)tr_event_words[kind] +
-           (kind == TR_CALLS ? 2 * (uint64_t)TR_EVENT_PAYLOAD(word) : 0);
+           (kind == TR_CALLS || kind == TR_VALUES ? 2 * (uint64_t)TR_EVENT_PAYLOAD(word) : 0);
 }
 
 size_t log_cursor_words(const struct log_cursor *cursor, const uint32_t **words)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "packet/call_values_head.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,6 +79,7 @@ static void begin(struct transcoder *transcoder, uint64_t start)
     begin_encoder(transcoder);
     transcoder->pauses = array_of(sizeof(struct pause));
     path_init(&transcoder->path);
+    transcoder->values = array_of(sizeof(uint64_t));
     pace_init(&transcoder->pace);
     timeline_begin(&transcoder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS, start);
     header->first_time = transcoder->timeline.from;
@@ -135,6 +137,7 @@ void transcoder_close(struct transcoder *transcoder)
 {
     moments_free(&transcoder->moments);
     path_free(&transcoder->path);
+    array_free(&transcoder->values);
     array_free(&transcoder->pauses);
     free(transcoder->call_ring);
     for (unsigned i = 0; i < 2; i++)
@@ -163,6 +166,38 @@ static void step(struct transcoder *transcoder, struct pt_code_block *block)
     transcoder->begun = 0;
 }
 
+/* ---- arguments and results ---- */
+
+static void note_values(struct transcoder *transcoder, const struct log_record *record)
+{
+    uint64_t count = TR_EVENT_PAYLOAD(record->word);
+    *(uint64_t *)array_add(&transcoder->values) = count;
+    for (unsigned i = 0; i < count; i++)
+        *(uint64_t *)array_add(&transcoder->values) = log_value(record, 2 * i);
+}
+
+/* 0: the block is none. */
+static uint64_t last_instruction(const struct pt_code_block *block)
+{
+    return block->kind == PT_BLOCK_RETURN ? block->end - block->length[block->instructions - 1] : 0;
+}
+
+/* The arguments, or the results, that were recorded where a block begins: those are the callee's while it runs; its
+ * results belong to the return that leads here. */
+static void emit_values(struct transcoder *transcoder, bool results, uint64_t ip)
+{
+    const uint64_t *words = transcoder->values.elements, *end = words + transcoder->values.count;
+    for (; words < end; words += 1 + words[0]) {
+        bool is_result = words[1] & 1;
+        struct call_values_head head = {.place = (uint32_t)(words[1] >> 1) & CALL_VALUES_PLACE,
+                                        .is_result = is_result,
+                                        .words = (uint32_t)words[0] - 1};
+        if (is_result == results && ip != 0)
+            pt_encoder_emit_values(transcoder->encoder, ip, call_values_head(head), words + 2,
+                                   head.words);
+    }
+}
+
 /* The block at which a trigger was hit. */
 static void arrive(struct transcoder *transcoder, struct pt_code_block *block)
 {
@@ -182,10 +217,16 @@ static void run_block(struct transcoder *transcoder, struct pt_code_block *block
     if (transcoder->new_code)
         pt_encoder_arrive_at_new_code(transcoder->encoder, block);
     transcoder->new_code = false;
+    if (transcoder->values.count > 0)
+        emit_values(transcoder, true, last_instruction(transcoder->encoder->previous));
     if (transcoder->arrival_due)
         arrive(transcoder, block);
     else
         step(transcoder, block);
+    if (transcoder->values.count > 0) {
+        emit_values(transcoder, false, block->pc);
+        transcoder->values.count = 0;
+    }
 }
 
 static void run_blocks(struct transcoder *transcoder, const struct path_step *run)
@@ -457,6 +498,9 @@ static void run_event(struct transcoder *transcoder, const struct log_record *ev
     case TR_CALLS:
         learn_callers(transcoder, event);
         break;
+    case TR_VALUES:
+        note_values(transcoder, event);
+        break;
     default:
         break;
     }
@@ -652,6 +696,10 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
 {
     struct path *path = &transcoder->path;
     switch ((enum tr_event)TR_EVENT_KIND(record->word)) {
+    case TR_VALUES:
+        if (path->fragment && TR_EVENT_PAYLOAD(record->word) > 0)
+            path_event(path, record);
+        return true;
     case TR_EXIT:
         return path_exit(path, TR_EVENT_PAYLOAD(record->word), error);
     case TR_STACK:

@@ -56,6 +56,8 @@ struct transcoder {
     bool arrival_due; /* a trigger was hit there: its beginning is reported ... */
     uint64_t arrival; /* ... with this time, ticks */
     bool new_code;    /* it may have replaced other code that has run */
+    struct array
+        values; /* of uint64_t: what is recorded there: the words of TR_VALUES records, each after their number */
     uint32_t begun; /* instructions that were counted and have not run: of the block that begins */
     uint64_t settled;    /* stream position: nothing of the log before it is needed any more */
     struct error damage; /* the first record that made no sense */

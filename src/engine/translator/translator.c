@@ -115,6 +115,37 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     }
 }
 
+static const uint8_t value_sources[] = {
+    [VALUE_OF_REGISTER] = TR_VALUE_REGISTER, [VALUE_OF_VECTOR] = TR_VALUE_VECTOR,
+    [VALUE_OF_STACK] = TR_VALUE_STACK,       [VALUE_OF_MEMORY] = TR_VALUE_MEMORY,
+    [VALUE_OF_STRING] = TR_VALUE_STRING,
+};
+
+_Static_assert((int)CHOSEN_PLACES == (int)TR_VALUE_PLACES &&
+                   (int)CHOSEN_STEPS == (int)TR_VALUE_STEPS && VALUE_CUT == TR_VALUE_CUT,
+               "layout.h");
+
+static void set_chosen(struct tr_options *options, const struct chosen_functions *chosen)
+{
+    for (size_t i = 0; i < chosen->places.count; i++) {
+        const struct chosen_place *place = array_at(&chosen->places, i);
+        struct tr_value_place *set = &options->value_places[i];
+        struct stat status = {0}; /* a file that has gone since it was looked at has no inode */
+        stat(place->path, &status);
+        *set = (struct tr_value_place){.place = {status.st_dev, status.st_ino, place->file_offset},
+                                       .first = (uint16_t)place->first,
+                                       .arguments = (uint8_t)place->arguments,
+                                       .results = (uint8_t)place->results};
+    }
+    for (size_t i = 0; i < chosen->steps.count; i++) {
+        const struct value_step *step = array_at(&chosen->steps, i);
+        options->value_steps[i] = (struct tr_value_step){value_sources[step->source], step->number,
+                                                         step->size, step->offset};
+    }
+    options->value_place_count = (uint32_t)chosen->places.count;
+    options->value_step_count = (uint32_t)chosen->steps.count;
+}
+
 /* Of the disk that will have the recording, in the folder that is there; bytes. */
 static uint64_t free_space(const char *directory)
 {
@@ -155,6 +186,7 @@ static struct tr_options make_options(const struct record_options *wanted,
         .start_realtime_ns = clock->start.realtime_ns,
     };
     set_trigger(&options, clock, &wanted->trigger);
+    set_chosen(&options, &wanted->chosen);
     return options;
 }
 
@@ -453,6 +485,8 @@ static bool record_with_arena(struct recording *recording, struct record_result 
     vdso_keep(recording->directory);
     recording->session = session_at_start(recording);
     if (!session_write(&recording->session, recording->directory, error) ||
+        (recording->wanted->wants_values &&
+         !call_values_write(&recording->wanted->chosen.values, recording->directory, error)) ||
         !signals_hold(&recording->signals, error))
         return false;
     const struct record_options *wanted = recording->wanted;
@@ -582,6 +616,7 @@ static bool serves(const struct record_options *options, struct error *error)
 const struct engine translator_engine = {
     .name = "translator",
     .times_calls = true,
+    .reads_values = true,
     .has_clocks = true,
     .description = "runs the program's own code in copies that log its path; exact, on any "
                    "machine, 1.2 to 4 times slower",

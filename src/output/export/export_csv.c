@@ -10,6 +10,7 @@
  *   ended     return, tail call, unwound, gap, end of trace, exec, filter, switch
  *   seen      yes; or what of its beginning and end was inferred; across gap
  *   value     of a counter; of a hit the argument that the program passed
+ *   arguments, result  of a call of which they were recorded: size=4096, name="x"
  *
  * Format: RFC 4180, but with lines ended as elsewhere on Unix. A text that begins with =, +, - or @ has
  * an apostrophe in front: spreadsheets would run it as a formula.
@@ -25,8 +26,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const char HEAD[] = "kind,process,pid,thread,tid,depth,start_ns,duration_ns,self_ns,"
-                           "function,symbol,file,line,address,code,ended,seen,value\n";
+static const char HEAD[] =
+    "kind,process,pid,thread,tid,depth,start_ns,duration_ns,self_ns,"
+    "function,symbol,file,line,address,code,ended,seen,value,arguments,result\n";
 
 struct open_span {
     const struct span_hit *hit; /* or NULL */
@@ -120,6 +122,28 @@ static const char *kind_of(const struct csv *csv, const struct open_span *span,
     return csv->source->sampled ? "samples" : "call";
 }
 
+static void put_quoted(struct csv *csv, const char *text)
+{
+    char *quoted = csv_quoted(text);
+    text_put(csv->out, quoted);
+    free(quoted);
+}
+
+static void put_values(struct csv *csv, const struct named_values *values)
+{
+    text_put(csv->out, ",");
+    if (values) {
+        struct arena memory = {0};
+        const struct named_values arguments = {.count = values->count - values->has_result,
+                                               .values = values->values};
+        put_quoted(csv, named_values_join(&memory, &arguments));
+        arena_free(&memory);
+    }
+    text_put(csv->out, ",");
+    if (values && values->has_result)
+        put_quoted(csv, values->values[values->count - 1].text);
+}
+
 static void leave(struct csv *csv, const struct span_event *event)
 {
     struct array *open = &csv->open[event->track];
@@ -145,6 +169,7 @@ static void leave(struct csv *csv, const struct span_event *event)
     put_seen(csv, span->flags | event->flags);
     if (span->hit && span->hit->has_argument)
         text_put_signed(csv->out, span->hit->argument);
+    put_values(csv, event->values);
     text_put(csv->out, "\n");
 }
 
@@ -158,7 +183,7 @@ static void put_moment(struct csv *csv, const char *kind, const struct span_even
     text_put(csv->out, ",,,,,,,,");
     if (event->kind == SPAN_COUNTER)
         text_put_double(csv->out, event->value);
-    text_put(csv->out, "\n");
+    text_put(csv->out, ",,\n");
     free(text);
 }
 

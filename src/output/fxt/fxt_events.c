@@ -2,7 +2,10 @@
 
 #include "base/memory.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Names with a meaning in our traces, from the dictionary, to be compared by address. */
 struct known_names {
@@ -31,6 +34,7 @@ struct event_template {
 
 struct fxt_events {
     struct fxt_definitions *definitions;
+    struct arena values; /* of events */
     struct known_names known;
     struct event_template templates[1 << TEMPLATE_BITS];
     /* The function last seen with the name of this number: nearly always the next one too. */
@@ -158,6 +162,75 @@ static void apply_text(const struct known_names *known, const struct fxt_argumen
         event->flags |= SPAN_END_INFERRED;
     else if (argument->name == known->across_gap && is_true)
         event->flags |= SPAN_ACROSS_GAP;
+}
+
+/* ---- arguments and results of calls ---- */
+
+struct call_values_read {
+    struct named_value values[FXT_ARGUMENTS_MAX];
+    size_t count;
+    bool has_result;
+};
+
+static const char *number_text(struct arena *memory, const struct fxt_argument *argument)
+{
+    char text[NAMED_FLOAT_SIZE];
+    double real;
+    memcpy(&real, &argument->number, sizeof real);
+    if (argument->type == FXT_ARGUMENT_DOUBLE)
+        named_value_print_float(text, real, false);
+    else if (argument->type == FXT_ARGUMENT_POINTER)
+        snprintf(text, sizeof text, "0x%" PRIx64, argument->number);
+    else
+        snprintf(text, sizeof text, "%" PRId64, (int64_t)argument->number);
+    return arena_copy_string(memory, text);
+}
+
+/* False: it is none of a call's arguments, and not its result. */
+static bool take_value(struct fxt_events *events, const struct fxt_argument *argument,
+                       struct call_values_read *read)
+{
+    static const enum named_value_kind kinds[] = {[FXT_ARGUMENT_INT64] = NAMED_SIGNED,
+                                                  [FXT_ARGUMENT_DOUBLE] = NAMED_FLOAT,
+                                                  [FXT_ARGUMENT_STRING] = NAMED_TEXT,
+                                                  [FXT_ARGUMENT_POINTER] = NAMED_UNSIGNED};
+    bool is_result = strcmp(argument->name, FXT_NAME_RESULT) == 0;
+    bool is_known = argument->type == FXT_ARGUMENT_INT64 || argument->type == FXT_ARGUMENT_DOUBLE ||
+                    argument->type == FXT_ARGUMENT_STRING || argument->type == FXT_ARGUMENT_POINTER;
+    size_t prefix = strlen(FXT_VALUE_PREFIX);
+    if (!is_known || read->count == FXT_ARGUMENTS_MAX ||
+        (!is_result && strncmp(argument->name, FXT_VALUE_PREFIX, prefix) != 0))
+        return false;
+    struct named_value *value = &read->values[read->count++];
+    *value = (struct named_value){
+        .name = is_result ? argument->name : argument->name + prefix,
+        .kind = kinds[argument->type],
+        .text = argument->type == FXT_ARGUMENT_STRING ? argument->text
+                                                      : number_text(&events->values, argument),
+    };
+    if (argument->type == FXT_ARGUMENT_STRING)
+        value->string = named_value_string(&events->values, argument->text);
+    else
+        value->unsigned_number = argument->number;
+    read->has_result = is_result;
+    return true;
+}
+
+static const struct named_values *keep_values(struct fxt_events *events,
+                                              const struct call_values_read *read)
+{
+    if (read->count == 0)
+        return NULL;
+    const struct named_values values = {
+        .count = read->count, .values = read->values, .has_result = read->has_result, .text = ""};
+    struct named_values *kept = named_values_copy(&events->values, &values);
+    kept->text = named_values_join(&events->values, kept);
+    return kept;
+}
+
+void fxt_events_forget_values(struct fxt_events *events)
+{
+    arena_free(&events->values);
 }
 
 static void apply_argument(const struct known_names *known, const struct fxt_argument *argument,
@@ -296,12 +369,16 @@ static bool parse_span(struct fxt_events *events, struct fxt_record *record,
     memset(&key, 0, sizeof key); /* compared as bytes */
     key.name = head->name;
     struct hit_arguments hit = {0};
+    struct call_values_read values = {.count = 0};
+    bool ends = head->type == FXT_EVENT_END;
     for (uint32_t i = head->argument_count; i > 0; i--) {
         struct fxt_argument argument;
         if (!fxt_take_argument(definitions, record, &argument))
             return false;
-        apply_argument(&events->known, &argument, event, &key, &hit);
+        if (!ends || !take_value(events, &argument, &values))
+            apply_argument(&events->known, &argument, event, &key, &hit);
     }
+    event->values = keep_values(events, &values);
     if (head->type == FXT_EVENT_COMPLETE) {
         uint64_t ticks;
         if (!fxt_take_word(record, &ticks))
@@ -356,7 +433,7 @@ int fxt_events_parse(struct fxt_events *events, struct fxt_record record,
     if (!matches(template, header, arguments, words) ||
         template->redefinitions != definitions->redefinitions || track == FXT_NO_TRACK) {
         int count = parse(events, &record, parsed);
-        if (count == 1 && !parsed->hit)
+        if (count == 1 && !parsed->hit && !parsed->values)
             remember(events, template, header, arguments, words, parsed);
         return count;
     }
@@ -418,6 +495,7 @@ struct fxt_events *fxt_events_new(struct fxt_definitions *definitions)
 
 void fxt_events_free(struct fxt_events *events)
 {
+    arena_free(&events->values);
     free(events);
 }
 

@@ -7,6 +7,7 @@
 #ifndef MAGIC_TRACE_OUTPUT_FXT_FXT_EVENTS_H
 #define MAGIC_TRACE_OUTPUT_FXT_FXT_EVENTS_H
 
+#include "base/named_values.h"
 #include "output/fxt/fxt_definitions.h"
 
 /* An event as it is in the file. */
@@ -22,7 +23,8 @@ struct fxt_raw_event {
                                                  text */
         const char *counter;                  /* of FXT_EVENT_COUNTER: as in struct span_event */
     };
-    const struct span_hit *hit; /* of a hit's beginning, else NULL; lives as names do */
+    const struct span_hit *hit;        /* of a hit's beginning, else NULL; lives as names do */
+    const struct named_values *values; /* of an end, or NULL; until fxt_events_forget_values */
     uint32_t track;
     uint32_t stack; /* as in span_event */
     uint8_t type;   /* enum fxt_event_type: instant, counter, begin, end or complete */
@@ -44,6 +46,9 @@ struct fxt_events;
 /* `definitions` is borrowed. */
 struct fxt_events *fxt_events_new(struct fxt_definitions *definitions);
 void fxt_events_free(struct fxt_events *events);
+
+/* The values of all events parsed so far may go. */
+void fxt_events_forget_values(struct fxt_events *events);
 
 /* To be called when the definitions are restarted. */
 void fxt_events_restart(struct fxt_events *events);

@@ -114,6 +114,9 @@ enum {
 #define FXT_NAME_IP "ip"
 #define FXT_NAME_PASSED "timestamp_passed"
 #define FXT_NAME_ARGUMENT "arg"
+/* In front of the names of a call's arguments; its result is called like this. */
+#define FXT_VALUE_PREFIX "args."
+#define FXT_NAME_RESULT "result"
 #define FXT_NAME_PROCESS "process"
 #define FXT_NAME_SPECIAL "special"
 #define FXT_NAME_LIBRARY "library"

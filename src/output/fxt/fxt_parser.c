@@ -14,6 +14,7 @@ enum {
 };
 
 struct fxt_parser {
+    bool keeps_values; /* of events that were taken: they are not in the order of time */
     struct trace_input *input;
     struct fxt_records records;
     struct fxt_definitions definitions;
@@ -118,6 +119,7 @@ bool fxt_parser_survey(struct fxt_parser *parser, bool *in_order, struct error *
     }
     log_progress_end();
     *in_order = survey.in_order;
+    parser->keeps_values = !survey.in_order;
     struct error reason = {0};
     if (trace_input_rewind(parser->input, &reason) && start(parser, &reason))
         return true;
@@ -149,6 +151,8 @@ size_t fxt_parser_take(struct fxt_parser *parser, const struct fxt_raw_event **e
                        struct error *error)
 {
     size_t count = 0;
+    if (!parser->keeps_values)
+        fxt_events_forget_values(parser->events);
     while (!parser->ended && count < BATCH)
         parser->ended = !parse_record(parser, &count);
     *events = parser->batch;

@@ -13,6 +13,8 @@
 #include "output/output_file.h"
 #include "output/stack_flows.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -410,6 +412,105 @@ static const uint16_t end_texts[SPAN_END_LAST + 1] = {
     [SPAN_END_SWITCH] = FXT_STRING_SWITCH,
 };
 
+static uint64_t words_of_string(const char *text)
+{
+    size_t size = strlen(text);
+    return fxt_words(size < FXT_STRING_INLINE ? size : FXT_STRING_INLINE - 1);
+}
+
+/* A string in the record itself; returns its reference. */
+static uint64_t add_string(struct event_record *record, const char *text)
+{
+    size_t size = strlen(text);
+    if (size >= FXT_STRING_INLINE)
+        size = FXT_STRING_INLINE - 1;
+    if (size == 0)
+        return 0;
+    uint64_t words = fxt_words(size);
+    record->words[record->word_count + words - 1] = 0;
+    memcpy(&record->words[record->word_count], text, size);
+    record->word_count += words;
+    return FXT_STRING_INLINE | size;
+}
+
+static bool is_decimal(const struct named_value *value)
+{
+    char digits[32];
+    if (value->kind == NAMED_SIGNED)
+        snprintf(digits, sizeof digits, "%" PRId64, value->signed_number);
+    else
+        snprintf(digits, sizeof digits, "%" PRIu64, value->unsigned_number);
+    return strcmp(digits, value->text) == 0;
+}
+
+/* How a value is written; what is shown as something else than a number is a string. */
+static enum fxt_argument_type type_of(const struct named_value *value)
+{
+    switch (value->kind) {
+    case NAMED_SIGNED:
+        return is_decimal(value) ? FXT_ARGUMENT_INT64 : FXT_ARGUMENT_STRING;
+    case NAMED_UNSIGNED:
+        if (strncmp(value->text, "0x", 2) == 0)
+            return FXT_ARGUMENT_POINTER;
+        /* Perfetto's importer leaves out numbers without a sign. */
+        return is_decimal(value) && value->unsigned_number <= INT64_MAX ? FXT_ARGUMENT_INT64
+                                                                        : FXT_ARGUMENT_STRING;
+    case NAMED_FLOAT:
+        return FXT_ARGUMENT_DOUBLE;
+    case NAMED_TEXT:
+        break;
+    }
+    return FXT_ARGUMENT_STRING;
+}
+
+static void add_value(struct event_record *record, const struct named_value *value,
+                      const char *name)
+{
+    enum fxt_argument_type type = type_of(value);
+    uint64_t header = record->word_count++, text = 0;
+    uint64_t name_reference = add_string(record, name);
+    if (type == FXT_ARGUMENT_STRING)
+        text = add_string(record, value->text);
+    else
+        memcpy(&record->words[record->word_count++], &value->unsigned_number, FXT_WORD);
+    record->words[header] =
+        fxt_argument_header(type, record->word_count - header, name_reference) | text << 32;
+    record->argument_count++;
+}
+
+/* An end with arguments and result, as many as a record can have. */
+static void write_end_with_values(struct writer *writer, const struct span_event *event,
+                                  struct event_record *record, uint64_t thread)
+{
+    const struct named_values *values = event->values;
+    uint64_t words[END_WORDS_MAX], most = END_WORDS_MAX;
+    memcpy(words, record->words, record->word_count * FXT_WORD);
+    give_back(writer, END_WORDS_MAX, 0);
+    size_t count = values->count;
+    if (count > FXT_ARGUMENTS_MAX - record->argument_count)
+        count = FXT_ARGUMENTS_MAX - record->argument_count;
+    struct arena memory = {0};
+    const char **names = arena_allocate(&memory, (count + 1) * sizeof *names);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = values->values[i].name;
+        bool is_result = values->has_result && i + 1 == values->count;
+        size_t size = strlen(name) + sizeof FXT_VALUE_PREFIX;
+        char *whole = arena_allocate(&memory, size);
+        snprintf(whole, size, "%s%s", is_result ? "" : FXT_VALUE_PREFIX, name);
+        names[i] = whole;
+        most += 2 + words_of_string(whole) + words_of_string(values->values[i].text);
+    }
+    record->words = block_writer_reserve(&writer->blocks, most * FXT_WORD);
+    memcpy(record->words, words, record->word_count * FXT_WORD);
+    for (size_t i = 0; i < count; i++)
+        add_value(record, &values->values[i], names[i]);
+    arena_free(&memory);
+    record->words[0] =
+        event_header(FXT_EVENT_END, record->word_count, record->argument_count, thread);
+    record->words[1] = event->time.value;
+    give_back(writer, most, record->word_count);
+}
+
 static inline void write_leave(struct writer *writer, const struct span_event *event)
 {
     struct writer_track *track = &writer->tracks[event->track];
@@ -428,6 +529,10 @@ static inline void write_leave(struct writer *writer, const struct span_event *e
         add_short(&record, string_argument(FXT_STRING_ACROSS_GAP, FXT_STRING_TRUE));
     if (event->stack)
         add_short(&record, stack_argument(event->stack));
+    if (event->values) {
+        write_end_with_values(writer, event, &record, thread);
+        return;
+    }
     record.words[0] = event_header(FXT_EVENT_END, record.word_count, record.argument_count, thread);
     record.words[1] = event->time.value;
     give_back(writer, END_WORDS_MAX, record.word_count);

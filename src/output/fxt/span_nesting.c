@@ -9,8 +9,9 @@ struct open_frame {
     uint64_t limit; /* when it ends at the latest: its own end, if known, or an ancestor's; or
                        NO_LIMIT */
     bool complete;  /* from a complete event, which no end event belongs to */
-    uint32_t stack; /* of its leave */
-    uint8_t flags;  /* of its leave */
+    const struct named_values *values; /* of its leave, or NULL */
+    uint32_t stack;                    /* of its leave */
+    uint8_t flags;                     /* of its leave */
     uint8_t end;
 };
 
@@ -122,6 +123,7 @@ static inline void pop(struct span_nesting *nesting, uint32_t track, struct arra
         .flags = frame->flags,
         .end = frame->end,
         .stack = frame->stack,
+        .values = frame->values,
     };
     stack->count--;
 }
@@ -200,6 +202,7 @@ static inline void leave(struct span_nesting *nesting, const struct fxt_raw_even
     top->flags = event->flags & (SPAN_END_INFERRED | SPAN_ACROSS_GAP);
     top->end = event->end;
     top->stack = event->stack;
+    top->values = event->values;
     pop(nesting, event->track, stack, event->time);
 }
 

@@ -1,5 +1,6 @@
 #include "output/report/report_tree.h"
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "output/report/report_events.h"
@@ -26,6 +27,7 @@ struct tree_track {
 struct tree {
     const struct span_source *source;
     struct trace_window window;
+    struct arena values; /* of calls */
     bool showing;        /* the window has begun: its callers are lines already */
     struct array tracks; /* of struct tree_track */
     uint64_t last;       /* ns: time of the last event */
@@ -119,6 +121,7 @@ static void leave(struct tree *tree, const struct span_event *event, bool shown)
         return;
     struct tree_line *line = array_at(&track->lines, (size_t)span->line);
     line->length = event->time.value - span->start;
+    line->values = named_values_copy(&tree->values, event->values);
     line->flags |= event->flags;
     line->end = (uint8_t)event->end;
 }
@@ -170,6 +173,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = mix(hash, (unsigned char)*text);
+    return hash;
+}
+
 static struct subtree *measure_subtrees(const struct array *lines)
 {
     struct subtree *subtrees = memory_allocate((lines->count + 1) * sizeof *subtrees);
@@ -177,6 +187,8 @@ static struct subtree *measure_subtrees(const struct array *lines)
         const struct tree_line *line = array_at(lines, i);
         uint64_t hash = mix((uintptr_t)line->function, (uintptr_t)line->text);
         hash = mix(hash, (uint64_t)line->flags << 8 | line->end);
+        if (line->values)
+            hash = mix_text(hash, line->values->text);
         if (line->hit)
             hash = mix(hash, line->hit->has_argument ? (uint64_t)line->hit->argument : 0);
         size_t next = i + 1;
@@ -270,6 +282,7 @@ static void free_tree(struct tree *tree)
         array_free(&track->lines);
     }
     array_free(&tree->tracks);
+    arena_free(&tree->values);
 }
 
 static bool read_tree(struct tree *tree, struct report_events *events, struct span_source *source,

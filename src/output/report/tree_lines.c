@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "output/duration.h"
+#include "output/json_quoted.h"
 #include "output/mark_kind.h"
 #include "output/span_words.h"
 
@@ -92,7 +93,8 @@ void tree_print_line(const struct tree_line *line, uint64_t first,
     if (line->hit)
         print_hit(line, stream);
     else if (line->function)
-        fprintf(stream, "%s%s", line->function->name, span_inlined_suffix(line->function));
+        fprintf(stream, "%s%s%s%s", line->function->name, span_inlined_suffix(line->function),
+                line->values ? "  " : "", line->values ? line->values->text : "");
     else
         fprintf(stream, "-- %s --", line->text);
     print_marks(line, stream);
@@ -111,6 +113,28 @@ static const char *seen_in_words(uint8_t flags)
     if (flags & SPAN_START_INFERRED)
         return flags & SPAN_END_INFERRED ? "neither" : "end";
     return flags & SPAN_END_INFERRED ? "start" : "both";
+}
+
+/* Members of an object: ", \"arguments\": {...}, \"result\": ..."; "" of a call without. */
+static char *json_of_values(const struct named_values *values)
+{
+    if (!values)
+        return memory_copy_string("");
+    size_t arguments = values->count - values->has_result;
+    char *list = memory_copy_string("");
+    for (size_t i = 0; i < values->count; i++) {
+        char *value = json_named_value(&values->values[i]);
+        char *name = json_quoted(values->values[i].name);
+        char *longer = i < arguments ? memory_format("%s%s%s: %s", list, i ? ", " : "", name, value)
+                                     : memory_format("%s}, \"result\": %s", list, value);
+        free(list);
+        free(name);
+        free(value);
+        list = longer;
+    }
+    char *members = memory_format(", \"arguments\": {%s%s", list, values->has_result ? "" : "}");
+    free(list);
+    return members;
 }
 
 /* What a line is, and what is known of that alone. */
@@ -137,10 +161,13 @@ static char *json_of_line(const struct tree_line *line, const struct span_track 
 {
     char *kind = json_of_kind(line);
     char *name = json_member("thread", thread->thread_name);
+    char *values = json_of_values(line->values);
     char *item =
         memory_format("{\"start\": %" PRIu64 ", \"depth\": %" PRIu32 ", %s, %s, \"tid\": %" PRIu32
-                      ", \"pid\": %" PRIu32 "}",
-                      line->start - first, line->depth, kind, name, thread->tid, thread->pid);
+                      ", \"pid\": %" PRIu32 "%s}",
+                      line->start - first, line->depth, kind, name, thread->tid, thread->pid,
+                      values);
+    free(values);
     free(kind);
     free(name);
     return item;

@@ -1,6 +1,7 @@
 #include "stack/spans/replay.h"
 
 #include "base/memory.h"
+#include "stack/recorded_values.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
         .stack = stack,
         .disambiguation = disambiguation_of(&stack->history, clock),
         .to_enter = array_of(sizeof(frame_id)),
+        .values = array_of(sizeof(struct values_of_frame)),
     };
     if (stack->inlined.get != NULL)
         replay_grow_inlined(replay, 0);
@@ -24,6 +26,7 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
 void replay_free(struct replay *replay)
 {
     array_free(&replay->to_enter);
+    array_free(&replay->values);
     free(replay->inlined);
 }
 
@@ -177,6 +180,32 @@ static bool leave_gap(struct replay *replay, uint32_t index, struct replay_event
     return is_long(gap);
 }
 
+/* The group at `index` belongs to the leaf. */
+static void note_values(struct replay *replay, uint32_t index)
+{
+    if (replay->depth == 0)
+        return;
+    if (replay->values_depth != replay->depth)
+        *(struct values_of_frame *)array_add(&replay->values) =
+            (struct values_of_frame){.depth = replay->depth};
+    struct values_of_frame *values = array_at(&replay->values, replay->values.count - 1);
+    replay->values_depth = replay->depth;
+    if (recorded_values_are_result(replay->stack, index))
+        values->result = index + 1;
+    else
+        values->arguments = index + 1;
+}
+
+/* The leaf is left. */
+static void take_values(struct replay *replay, struct replay_event *event)
+{
+    const struct values_of_frame *values = array_at(&replay->values, replay->values.count - 1);
+    event->arguments = values->arguments;
+    event->result = values->result;
+    replay->values.count--;
+    replay->values_depth = replay->values.count > 0 ? values[-1].depth : 0;
+}
+
 /* Plans the effect of the step on the stack. True if the step is itself an event, which is then
  * filled in.
  */
@@ -221,6 +250,9 @@ static bool take_step(struct replay *replay, const struct history_step *step,
         return begin_gap(replay, step->frame, event);
     case HISTORY_GAP_END:
         return leave_gap(replay, step->frame, event);
+    case HISTORY_CALL_VALUES:
+        note_values(replay, step->frame);
+        return false;
     case HISTORY_DEATH:
         *event = (struct replay_event){.kind = SPAN_INSTANT,
                                        .time = replay->time,
@@ -268,6 +300,7 @@ static inline void make_event(void *context, const struct placed_step *step,
     event->end = end;
     event->stack = 0;
     event->gap = NULL;
+    event->arguments = event->result = 0;
     event->death = NULL;
 }
 
@@ -365,6 +398,8 @@ static void plan_call(struct replay *replay)
 static void leave_leaf(struct replay *replay, struct replay_event *event)
 {
     leave_function(replay, frame_at(replay, replay->leaf)->function, event);
+    if (replay->depth == replay->values_depth)
+        take_values(replay, event);
     if (replay->depth == replay->across_gap) {
         event->flags |= SPAN_ACROSS_GAP;
         replay->across_gap--;

@@ -30,7 +30,15 @@ struct replay_event {
     uint32_t stack;        /* as in span_event */
     const struct gap *gap; /* of INSTANT; of ENTER and LEAVE of a gap that is drawn as a span;
                             * else NULL */
-    const char *death;     /* of INSTANT: the thread's death, not a gap, as text; else NULL */
+    /* Of LEAVE: where its arguments and its result are (stack/recorded_values.h), plus 1; 0: none are recorded. */
+    uint32_t arguments, result;
+    const char *death; /* of INSTANT: the thread's death, not a gap, as text; else NULL */
+};
+
+/* What is recorded of the call of an open frame; indexes as in replay_event. */
+struct values_of_frame {
+    uint32_t depth; /* of the frame, which is at least 1 */
+    uint32_t arguments, result;
 };
 
 /* `stack` is borrowed and must not change while it is replayed. */
@@ -56,7 +64,9 @@ struct replay {
     inlined_id *inlined;
     inlined_id inlined_to;
     uint32_t inlined_capacity;
-    bool inlined_before; /* it has begun before */
+    bool inlined_before;   /* it has begun before */
+    struct array values;   /* struct values_of_frame: of open frames */
+    uint32_t values_depth; /* of the innermost of them; 0: there is none */
 };
 
 /* Ticks are nanoseconds. */
@@ -92,8 +102,9 @@ struct replay_plain {
     const struct frame *leaf;
     frame_id leaf_id;
     uint32_t depth;
-    size_t room;         /* space for events */
-    inlined_id *inlined; /* as in struct replay */
+    uint32_t values_depth; /* as in struct replay */
+    size_t room;           /* space for events */
+    inlined_id *inlined;   /* as in struct replay */
 };
 
 /* False: the step needs a plan, or there is no space left. */
@@ -111,6 +122,8 @@ replay_take_plain_step(struct replay_plain *plain, const struct placed_step *ste
         if (plain->inlined != NULL)
             plain->inlined[plain->depth] = INLINED_NONE;
     } else if (plain->inlined != NULL && plain->inlined[plain->depth] != INLINED_NONE) {
+        return false;
+    } else if (plain->depth == plain->values_depth) {
         return false;
     } else if (step->step.kind == HISTORY_REPLACE) {
         make(context, step, SPAN_LEAVE, leaf, SPAN_END_TAIL_CALL);
@@ -136,8 +149,13 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
                         replay_make *make, void *context)
 {
     const struct frame_tree *tree = &replay->stack->tree;
-    struct replay_plain plain = {
-        tree, frame_tree_at(tree, replay->leaf), replay->leaf, replay->depth, room, NULL};
+    struct replay_plain plain = {tree,
+                                 frame_tree_at(tree, replay->leaf),
+                                 replay->leaf,
+                                 replay->depth,
+                                 replay->values_depth,
+                                 room,
+                                 NULL};
     const struct placed_step *step, *end;
     if (replay_is_planned(replay) || replay->across_gap > 0)
         return 0;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/named_values.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,6 +96,9 @@ struct span_event {
     const char *text;           /* of INSTANT and COUNTER; valid until the source is closed */
     double value;               /* of COUNTER, which belongs to the track's process */
     const struct span_hit *hit; /* of the ENTER of a hit; else NULL. Valid like text */
+    /* Of the LEAVE of a call whose arguments or result were recorded; else NULL. Valid until the next event is asked for.
+     */
+    const struct named_values *values;
 };
 
 struct span_source {

@@ -1,5 +1,6 @@
 #include "decode/pt/blocks/control_flow.h"
 
+#include "packet/call_values_head.h"
 #include "packet/callchain_snapshot.h"
 
 void control_flow_init(struct control_flow *flow)
@@ -151,6 +152,30 @@ void control_flow_stack_pointer(struct control_flow *flow, uint64_t value)
         flow->branch.next = value;
     else
         emit_stack_pointer(flow, value);
+}
+
+static struct flow_event call_value(const struct control_flow *flow, uint64_t ip, uint64_t value)
+{
+    return (struct flow_event){
+        .kind = FLOW_CALL_VALUE, .from = ip, .to = value, .function = flow->current.function};
+}
+
+void control_flow_call_value(struct control_flow *flow, uint64_t ip, uint64_t value)
+{
+    struct flow_event event = call_value(flow, ip, value);
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_call_values(struct control_flow *flow, uint64_t ip, uint32_t head)
+{
+    struct flow_event event = call_value(flow, ip, head);
+    struct call_values_head read;
+    if (!call_values_head_of(head, &read))
+        return;
+    event.next = 1 + read.words;
+    if (read.is_result)
+        event.flags = FLOW_OF_RESULT;
+    emit(flow, &event, flow->position);
 }
 
 /* Emits the newest branch if it can change the call stack, now that it is known to have gone to

@@ -86,6 +86,11 @@ void control_flow_block(struct control_flow *flow, const struct block *block);
  * branch. */
 void control_flow_stack_pointer(struct control_flow *flow, uint64_t value);
 
+/* A word of the values of the call that runs, at the instruction at `ip`, at which control has arrived. */
+void control_flow_call_value(struct control_flow *flow, uint64_t ip, uint64_t value);
+/* The head of a group of them (packet/call_values_head.h). */
+void control_flow_call_values(struct control_flow *flow, uint64_t ip, uint32_t head);
+
 /* Takes an MNT packet, which only our recorder writes, at this point of the flow. */
 void control_flow_mnt(struct control_flow *flow, uint64_t payload);
 

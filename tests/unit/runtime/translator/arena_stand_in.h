@@ -7,7 +7,7 @@
 #include "runtime/translator/thread.h"
 
 enum {
-    STAND_IN_LOG_OFFSET = 64 << 10,
+    STAND_IN_LOG_OFFSET = TR_IMAGE_OFFSET,
     STAND_IN_LOG_SIZE = 256 << 10,
     STAND_IN_DUMP_OFFSET = 1 << 20,
     STAND_IN_DUMP_SIZE = 1 << 20,

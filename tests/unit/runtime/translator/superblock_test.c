@@ -249,22 +249,41 @@ static void begin_at_triggers(void **state)
     control.options.places[0].inode = 1;
     control.options.places[0].file_offset = PLACE(forward_next) - address(code_begin);
     assert_int_equal(FORM(forward)->block_count, 1);
-    assert_false(superblock.trigger);
-    assert_true(FORM(forward_next)->trigger);
+    assert_false(superblock.hits_trigger);
+    assert_true(FORM(forward_next)->hits_trigger);
     control.options.place_count = 0;
 }
 
 static void begin_where_timed_calls_return(void **state)
 {
     return_place = PLACE(forward_next);
-    assert_false(FORM(forward_next)->trigger);
+    assert_false(FORM(forward_next)->is_return_place);
     control.options.longer_than = 1;
     assert_int_equal(FORM(forward)->block_count, 1);
-    assert_true(FORM(forward_next)->trigger);
+    assert_true(FORM(forward_next)->is_return_place);
     /* Formed again as it was before the place was known. */
     assert_true(tr_superblock_form(&superblock, thread, return_place, NULL, 0));
-    assert_false(superblock.trigger);
+    assert_false(superblock.is_return_place);
     control.options.longer_than = return_place = 0;
+}
+
+/* Arguments are recorded where the function begins, found by file and offset. */
+static void begin_where_values_are_recorded(void **state)
+{
+    static const uint64_t offsets[] = {1, 2, 3};
+    struct tr_options *options = &control.options;
+    for (unsigned i = 0; i < 3; i++)
+        options->value_places[i].place.file_offset = offsets[i];
+    options->value_places[2].place.file_offset = PLACE(forward_next) - address(code_begin);
+    options->value_place_count = 3;
+    options->value_places[2].place.inode = 2; /* of another file */
+    assert_int_equal(FORM(forward_next)->value_place, 0);
+    options->value_places[2].place.inode = 1;
+    assert_int_equal(FORM(forward)->block_count, 1);
+    assert_int_equal(FORM(forward)->value_place, 0);
+    assert_int_equal(FORM(forward_next)->value_place, 3);
+    assert_true(tr_superblock_asks(&superblock));
+    options->value_place_count = 0;
 }
 
 int main(void)
@@ -287,6 +306,7 @@ int main(void)
         cmocka_unit_test(exits_to_the_same_place),
         cmocka_unit_test(begin_at_triggers),
         cmocka_unit_test(begin_where_timed_calls_return),
+        cmocka_unit_test(begin_where_values_are_recorded),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -1,0 +1,179 @@
+"""Arguments and results of chosen functions (-args): equal to what gdb sees, however the program is optimised."""
+import csv
+import json
+import re
+import shutil
+import subprocess
+
+import harness
+
+FUNCTIONS = ("of_integers", "of_reals", "of_single", "of_texts", "of_enums", "of_point", "of_small", "of_box", "of_pointers",
+             "of_many", "callee", "factorial", "returns_nothing")
+TURNS = 20
+OPTIONS = ("-engine", "translator", "-full-execution")
+
+# Prints a line of JSON for each call: function, arguments in order, result.
+GDB = """
+import gdb, json
+calls = []
+class Return(gdb.FinishBreakpoint):
+    def __init__(self, frame, call):
+        super().__init__(frame, internal=True)
+        self.silent, self.call = True, call
+    def stop(self):
+        self.call["result"] = None if self.return_value is None else str(self.return_value)
+        return False
+class Entry(gdb.Breakpoint):
+    def __init__(self, name):
+        super().__init__(name)
+        self.silent, self.name = True, name
+    def stop(self):
+        frame = gdb.selected_frame()
+        call = {"function": self.name, "arguments": [[s.name, str(s.value(frame))] for s in frame.block() if s.is_argument]}
+        calls.append(call)
+        Return(frame, call)
+        return False
+gdb.execute("set pagination off")
+gdb.execute("set print elements 128")
+for name in %r:
+    Entry(name)
+gdb.execute("run %d >/dev/null")
+print("CALLS " + json.dumps(calls))
+"""
+
+
+def shown_by_gdb(text):
+    """As magic-trace shows it: without the address of a text, with as few digits as a number needs, and a char[] without its
+    zeros at the end."""
+    text = re.sub(r'^0x[0-9a-f]+ (<[^>]*> )?(?=")', "", text)
+    text = re.sub(r"^(0x[0-9a-f]+) <.*>$", r"\1", text)
+    text = re.sub(r'(\\000)+(?=")', "", text)
+    text = re.sub(r'"(, )?\'\\000\' <repeats \d+ times>', '"', text)
+    return re.sub(r"-?\b\d+\.\d+(e[-+]\d+)?\b|-?\b\d+e[-+]\d+\b", lambda number: f"{float(number[0]):.15g}", text)
+
+
+def shown_by_us(text):
+    return re.sub(r"-?\b\d+\.\d+(e[-+]\d+)?\b|-?\b\d+e[-+]\d+\b", lambda number: f"{float(number[0]):.15g}", text)
+
+
+class Arguments(harness.TestCase):
+    def compile(self, *flags, name="arguments", compiler="gcc"):
+        path = self.folder / name
+        subprocess.run([compiler, "-g", "-no-pie", *flags, "-o", path, harness.PROGRAMS / "arguments.c"], check=True)
+        return path
+
+    def recorded(self, command, names, *options):
+        """Calls as the tree has them, and the recording."""
+        recording = self.folder / "recording"
+        shutil.rmtree(recording, ignore_errors=True)
+        finished = self.magic_trace("run", *OPTIONS, *options, "-args", names, "-working-directory", recording, "-no-decode",
+                                    "--", *command)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        return self.tree(recording), recording
+
+    def tree(self, trace):
+        finished = self.magic_trace("report", "-tree", "-json", "-max-bytes", "100000000", trace)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        return [call for call in json.loads(finished.stdout)["calls"] if "arguments" in call]
+
+    def lines(self, trace):
+        """(function, arguments, result) of each call, in the order in which they end."""
+        finished = self.magic_trace("export", "-format", "csv", "-output", self.folder / "calls.csv", trace)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        with open(self.folder / "calls.csv", encoding="utf-8") as file:
+            return [(row["function"], row["arguments"].lstrip("'"), row["result"].lstrip("'")) for row in csv.DictReader(file)
+                    if row["arguments"] or row["result"]]
+
+    def gdb(self, program):
+        script = self.folder / "judge.py"
+        script.write_text(GDB % (FUNCTIONS, TURNS))
+        finished = subprocess.run(["gdb", "-q", "-nx", "-batch", "-x", script, program], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=120, check=False)
+        found = re.search(r"^CALLS (.*)$", finished.stdout, re.MULTILINE)
+        if not found:
+            self.skipTest(f"gdb cannot run programs here: {finished.stdout[-500:]}{finished.stderr[-500:]}")
+        return json.loads(found[1])
+
+    def assert_as_gdb(self, judged, program, functions):
+        _, recording = self.recorded([program, str(TURNS)], ",".join(FUNCTIONS))
+        mine = self.lines(recording)
+        for function in functions:
+            # gdb's are in the order in which calls begin, ours in that in which they end.
+            wanted = sorted((", ".join(f"{name}={shown_by_gdb(value)}" for name, value in call["arguments"]),
+                             shown_by_gdb(call.get("result") or "")) for call in judged if call["function"] == function)
+            got = sorted((shown_by_us(arguments), shown_by_us(result)) for name, arguments, result in mine if name == function)
+            self.assertEqual(got, wanted, function)
+
+    def test_as_gdb(self):
+        """without optimisation, and with: there gdb finds less, so it is what it finds without it"""
+        if not shutil.which("gdb"):
+            self.skipTest("gdb is not installed")
+        plain = self.compile("-O0", name="plain")
+        judged = self.gdb(plain)
+        self.assert_as_gdb(judged, plain, FUNCTIONS)
+        same = [function for function in FUNCTIONS if function not in ("of_pointers", "factorial")]  # addresses; a loop
+        self.assert_as_gdb(judged, self.compile("-O2", name="optimised"), same)
+        if shutil.which("clang"):
+            # It does not pass what a function does not use.
+            self.assert_as_gdb(judged, self.compile("-O2", name="by_clang", compiler="clang"),
+                               ("of_integers", "of_reals", "of_single", "of_point", "callee", "returns_nothing"))
+
+    def test_everywhere(self):
+        program = self.compile("-O2")
+        calls, recording = self.recorded([program, "3"], "of_t*,tail_caller,factorial,jumps,of_point")
+        texts = [call for call in calls if call["function"] == "of_texts"]
+        self.assertEqual([call["arguments"]["name"] for call in texts], ["", "a", 'hello, "world"\n'])
+        self.assertEqual(texts[1]["result"], 'hello, "world"\n')
+        self.assertEqual([call["result"] for call in calls if call["function"] == "factorial"], [1, 1, 2])
+        # A call that ends by longjmp has no result; one that ends by a tail call has none of its own.
+        self.assertEqual(["result" in call for call in calls if call["function"] == "jumps"], [True, False, True])
+        trace = self.folder / "trace.fxt.gz"
+        self.assertEqual(self.magic_trace("decode", recording, "-output", trace).status, 0)
+        self.assertEqual(self.lines(trace), self.lines(recording))
+        self.assertEqual([call["arguments"] for call in self.tree(trace)], [call["arguments"] for call in calls])
+        packets = subprocess.run(["perf", "script", "-i", recording / "perf.data", "--itrace=we", "-F", "event,ip,sym"],
+                                 capture_output=True, text=True, check=False) if shutil.which("perf") else None
+        if packets and packets.returncode == 0:
+            self.assertNotIn("error", packets.stdout)
+            # A head, four words and three texts of a length and some words.
+            self.assertGreater(packets.stdout.count("of_texts"), 3 * 8)
+
+    def test_without_debug_information(self):
+        program = self.compile("-O2", "-g0")
+        calls, _ = self.recorded([program, "2"], "factorial")
+        self.assertEqual([list(call["arguments"]) for call in calls], [["rdi", "rsi", "rdx", "rcx", "r8", "r9"]] * 2)
+        self.assertEqual([int(call["result"], 16) & 0xffffffff for call in calls], [1, 1])
+
+    def test_threads_and_children(self):
+        source = self.folder / "threads.c"
+        source.write_text("""
+            #include <pthread.h>
+            #include <unistd.h>
+            #include <sys/wait.h>
+            __attribute__((noinline)) int twice(int n) { __asm__ volatile(""); return 2 * n; }
+            static void *work(void *first) { for (int i = 0; i < 50; i++) twice((int)(long)first + i); return 0; }
+            int main(void) {
+                pthread_t threads[4];
+                for (long i = 0; i < 4; i++) pthread_create(&threads[i], 0, work, (void *)(1000 * i));
+                for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+                pid_t child = fork();
+                work((void *)(child ? 4000L : 5000L));
+                if (child) wait(0);
+                return 0;
+            }""")
+        program = self.folder / "threads"
+        subprocess.run(["gcc", "-g", "-O2", "-pthread", "-o", program, source], check=True)
+        calls, _ = self.recorded([program], "twice", "-multi-thread", "-follow")
+        self.assertEqual(sorted(call["arguments"]["n"] for call in calls), [1000 * i + j for i in range(6) for j in range(50)])
+        for call in calls:
+            self.assertEqual(call["result"], 2 * call["arguments"]["n"])
+
+    def test_refused(self):
+        for engine in ("pt", "perf", "sample"):
+            finished = self.magic_trace("run", "-engine", engine, "-args", "main", "-working-directory", self.folder / "r", "/bin/true")
+            self.assertEqual(finished.status, 1, finished.stderr)
+        program = self.compile("-O2")
+        finished = self.magic_trace("run", "-engine", "translator", "-args", "factorail", program)
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"factorial", finished.stderr)
+        self.assertEqual(self.magic_trace("run", "-args", "", program).status, 2)
