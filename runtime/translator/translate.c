@@ -513,7 +513,9 @@ static void emit_stack_load(struct translating *t, const struct tr_item *item)
     tr_emit_bytes(&t->hot, stores, sizeof stores);
     tr_emit_log_word(&t->hot, TR_EVENT_WORD(TR_STACK, 0));
     tr_emit_log_advance(&t->hot, 20);
-    tr_emit_load(&t->hot, TR_RAX, HOT(rax));
+    enum { CONSTANT = 10, JUMP = 8 }; /* bytes */
+    tr_emit_constant(&t->hot, TR_RAX, tr_emit_address(&t->hot) + CONSTANT + JUMP);
+    tr_emit_gs_jump(&t->hot, HOT(stack_loaded));
 }
 
 /* ---- branches ---- */
