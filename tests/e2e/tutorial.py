@@ -105,8 +105,8 @@ class Tutorial(harness.TestCase):
         self.assertEqual(self.spans(self.folder / "chosen.fxt.gz")["hit rebuild_table"], 1)
         self.assertEqual(self.spans(self.folder / "entries.fxt.gz")["rebuild_entry"], 256)
         self.assertEqual(self.spans(self.folder / "all.fxt.gz")["hit magic_trace_stop_indicator"], 100)
-        for trace in ("attached", "picked"):
-            attached = self.spans(self.folder / f"{trace}.fxt.gz")
-            self.assertEqual((attached["handle_request"], attached["look_up"]), (1, 10), trace)
+        attached, picked = (self.spans(self.folder / f"{trace}.fxt.gz") for trace in ("attached", "picked"))
+        self.assertGreaterEqual((attached["handle_request"], attached["look_up"]), (1, 10))
+        self.assertEqual((picked["handle_request"], picked["look_up"]), (1, 10))
         requests = self.span_list(self.folder / "requests.fxt.gz")
         self.assertEqual(sum(span.name == "handle_request" for span in requests), 100)
