@@ -19,7 +19,7 @@ class Automation(harness.TestCase):
     def made(self, spans=2000):
         trace, end = MadeTrace(), 0
         for number in range(2):
-            thread = trace.thread(5, 5 + number, "program", f"worker \"{number}\"")
+            thread = trace.thread(5, 5 + number, "program", f"worker \"{number}\"" if number else "main")
             end = made_spans(trace, random.Random(number), thread, spans, end)
             trace.instant(end, thread, "[lost]")
         return trace.write(self.folder / "trace.fxt.gz")
