@@ -4,11 +4,12 @@
 //
 //   #view=FROM-TO&span=TRACK.DEPTH.START.END&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
 //    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&tall=1.2.3&pinned=1.2.3&tracks=TEXT
-//    &order=activity&names=short&lengths=FROM-TO&sql=TEXT
+//    &order=activity&names=short&lengths=FROM-TO&flame=callers&sql=TEXT
 
 /** @typedef {import('./view_state.js').ViewState} ViewState */
 
-const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'names', 'lengths', 'sql'];
+const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'names', 'lengths', 'flame', 'sql'];
+const FLAME_VIEWS = /** @type {const} */ (['upside-down', 'callers', 'callees']);
 const TRACK_SETS = /** @type {const} */ (['folded', 'tall', 'pinned']);
 const WRITE_AFTER = 250; // ms without a change: of a zoom by the wheel, or by a key that is held, only the end is an entry
 const OTHER_WIDTH = 0.01; // of the width of the view: what differs by less is no zoom
@@ -71,6 +72,7 @@ export function writeFragment(state) {
   if (state.filter) fragment.set('tracks', state.filter);
   if (state.order !== 'start') fragment.set('order', state.order);
   if (state.shortNames) fragment.set('names', 'short');
+  if (state.flame !== 'stacks') fragment.set('flame', state.flame);
   if (state.lengths) fragment.set('lengths', writeRange(state.lengths));
   if (state.sql) fragment.set('sql', state.sql);
   return fragment.toString();
@@ -118,6 +120,7 @@ export function readFragment(state, text) {
   state.setFlags(readFlags(fragment.get('flags')));
   if (state.sql !== (fragment.get('sql') ?? '')) state.setSql(fragment.get('sql') ?? '');
   state.setPanel(fragment.get('panel'));
+  state.setFlame(FLAME_VIEWS.find((view) => view === fragment.get('flame')) ?? 'stacks');
   state.setLengths(readRange(fragment.get('lengths')));
   state.setShortNames(fragment.get('names') === 'short');
   const theme = fragment.get('theme');

@@ -5,6 +5,7 @@
 //   'span'      another span was chosen            'search'     the search text, or its current match, changed
 //   'flags'     flags on the time line changed     'panel'      another panel is shown at the bottom
 //   'tracks'    tracks were arranged in another way 'theme'     'light', 'dark' or 'system'
+//   'flame'     another view of the flame graph was chosen
 //   'lengths'   other lengths of calls were chosen
 //   'sql'       another query was asked             'names'      names of functions are written short, or whole again
 //   'cursor'    the pointer moved on the time line
@@ -12,6 +13,7 @@
 /** @typedef {import('./data/source.js').Range} Range */
 /** @typedef {import('./data/source.js').Place} Place */
 /** @typedef {{time: number, text: string}} Flag */
+/** @typedef {'stacks' | 'upside-down' | 'callers' | 'callees'} FlameView */
 
 /** The narrowest range that can be shown, in ns. */
 export const NARROWEST = 10;
@@ -46,6 +48,8 @@ export class ViewState extends EventTarget {
     this.theme = 'system';
     /** Whether names of functions are written without template arguments and parameters. */
     this.shortNames = false;
+    /** @type {FlameView} callers, callees: of the function that is searched */
+    this.flame = 'stacks';
     /** @type {Range | null} the lengths of the calls that are listed, ns; null: of all */
     this.lengths = null;
     /** The query that was asked last, in SQL; '': none. */
@@ -124,6 +128,13 @@ export class ViewState extends EventTarget {
     if (short === this.shortNames) return;
     this.shortNames = short;
     this.#notify('names');
+  }
+
+  /** @param {FlameView} view */
+  setFlame(view) {
+    if (view === this.flame) return;
+    this.flame = view;
+    this.#notify('flame');
   }
 
   /** @param {Range | null} lengths */

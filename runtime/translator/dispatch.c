@@ -23,9 +23,11 @@ _Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x
                    OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 && OFFSET(clock) == 0x90 &&
                    OFFSET(check_at) == 0x58 && OFFSET(cleared) == 0x98 &&
                    OFFSET(stamp_interval) == 0xb8 && OFFSET(stamp_ticks) == 0xd0 &&
-                   OFFSET(stamped) == 0xd8 && OFFSET(elapsed) == 0xe0,
+                   OFFSET(stamped) == 0xd8 && OFFSET(elapsed) == 0xe0 &&
+                   OFFSET(stack_before) == 0xc0 && OFFSET(reports_switches) == 0xf0 &&
+                   OFFSET(switched_at) == 0xf8 && OFFSET(seen_pages) == 0x100,
                "enter.S knows these offsets");
-_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xe8,
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0x500,
                "enter.S knows where the registers are kept");
 _Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 &&
                    __builtin_offsetof(struct tr_state, pc) == 17 * 8,
@@ -211,6 +213,10 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
         tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
+    if (thread->hot.switched_at && !thread->let_go) {
+        tr_log_switch(thread);
+        return resume;
+    }
     tr_hot_path_look(thread);
     if (thread->let_go || !tr_log_check(thread, true))
         tr_let_go(thread, TR_SLOT_LET_GO);

@@ -23,8 +23,15 @@
 #define STAMP_TICKS 0xd0
 #define STAMPED 0xd8
 #define ELAPSED 0xe0
-#define APP 0xe8 /* struct tr_state */
+#define STACK_BEFORE 0xc0
+#define REPORTS_SWITCHES 0xf0
+#define SWITCHED_AT 0xf8
+#define SEEN_PAGES 0x100
+#define APP 0x500 /* struct tr_state */
 #define APP_FLAGS (APP + 16 * 8)
+#define PAGE_SHIFT 12
+#define PAGE_HASH 0x9e3779b1 /* 2^32 by the golden ratio */
+#define PAGE_HASH_SHIFT 24   /* leaves an index into SEEN_PAGES */
 #define FLAG_AC 0x40000
 #define FLAGS_USUAL 0x202
 #define STAMP_WORD 0xf0200000 /* TR_EVENT_WORD(TR_STAMP, 0) */
@@ -229,6 +236,36 @@ ENTRY tr_leave_check
     SAVE
     call tr_dispatch_check
     jmp tr_restore
+
+/* The stack pointer was loaded; r11 is the log pointer. A switch to another page that is not among those seen makes the
+ * next head leave the cache, to report it (stack_switches.h). Flags are kept; nothing is pushed on the program's stack. */
+ENTRY tr_stack_loaded
+    mov %rax, %gs:TARGET
+    lahf
+    seto %al
+    cmpq $0, %gs:REPORTS_SWITCHES
+    je 2f
+    mov %rcx, %gs:RCX
+    mov %gs:STACK_BEFORE, %rcx
+    xor %rsp, %rcx
+    shr $PAGE_SHIFT, %rcx
+    je 1f
+    mov %rsp, %rcx
+    shr $PAGE_SHIFT, %rcx
+    mov %rdx, %gs:RDX
+    imul $PAGE_HASH, %ecx, %edx
+    shr $PAGE_HASH_SHIFT, %edx
+    cmp %ecx, %gs:SEEN_PAGES(, %rdx, 4)
+    je 3f
+    mov %ecx, %gs:SEEN_PAGES(, %rdx, 4)
+    mov %r11, %gs:SWITCHED_AT
+    movq $0, %gs:LIMIT
+3:  mov %gs:RDX, %rdx
+1:  mov %gs:RCX, %rcx
+2:  add $0x7f, %al
+    sahf
+    mov %gs:RAX, %rax
+    jmp *%gs:TARGET
 
 /* tr_enter(thread) */
 ENTRY tr_enter

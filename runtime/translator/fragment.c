@@ -2,6 +2,7 @@
 
 #include "runtime/translator/disk_space.h"
 #include "runtime/translator/emit.h"
+#include "runtime/translator/fragments_of_page.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 #include "runtime/translator/translation.h"
@@ -35,6 +36,7 @@ static struct {
     uint32_t count;
     struct tr_area slots; /* struct slot: the hash table */
     uint32_t slot_count, slots_used;
+    struct tr_fragments_of_page by_page;
     struct descriptions tables[MOST_TABLES];
     unsigned table_count;
     uint64_t next, ready; /* offsets in the newest table */
@@ -110,6 +112,12 @@ struct tr_translation *tr_fragment_add(void)
     struct tr_translation *translation = translation_at(all.count);
     *translation = (struct tr_translation){0};
     return translation;
+}
+
+bool tr_fragment_made_from(const struct tr_translation *translation, uint64_t start, uint64_t end)
+{
+    uint32_t number = (uint32_t)(translation - translation_at(0));
+    return tr_fragments_of_page_add(&all.by_page, start, end, number);
 }
 
 void tr_fragment_publish(struct tr_translation *translation)
@@ -399,14 +407,25 @@ static void take_back(struct tr_translation *translation)
     close_entry(region, entry + TR_INDIRECT_BODY, translation->pc, true);
 }
 
+struct range {
+    uint64_t start, end;
+};
+
+/* Whether the translation is used after the bytes in the range have changed. */
+static bool survives(void *context, uint32_t number)
+{
+    const struct range *changed = context;
+    struct tr_translation *translation = translation_at(number);
+    if (translation->valid && translation->pc - translation->low < changed->end &&
+        translation->pc + translation->high > changed->start)
+        take_back(translation);
+    return translation->valid;
+}
+
 void tr_invalidate(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
-    for (uint32_t i = 0; i < all.count; i++) {
-        struct tr_translation *translation = translation_at(i);
-        if (translation->valid && translation->pc - translation->low < end &&
-            translation->pc + translation->high > start)
-            take_back(translation);
-    }
+    struct range changed = {start, end};
+    tr_fragments_of_page_visit(&all.by_page, start, end, survives, &changed);
 }
 
 /* ---- from addresses of the cache ---- */

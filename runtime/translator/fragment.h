@@ -25,6 +25,8 @@ bool tr_in_cache(uint64_t address);
 struct tr_translation *tr_fragment_find(uint64_t pc);
 /* Adds one, with room for its description. NULL: no memory. */
 struct tr_translation *tr_fragment_add(void);
+/* It has code from [start, end): tr_invalidate finds it there. False: no memory. */
+bool tr_fragment_made_from(const struct tr_translation *translation, uint64_t start, uint64_t end);
 void tr_fragment_publish(struct tr_translation *translation);
 uint64_t tr_fragment_body(const struct tr_translation *translation);
 /* Where code that has checked the target already goes on: its log entry; made when there is none. 0: no memory. */

@@ -32,12 +32,6 @@ static void add_entry(struct recent *recent, uint32_t identifier, bool indirect)
     recent->entries[recent->count++] = (struct entry){identifier, indirect, NOT_KNOWN};
 }
 
-static unsigned event_words(uint32_t word)
-{
-    enum tr_event kind = TR_EVENT_KIND(word);
-    return tr_event_words[kind] + (kind == TR_CALLS ? 2 * TR_EVENT_PAYLOAD(word) : 0);
-}
-
 /* Time stamps and exits are part of the path; every other record ends it. */
 static void read_log(struct recent *recent, const uint32_t *at, const uint32_t *end)
 {
@@ -56,7 +50,7 @@ static void read_log(struct recent *recent, const uint32_t *at, const uint32_t *
             recent->entries[recent->count - 1].exit = (int)TR_EVENT_PAYLOAD(word);
         else if (TR_EVENT_KIND(word) != TR_STAMP)
             add_entry(recent, 0, false);
-        at += event_words(word);
+        at += tr_payload_words(word);
     }
 }
 

@@ -24,6 +24,7 @@
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_LAYOUT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -274,6 +275,9 @@ struct tr_fragment {
     uint16_t block_count;
     uint16_t size; /* of this description in bytes, a multiple of 8 */
     uint32_t reserved;
+    /* ticks: of the newest mapping record when it was made; no thread has run it before. Written once, before the
+     * fragment is in any log. */
+    uint64_t known_at;
     struct tr_block blocks[];
     /* uint8_t instruction_lengths[] */
 };
@@ -370,7 +374,9 @@ enum tr_event {
                      first one after TR_FORKED */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP, /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
-    TR_LOST,   /* u64 time: log was given up here; what ran before this is unknown */
+    TR_LOST,     /* u64 time: log was given up here; what ran before this is unknown */
+    TR_SWITCHED, /* as TR_CALLS, of the innermost part of another stack that code has changed to since the newest TR_STACK: the
+                    first time since the newest TR_CALLS that began a chunk, as far as there is room (stack_switches.c) */
     TR_FORKED, /* u64 time: first record of a child after fork or vfork, which goes on where its parent called it, and of a
                     thread that was taken over: it has callers */
     TR_VALUES, /* payload n: u64 head (TR_VALUES_HEAD), then n - 1 more 64-bit words. Execution arrives at the start of the
@@ -388,12 +394,20 @@ enum tr_stamp {
                           what ran before from what runs next */
 };
 
-/* Payload words after the first one; TR_CALLS and TR_VALUES have 2 * payload more. */
+/* Payload words after the first one, but for the copy of a stack and for values. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
-    [TR_STAMP] = 2,    [TR_PARTIAL] = 2,   [TR_SYSCALL] = 2, [TR_RESUME] = 2,
-    [TR_HANDLER] = 10, [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,
-    [TR_MARK] = 2,     [TR_STOP] = 4,      [TR_LOST] = 2,    [TR_FORKED] = 2,
+    [TR_STAMP] = 2,     [TR_PARTIAL] = 2, [TR_SYSCALL] = 2,   [TR_RESUME] = 2, [TR_HANDLER] = 10,
+    [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,    [TR_MARK] = 2,   [TR_STOP] = 4,
+    [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 18,
 };
+
+/* Payload words of the event record that `word` begins, whose kind is below TR_EVENT_KINDS. */
+static inline uint32_t tr_payload_words(uint32_t word)
+{
+    uint32_t kind = TR_EVENT_KIND(word);
+    bool has_more = kind == TR_CALLS || kind == TR_SWITCHED || kind == TR_VALUES;
+    return tr_event_words[kind] + (has_more ? 2 * TR_EVENT_PAYLOAD(word) : 0);
+}
 
 /* ---- the sideband log ----
  *

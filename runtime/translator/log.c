@@ -5,6 +5,7 @@
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/recorder.h"
+#include "runtime/translator/stack_switches.h"
 #include "runtime/translator/stamp_interval.h"
 #include "runtime/translator/system.h"
 
@@ -112,9 +113,11 @@ static void give_up_chunks(struct tr_thread *thread, uint64_t first)
                               memory_order_release);
 }
 
-/* A signal that came since the limit was looked at has set it to 0. */
+/* A signal that came since the limit was looked at has set it to 0; so does a switch that is not over. */
 static void keep_asked(struct tr_thread *thread)
 {
+    if (thread->hot.switched_at)
+        thread->hot.limit = 0;
     atomic_signal_fence(memory_order_seq_cst);
     if (thread->signals.pending || thread->let_go)
         thread->hot.limit = thread->hot.run = 0;
@@ -128,6 +131,7 @@ static void begin_round(struct tr_thread *thread)
     thread->boundary = thread->hot.log;
     thread->hot.limit = thread->hot.check_at = thread->hot.log;
     thread->hot.run = 0;
+    thread->hot.switched_at = 0;
     keep_asked(thread);
 }
 
@@ -325,6 +329,12 @@ void tr_log_resume(struct tr_thread *thread)
     keep_asked(thread);
 }
 
+/* The log is read from its beginning on, while it is written. */
+static bool streams(const struct tr_control *control)
+{
+    return control->options.full_execution || control->options.multi_snapshot;
+}
+
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
 {
     const struct tr_control *control = thread->process->control;
@@ -337,6 +347,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     thread->hot.stamp_ticks = control->options.stamp_ticks;
     clear(thread, thread->hot.log + TR_CLEARED);
     begin_chunk(thread, 0);
+    tr_switches_begin(thread, !streams(control));
     set_limit(thread);
 }
 
@@ -358,21 +369,50 @@ static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
 
 /* The registers that calls preserve, the one that vfork has its return address in while it makes its system call
  * (glibc, sysdeps/unix/sysv/linux/x86_64/vfork.S), and the innermost part of the program's stack. */
-void tr_log_calls(struct tr_thread *thread)
+static void log_stack(struct tr_thread *thread, enum tr_event kind, uint64_t most)
 {
     if (thread->stops)
         return;
     const uint64_t *r = thread->app.r;
     uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12],
                          r[TR_R13], r[TR_R14],      r[TR_R15], r[TR_RDI]};
-    make_room(thread, 4 + sizeof header + LARGEST_STACK_COPY);
+    make_room(thread, 4 + sizeof header + most);
     uint64_t place = thread->hot.log + 4 + sizeof header;
-    uint64_t words = copy_mapped(place, header[0], LARGEST_STACK_COPY) / 8;
-    uint32_t word = TR_EVENT_WORD(TR_CALLS, words);
+    uint64_t words = copy_mapped(place, header[0], most) / 8;
+    uint32_t word = TR_EVENT_WORD(kind, words);
     memcpy((void *)(thread->hot.log + 4), header, sizeof header);
     atomic_signal_fence(memory_order_release);
     memcpy((void *)thread->hot.log, &word, sizeof word);
     thread->hot.log += 4 + sizeof header + 8 * words;
+}
+
+void tr_log_calls(struct tr_thread *thread)
+{
+    log_stack(thread, TR_CALLS, LARGEST_STACK_COPY);
+}
+
+/* The entry of the fragment that runs is logged again after what it is taken away for. Meanwhile nothing stands there: a
+ * reader of a killed thread's log would take what is written after it for records. */
+static uint32_t take_entry(struct tr_thread *thread)
+{
+    uint32_t entry = tr_log_last(thread), nothing = 0;
+    thread->hot.log -= sizeof entry;
+    memcpy((void *)thread->hot.log, &nothing, sizeof nothing);
+    atomic_signal_fence(memory_order_release);
+    return entry;
+}
+
+void tr_log_switch(struct tr_thread *thread)
+{
+    if (!tr_switch_is_over(thread))
+        return;
+    uint32_t entry = take_entry(thread);
+    uint64_t begin = position(thread);
+    log_stack(thread, TR_SWITCHED, tr_switch_copy_size(thread));
+    put(thread, &entry, sizeof entry);
+    tr_switch_reported(thread, position(thread) - begin);
+    thread->hot.limit = thread->hot.log; /* for a time stamp */
+    keep_asked(thread);
 }
 
 static bool recorder_lives(const struct tr_thread *thread, uint32_t *heartbeat, unsigned *still)
@@ -408,11 +448,6 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
     return true;
 }
 
-static bool streams(const struct tr_control *control)
-{
-    return control->options.full_execution || control->options.multi_snapshot;
-}
-
 bool tr_log_is_due(const struct tr_thread *thread)
 {
     return thread->hot.log > thread->hot.check_at;
@@ -423,14 +458,8 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     struct tr_control *control = thread->process->control;
     if (tr_recording_is_over(control))
         return false;
-    /* The entry is logged again in a new chunk, where a reader may begin. Meanwhile nothing stands there: a reader of a
-     * killed thread's log would take what is written after it for records. */
-    uint32_t entry = tr_log_last(thread), nothing = 0;
-    if (in_fragment) {
-        thread->hot.log -= sizeof entry;
-        memcpy((void *)thread->hot.log, &nothing, sizeof nothing);
-        atomic_signal_fence(memory_order_release);
-    }
+    /* The entry is logged again in a new chunk, where a reader may begin. */
+    uint32_t entry = in_fragment ? take_entry(thread) : 0;
     uint64_t before = position(thread);
     reserve(thread, (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP);
     clear(thread, thread->hot.log + TR_CLEARED);
@@ -444,8 +473,10 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
             return false;
         }
         give_up_chunks(thread, now / chunk_size + 1);
+        tr_switches_earn(thread, now - thread->checked);
         if (next) {
             begin_chunk(thread, now);
+            tr_switches_begin_chunk(thread);
             tr_log_calls(thread);
         }
         thread->checked = now;

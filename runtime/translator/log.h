@@ -24,6 +24,10 @@ void tr_log_publish(struct tr_thread *thread);
 /* Who has called what runs next, at app.pc (TR_CALLS). */
 void tr_log_calls(struct tr_thread *thread);
 
+/* The head of a fragment whose entry has been logged found that the stack pointer was loaded: once the switch to the other
+ * stack is over, logs who has called what runs there (TR_SWITCHED; stack_switches.h). */
+void tr_log_switch(struct tr_thread *thread);
+
 /* The word of the newest fragment entry, which has to be the newest record. */
 uint32_t tr_log_last(const struct tr_thread *thread);
 

@@ -22,7 +22,7 @@ _Static_assert(offsetof(struct tr_hot, self) == 0x00, "tr_current");
 
 /* enter.S */
 extern const char tr_leave_direct[], tr_leave_indirect[], tr_leave_check[], tr_leave_syscall[],
-    tr_leave_first[], tr_leave_run[], tr_leave_run_at[], tr_leave_trigger[];
+    tr_leave_first[], tr_leave_run[], tr_leave_run_at[], tr_leave_trigger[], tr_stack_loaded[];
 
 /* Address space that is reserved for further threads. */
 static uint64_t reserved, reserved_end;
@@ -91,7 +91,7 @@ static void begin_hot(struct tr_thread *thread)
     hot->leave_run = (uint64_t)tr_leave_run;
     hot->leave_run_at = (uint64_t)tr_leave_run_at;
     hot->leave_trigger = (uint64_t)tr_leave_trigger;
-    hot->leave_run_at = (uint64_t)tr_leave_run_at;
+    hot->stack_loaded = (uint64_t)tr_stack_loaded;
 }
 
 void tr_thread_empty_table(struct tr_thread *thread)

@@ -45,6 +45,8 @@ struct tr_state {
     uint64_t pc;
 };
 
+enum { TR_SEEN_PAGES = 256 };
+
 /* What generated code and runtime/translator/enter.S use; offsets are checked in thread.c. */
 struct tr_hot {
     struct tr_thread *self; /* 0x00 */
@@ -81,6 +83,11 @@ struct tr_hot {
     uint64_t stamp_ticks; /* 0xd0 TSC ticks between stamps, about */
     uint64_t stamped;     /* 0xd8 TSC at the newest stamp */
     uint64_t elapsed;     /* 0xe0 between the newest two stamps */
+    /* 0xe8 address in enter.S: after a load of the stack pointer; rax is where to go on, hot.rax the program's */
+    uint64_t stack_loaded;
+    uint64_t reports_switches; /* 0xf0 bool: there is room for it (stack_switches.h) */
+    uint64_t switched_at;      /* 0xf8 log address: of a switch that is to be reported; 0: none */
+    uint32_t seen_pages[TR_SEEN_PAGES]; /* 0x100 of stacks that were reported, by a hash */
 };
 
 enum {
@@ -195,7 +202,10 @@ struct tr_thread {
     uint64_t checked;      /* stream position at the last tr_log_check */
     /* log address: a record begins there, and from there on none has been overwritten */
     uint64_t boundary;
-    uint64_t look_at; /* TSC at which hot_path.c may look again */
+    uint64_t look_at;      /* TSC at which hot_path.c may look again */
+    bool reports_switches; /* to other stacks, when there is room */
+    uint64_t
+        switch_credit; /* bytes of log that copies of other stacks may take (stack_switches.h) */
     /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
     uint64_t wraps;
     uint32_t serial; /* of the slot, or UINT32_MAX */
@@ -235,6 +245,7 @@ struct tr_process {
     uint64_t image, image_size; /* the runtime */
     int32_t pid;
     uint32_t lock;             /* of code cache, fragments and code map: tr_lock */
+    uint64_t newest_mapping;   /* ticks, of the newest mapping record; under `lock` */
     struct tr_thread *threads; /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time; /* what the runtime uses up is taken off the clock */

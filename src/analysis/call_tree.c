@@ -140,6 +140,8 @@ static bool add_threads(struct call_tree *tree, struct error *error)
     ok = index_marks(tree->index, moments_range(moments), SIZE_MAX, &tree->marks, &more, error);
     for (uint32_t i = 0; ok && i < tree->index->facts.tracks; i++) {
         const struct index_track track = trace_index_track(tree->index, i);
+        if (!index_tracks_contain(moments->tracks, i))
+            continue;
         struct thread_tree thread = {
             .tree = tree,
             .track = i,

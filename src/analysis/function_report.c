@@ -39,6 +39,7 @@ static struct index_range range_of(const struct trace_index *index,
 struct function_report {
     const struct trace_index *index;
     struct index_range range;
+    struct index_tracks tracks;
     struct array found;                   /* of struct function_row */
     struct function_quantiles *quantiles; /* of `found`; owned */
     uint64_t *longest;                    /* numbers of calls, of `found`; owned */
@@ -61,15 +62,14 @@ static bool find_longest(struct function_report *report, struct error *error)
 
 static bool find_figures(struct function_report *report, struct error *error)
 {
-    const struct index_tracks all = {0};
     report->found = array_of(sizeof(struct function_row));
-    if (!index_function_table(report->index, all, report->range, &report->found, error))
+    if (!index_function_table(report->index, report->tracks, report->range, &report->found, error))
         return false;
     size_t count = report->found.count + 1;
     report->quantiles = memory_allocate_zeroed(count * sizeof *report->quantiles);
     report->longest = memory_allocate_zeroed(count * sizeof *report->longest);
     report->functions = memory_allocate_zeroed(count * sizeof *report->functions);
-    return index_function_quantiles(report->index, all, report->range, &report->found,
+    return index_function_quantiles(report->index, report->tracks, report->range, &report->found,
                                     report->quantiles, error) &&
            find_longest(report, error);
 }
@@ -122,6 +122,8 @@ static bool count_marks(const struct function_report *report, struct report_fact
     bool ok = index_marks(report->index, report->range, SIZE_MAX, &marks, &more, error);
     for (size_t i = 0; i < marks.count; i++) {
         const struct index_mark *mark = array_at(&marks, i);
+        if (!index_tracks_contain(report->tracks, mark->track))
+            continue;
         *(mark->kind == MARK_NOTE ? &facts->notes : &facts->gaps) += 1;
     }
     array_free(&marks);
@@ -136,7 +138,7 @@ static bool find_facts(const struct function_report *report, struct report_facts
     *facts = (struct report_facts){
         .recorded = known->recorded,
         .sampled = known->sampled,
-        .threads = known->tracks,
+        .threads = report->tracks.count ? report->tracks.count : known->tracks,
         .duration = end - report->range.from,
     };
     for (size_t i = 0; i < report->found.count; i++) {
@@ -155,7 +157,8 @@ bool function_report_print(const struct trace_index *index, const struct trace_m
                            const struct report_table_options *options, struct report_form_json json,
                            FILE *stream, struct error *error)
 {
-    struct function_report report = {.index = index, .range = range_of(index, moments)};
+    struct function_report report = {
+        .index = index, .range = range_of(index, moments), .tracks = moments->tracks};
     struct report_facts facts;
     bool ok = find_figures(&report, error) && find_facts(&report, &facts, error);
     if (ok) {
@@ -267,6 +270,7 @@ bool longest_calls_print(const struct trace_index *index, const char *function,
     struct longest_calls longest = {.index = index,
                                     .function = trace_index_function(index, choice.group).name};
     const struct calls_request request = {
+        .tracks = moments->tracks,
         .range = range_of(index, moments),
         .group = choice.group,
         .slowest = options->top ? options->top : LONGEST_STANDARD,

@@ -15,6 +15,7 @@ struct trace_moments {
      * other. */
     bool begins_with_call, ends_with_call;
     struct call_place first_call, last_call;
+    struct index_tracks tracks; /* the threads that are shown; borrowed, set by the caller */
 };
 
 /* The range of the moments. */

@@ -362,7 +362,10 @@ const struct engine *recording_request_choose_engine(const struct recording_requ
     struct engine_choice choice;
     if (!engine_choose(&choice, request->engine, use, &request->record, error))
         return NULL;
-    if (strcmp(request->engine, "auto") == 0)
+    bool chosen = strcmp(request->engine, "auto") == 0;
+    if (chosen && use == ENGINE_TO_ATTACH && *choice.passed_over)
+        log_status("%s", choice.passed_over);
+    if (chosen)
         log_status("Recording with the %s engine: %s", choice.engine->name, choice.why);
     return choice.engine;
 }

@@ -35,7 +35,8 @@ enum flow_kind {
     FLOW_CALLER,    /* after a RESUME: `function` called what runs there, or the previous caller,
                   * and it will return to `to`, or was interrupted there (FLOW_INTERRUPTED); to =
                   * 0: the caller before is the outermost frame. From the innermost outwards, as
-                  * far as the recording goes */
+                  * far as the recording goes. Also elsewhere, for a stack that code has changed
+                  * to: then the first of them has FLOW_PLACED */
     FLOW_GAP,       /* control flow between the events before and after is unknown; see gap */
     FLOW_ABORT,     /* a TSX transaction failed at `from` and was rolled back; to: its fallback, in
                   * the function that began it (SDM volume 1, "RTM"), 0 if tracing stopped with
@@ -70,7 +71,8 @@ enum flow_flag {
      * another stack. Such a jump is an event even inside one function. */
     FLOW_LOADS_STACK = 16,
     FLOW_INTERRUPTED = 32, /* of a CALLER */
-    FLOW_OF_RESULT = 64,   /* of the head of a group of CALL_VALUE */
+    FLOW_PLACED = 128, /* of a CALLER: that of the function which runs, in the middle of the code */
+    FLOW_OF_RESULT = 64, /* of the head of a group of CALL_VALUE */
 };
 
 struct flow_event {

@@ -90,6 +90,9 @@ struct engine {
      * ours. NULL when the engine only attaches. */
     bool (*record)(const struct record_options *options, struct record_result *result,
                    struct error *error);
+    /* Whether it can attach to the process, as far as can be seen without touching it: the reason is the end of a
+     * sentence; ERROR_NOT_FOUND: there is none. NULL: to all. */
+    bool (*attaches_to)(pid_t pid, struct error *error);
     /* Records the processes that run already, until the snapshot is taken (with multi_snapshot:
      * until Ctrl-C) or all of them have ended; they go on as they were. NULL when the engine
      * cannot. */

@@ -31,10 +31,10 @@ static const struct registered engines[] = {
     /* place:             run attach trigger sample */
     {&pt_engine,         {1,  1,     1,      0}},
     {&perf_engine,       {2,  2,     2,      2}},
-    {&translator_engine, {3,  0,     0,      0}},
+    {&translator_engine, {3,  3,     3,      0}},
     {&qemu_engine,       {4,  0,     0,      0}},
-    {&sample_engine,     {0,  3,     4,      1}},
-    {&ptrace_engine,     {0,  4,     3,      0}},
+    {&sample_engine,     {0,  4,     5,      1}},
+    {&ptrace_engine,     {0,  5,     4,      0}},
 };
 /* clang-format on */
 enum { ENGINES = sizeof engines / sizeof *engines };
@@ -76,16 +76,17 @@ static bool records_so(const struct engine *engine, enum engine_use use)
     return use == ENGINE_TO_ATTACH ? engine->attach != NULL : engine->record != NULL;
 }
 
-/* Whether it works here and can do what is wanted; the reason in `error`, its own words for what it
- * uses in `why`. */
-static bool suits(const struct engine *engine, const struct record_options *options,
-                  struct engine_choice *choice, struct error *error)
+static bool works(const struct engine *engine, struct engine_probe *probe, struct error *error)
 {
-    struct engine_probe probe = {0};
-    engine->probe(&probe);
-    if (!probe.available)
-        return error_set(error, ERROR_UNSUPPORTED, "the %s engine does not work here: %s.%s%s",
-                         engine->name, probe.why, *probe.advice ? " " : "", probe.advice);
+    engine->probe(probe);
+    return probe->available ||
+           error_set(error, ERROR_UNSUPPORTED, "the %s engine does not work here: %s.%s%s",
+                     engine->name, probe->why, *probe->advice ? " " : "", probe->advice);
+}
+
+static bool serves(const struct engine *engine, const struct record_options *options,
+                   struct error *error)
+{
     if (options->trigger.longer_than_ns && !engine->times_calls)
         return error_set(error, ERROR_UNSUPPORTED,
                          "the %s engine does not see how long a call lasts, which " FLAG_LONGER_THAN
@@ -103,7 +104,28 @@ static bool suits(const struct engine *engine, const struct record_options *opti
                          "Leave it out, or choose another engine: magic-trace doctor lists those "
                          "that work here.",
                          engine->name);
-    if (engine->serves && !engine->serves(options, error))
+    return !engine->serves || engine->serves(options, error);
+}
+
+static bool attaches_to_all(const struct engine *engine, const struct record_options *options,
+                            struct error *error)
+{
+    struct error reason = {0};
+    for (size_t i = 0; engine->attaches_to && i < options->pid_count; i++)
+        if (!engine->attaches_to(options->pids[i], &reason) && reason.code != ERROR_NOT_FOUND)
+            return error_set(error, reason.code,
+                             "The %s engine cannot attach to process %d: %.300s.", engine->name,
+                             (int)options->pids[i], reason.text);
+    return true;
+}
+
+/* Whether it works here and can do what is wanted; the reason in `error`, its own words for what it
+ * uses in `why`. */
+static bool suits(const struct engine *engine, const struct record_options *options,
+                  struct engine_choice *choice, struct error *error)
+{
+    struct engine_probe probe = {0};
+    if (!works(engine, &probe, error) || !serves(engine, options, error))
         return false;
     choice->engine = engine;
     snprintf(choice->why, sizeof choice->why, "%s", probe.why);
@@ -121,8 +143,11 @@ static bool choose_best(struct engine_choice *choice, enum engine_use use,
         struct error reason = {0};
         if (!records_so(engine, use))
             continue;
-        if (suits(engine, options, choice, &reason))
-            return true;
+        if (suits(engine, options, choice, &reason)) {
+            if (attaches_to_all(engine, options, &reason))
+                return true;
+            snprintf(choice->passed_over, sizeof choice->passed_over, "%.500s", reason.text);
+        }
         if (used < sizeof reasons)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s",
                                      used ? "\n  " : "", reason.text);

@@ -19,7 +19,8 @@ enum engine_use { ENGINE_TO_RECORD, ENGINE_TO_ATTACH };
 /* An engine, and why it. */
 struct engine_choice {
     const struct engine *engine;
-    char why[512]; /* what it uses: engine_probe's why */
+    char why[512];         /* what it uses: engine_probe's why */
+    char passed_over[512]; /* why a better one does not attach to a process; "" */
 };
 
 /* By name; "auto" is the best that is available for that use and serves the options. False, with

@@ -75,4 +75,12 @@ struct index_tracks {
     size_t count;
 };
 
+static inline bool index_tracks_contain(struct index_tracks tracks, uint32_t track)
+{
+    for (size_t i = 0; i < tracks.count; i++)
+        if (tracks.ids[i] == track)
+            return true;
+    return tracks.count == 0;
+}
+
 #endif

@@ -179,6 +179,7 @@ static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip
         put_ip(encoder, group, PT_FUP, ip);
     group->end += pt_packet_psbend(group->end);
     encoder->next_psb = encoder->last_psb + encoder->psb_interval;
+    encoder->placed = 0;
 }
 
 static bool psb_is_due(const struct pt_encoder *encoder)
@@ -223,33 +224,42 @@ static bool reports_calls(const struct pt_encoder *encoder)
            encoder->stack_pointer != &unknown_stack_pointer;
 }
 
-/* Emits a callchain snapshot just after a PSB, in groups of packets that fit into what make_room
- * leaves. If the room runs out, the snapshot stays incomplete, and decoders drop it. */
-static void report_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
+enum { MNT_SIZE = 11, CALLS_SHARE = 8 }; /* of the packets that are callers, an eighth */
+
+/* Emits the active calls, in groups of packets that fit into what make_room leaves; `flags` are added to the header.
+ * Returns how many packets. If the room runs out, the snapshot stays incomplete, and decoders drop it: 0. */
+static uint32_t put_calls(struct pt_encoder *encoder, uint64_t stack_pointer, uint64_t flags)
 {
-    enum { MNT_SIZE = 11, MOST_PER_GROUP = PT_ENCODER_SLACK / 2 / MNT_SIZE, SHARE = 8 };
+    enum { MOST_PER_GROUP = PT_ENCODER_SLACK / 2 / MNT_SIZE };
     struct pt_calls *calls = &encoder->calls;
-    if (!reports_calls(encoder))
-        return;
     encoder->depth = pt_calls_drop_all_dead(calls, encoder->depth, stack_pointer);
     clear_returns(encoder);
     uint64_t left = encoder->depth, outermost;
     uint32_t count = pt_calls_count_packets(calls, left, &outermost);
     struct group group = group_begin(encoder);
-    group.end +=
-        pt_packet_mnt(group.end, callchain_header(count, calls->all && outermost == calls->base));
+    group.end += pt_packet_mnt(
+        group.end, callchain_header(count, calls->all && outermost == calls->base) | flags);
     for (uint32_t reported = 0; reported < count; reported++) {
         group.end += pt_packet_mnt(group.end, pt_calls_next_packet(calls, &left));
         if (reported % MOST_PER_GROUP != MOST_PER_GROUP - 1)
             continue;
         group_end(encoder, &group);
         if (!may_go_on(encoder))
-            return;
+            return 0;
         group = group_begin(encoder);
     }
     group_end(encoder, &group);
-    if (encoder->psb_interval < SHARE * MNT_SIZE * count)
-        encoder->next_psb = encoder->last_psb + SHARE * MNT_SIZE * count;
+    return count;
+}
+
+/* A callchain snapshot, just after a PSB. */
+static void report_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
+{
+    if (!reports_calls(encoder))
+        return;
+    uint32_t count = put_calls(encoder, stack_pointer, 0);
+    if (encoder->psb_interval < CALLS_SHARE * MNT_SIZE * count)
+        encoder->next_psb = encoder->last_psb + CALLS_SHARE * MNT_SIZE * count;
 }
 
 /* Subtracts the instructions of `block` from `pc` on, which were counted when it began. */
@@ -449,6 +459,18 @@ void pt_encoder_emit_stack_pointer(struct pt_encoder *encoder, uint64_t ip, uint
     group.end += pt_packet_ptwrite_at_ip(group.end, value);
     put_ip(encoder, &group, PT_FUP, ip);
     group_end(encoder, &group);
+}
+
+void pt_encoder_emit_calls(struct pt_encoder *encoder, uint64_t ip)
+{
+    if (encoder->stopped || encoder->previous->kind == PT_BLOCK_NONE || !reports_calls(encoder) ||
+        !may_go_on(encoder))
+        return;
+    encoder->placed += MNT_SIZE * put_calls(encoder, *encoder->stack_pointer, CALLCHAIN_PLACED);
+    pt_encoder_emit_stack_pointer(encoder, ip, *encoder->stack_pointer);
+    uint64_t earliest = encoder->last_psb + CALLS_SHARE * encoder->placed;
+    if (encoder->next_psb < earliest)
+        encoder->next_psb = earliest;
 }
 
 void pt_encoder_emit_values(struct pt_encoder *encoder, uint64_t ip, uint32_t head,

@@ -122,10 +122,12 @@ struct pt_encoder {
     uint64_t losses;       /* OVF packets written because a block came from nowhere known */
     uint32_t psb_interval; /* bytes between PSBs, about, if few calls are in progress */
     uint64_t next_psb;     /* stream position */
-    uint8_t bus_ratio;     /* for CBR */
-    uint8_t stopped;       /* bool: the stream has ended: `stop` was set or no room was left */
-    uint8_t coarse_time;   /* bool: no CYC packets */
-    uint8_t periods;       /* bool, with coarse_time: MTC packets */
+    uint64_t
+        placed; /* bytes of callers that were reported since the newest PSB elsewhere than after it */
+    uint8_t bus_ratio;   /* for CBR */
+    uint8_t stopped;     /* bool: the stream has ended: `stop` was set or no room was left */
+    uint8_t coarse_time; /* bool: no CYC packets */
+    uint8_t periods;     /* bool, with coarse_time: MTC packets */
     /* bool: between the moments that are exact, a CYC packet only comes when the owner has set
      * time_is_due since the last one. */
     uint8_t sparse_time, time_is_due;
@@ -209,6 +211,10 @@ void pt_encoder_emit_arrival(struct pt_encoder *encoder, uint64_t pc,
  * instruction, and not at the block's first: libipt 2.0 would not end the block before there.
  */
 void pt_encoder_emit_stack_pointer(struct pt_encoder *encoder, uint64_t ip, uint64_t value);
+
+/* Reports the active calls, of a stack that decoders may not know (CALLCHAIN_PLACED), as the stack pointer above. PSBs
+ * become rarer, so that these reports do not become a great part of the packets. */
+void pt_encoder_emit_calls(struct pt_encoder *encoder, uint64_t ip);
 
 /* Arguments or results of a call (call_values_head.h) at the instruction at `ip`, which runs next or is the last of the
  * block that runs: PTWRITE packets, `head` in one of four bytes and each of `count` words in one of eight, all bound to

@@ -69,7 +69,7 @@ class Attach(harness.TestCase):
     def attach(self, process, *options, expect=0, **more):
         directory = self.folder / f"recording{len(list(self.folder.glob('recording*')))}"
         trace = directory.with_suffix(".fxt")
-        finished = self.magic_trace("attach", "-pid", process.pid, "-working-directory", directory, "-o", trace,
+        finished = self.magic_trace("attach", "-engine", "ptrace", "-pid", process.pid, "-working-directory", directory, "-o", trace,
                                     *options, **more)
         self.assertEqual(finished.status, expect, finished.stderr)
         return harness.Traced(finished, directory, trace)
@@ -109,7 +109,7 @@ class Attach(harness.TestCase):
         process = self.start("4")
         traced = self.attach(process, "-trigger", "request", "-multi-thread")
         self.assertEqual(self.spans(traced.trace)["request"], 1)
-        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "part",
+        started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid), "-trigger", "part",
                                     "-multi-thread", "-multi-snapshot", "-o", self.folder / "many.fxt"],
                                    stderr=subprocess.PIPE)
         for _ in range(20):
@@ -181,26 +181,10 @@ class Attach(harness.TestCase):
             self.assert_perf_agrees(traced)
             self.judge_instructions(traced)
 
-    def test_engine(self):
-        """what attaches without being named: samples, or, at a trigger, single-stepping, where there is no Intel PT"""
-        if pathlib.Path("/sys/bus/event_source/devices/intel_pt").exists():
-            self.skipTest("this machine has Intel PT")
-        process = self.start("1")
-        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-no-decode"],
-                                   stderr=subprocess.PIPE, cwd=self.folder)
-        messages = read_until(started.stderr, b"Attached.")
-        self.assert_unharmed(process)
-        started.communicate()
-        self.assertIn(b"Recording with the sample engine: ", messages)
-        process = self.start("1")
-        traced = self.attach(process, "-trigger", "request")
-        self.assertIn("Recording with the ptrace engine: ", traced.messages)
-        self.assert_unharmed(process)
-
     def test_no_hit(self):
         """Ctrl-C before any hit: said, and nothing was disturbed"""
         process = self.start("2")
-        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "main", "-o",
+        started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid), "-trigger", "main", "-o",
                                     self.folder / "t.fxt"], stderr=subprocess.PIPE)
         wait_until(lambda: tracers(process.pid) != {0})
         started.send_signal(signal.SIGINT)
@@ -212,7 +196,7 @@ class Attach(harness.TestCase):
     def test_process_ends(self):
         """the end of the process is noticed at once"""
         process = self.start("2")
-        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "main"],
+        started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid), "-trigger", "main"],
                                    stderr=subprocess.PIPE, cwd=self.folder)
         read_until(started.stderr, b"Attached.")
         process.send_signal(signal.SIGTERM)
@@ -228,7 +212,7 @@ class Attach(harness.TestCase):
         self.addCleanup(other.wait)
         self.addCleanup(other.kill)
         for pids in (f"{process.pid},{other.pid}", f"{other.pid},{process.pid}"):
-            finished = self.magic_trace("attach", "-pid", pids, "-trigger", "request", "-o", self.folder / "t.fxt")
+            finished = self.magic_trace("attach", "-engine", "ptrace", "-pid", pids, "-trigger", "request", "-o", self.folder / "t.fxt")
             self.assertEqual(finished.status, 0, finished.stderr)
             self.assertIn(f"request is not mapped in process {other.pid}: only", finished.stderr.decode())
             self.assertEqual(self.spans(self.folder / "t.fxt")["request"], 1)
@@ -243,10 +227,10 @@ class Attach(harness.TestCase):
         for arguments in (["-pid", "1,1"], ["-pid", "x"], ["-pid", "1", "./program"]):
             self.assertEqual(self.magic_trace("attach", *arguments).status, 2)
         process = self.start("1")
-        first = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "main"],
+        first = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid), "-trigger", "main"],
                                  stderr=subprocess.DEVNULL, cwd=self.folder)
         wait_until(lambda: tracers(process.pid) != {0})
-        finished = self.magic_trace("attach", "-pid", process.pid, "-trigger", "main")
+        finished = self.magic_trace("attach", "-engine", "ptrace", "-pid", process.pid, "-trigger", "main")
         self.assertEqual(finished.status, 1)
         self.assertIn(b"traces it already", finished.stderr)
         first.kill()

@@ -34,9 +34,9 @@ def is_free(pid, own=()):
 
 
 class AttachTranslator(harness.TestCase):
-    def start(self, program, *arguments, flags=()):
+    def start(self, program, *arguments, flags=(), **more):
         process = subprocess.Popen([harness.compile_program(program, flags), *map(str, arguments)],
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -156,6 +156,29 @@ class AttachTranslator(harness.TestCase):
             self.assert_free(process, own)
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.stdout.read(), b"done: 0 mistakes\n")
+
+    def test_engine(self):
+        """it attaches without being named where there is no Intel PT; where it cannot, the message says why, and a trigger is stepped to,
+        or samples are taken"""
+        if pathlib.Path("/sys/bus/event_source/devices/intel_pt").exists():
+            self.skipTest("this machine has Intel PT")
+        process = self.start("busy", 1)
+
+        def attach(process, *options):
+            return self.magic_trace("attach", "-pid", process.pid, "-o", self.folder / "t.fxt", *options).stderr
+
+        self.assertIn(b"Recording with the translator engine: ", attach(process, "-trigger", "request"))
+        self.assert_free(process)
+        filtered = self.start("busy", 1, preexec_fn=filter_calls)
+        messages = attach(filtered, "-trigger", "request")
+        self.assertIn(b"The translator engine cannot attach to process %d: it has a seccomp filter" % filtered.pid, messages)
+        self.assertIn(b"Recording with the ptrace engine: ", messages)
+        self.assert_free(filtered)
+        filtered.kill()
+        messages = attach(filtered)
+        self.assertNotIn(b"Recording with the ptrace engine: ", messages)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
 
     def test_refusals(self):
         """processes that are traced, stopped or filtered, threads, and numbers of none are left alone"""

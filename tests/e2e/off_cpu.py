@@ -1,4 +1,5 @@
 """When threads are not running: from the kernel's context switches to the trace."""
+import collections
 import json
 import shutil
 
@@ -80,11 +81,30 @@ class OffCpu(harness.TestCase):
         self.assertEqual(sum(stack["self"] for stack in all_stacks) - sum(stack["self"] for stack in stacks),
                          read["not_running"])
 
+    def assert_threads(self, traced, threads):
+        """-thread: what the threads have one by one is what they have together."""
+        whole = self.report(traced, "-top", "100000", "-from", "0")["functions"]
+        together = collections.Counter()
+        for tid in (str(spans[0].tid) for spans in threads):
+            of_one = self.report(traced, "-thread", tid)
+            self.assertEqual(of_one["threads"], 1)
+            together.update({row["function"]: row["on_cpu"] for row in of_one["functions"]})
+            calls = self.report(traced, "-thread", tid, "-tree")["calls"]
+            self.assertEqual({str(call["tid"]) for call in calls}, {tid})
+            self.assertEqual(self.report(traced, "-thread", tid, "-longest", "compute")["calls"], 600)
+        self.assertEqual(together, {row["function"]: row["on_cpu"] for row in whole})
+        named = self.report(traced, "-thread", "off_cpu")
+        self.assertEqual((named["threads"], named["functions"]), (2, whole))
+        refused = self.magic_trace("report", "-thread", "nobody", traced.trace)
+        self.assertEqual(refused.status, 1)
+        self.assertIn(b"no thread has the name or number `nobody`; there are off_cpu (", refused.stderr)
+
     def test_one_processor(self):
         """two threads on one processor never run at the same time; who sleeps does not run; other judges read the switches"""
         traced, threads = self.traced("-full-execution")
         self.assert_times(traced, threads)
         self.assert_reports(traced)
+        self.assert_threads(traced, threads)
         self.judge_recording(traced)
         if shutil.which("perf"):
             listed = harness.run(["perf", "script", "--show-switch-events", "--itrace=", "-i",

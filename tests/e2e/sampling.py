@@ -146,7 +146,7 @@ class StockPerf(SamplingCase):
         finished = self.magic_trace("decode", "-format", "folded", "-o", "kernel.folded", recording)
         self.assertEqual(finished.status, 0, finished.stderr)
         text = (self.folder / "kernel.folded").read_text()
-        self.assertRegex(text, r"(read|__internal_syscall_cancel)(@.*)?;(entry_SYSCALL_64_after_hwframe;do_syscall_64|\[kernel\])")
+        self.assertRegex(text, r"read(@.*)?;(entry_SYSCALL_64_after_hwframe;do_syscall_64|\[kernel\])")
 
     def test_other_events(self):
         """samples of other events are marks on tracks of their own"""
@@ -389,12 +389,13 @@ class Engine(SamplingCase):
         with small_disk(self.folder / "disk", "4m") as disk:
             finished = self.magic_trace("run", "-sampling", "-full-execution", "-callgraph-mode", "dwarf", "-working-directory",
                                         disk / "r", "-o", self.folder / "t.fxt", self.program(FRAME_POINTERS), "3000")
-            # The disk is found full while it is recorded, or afterwards, when the recording is finished.
-            if finished.status == 1:
+            # Who is first depends on the scheduler: the recorder's look at what is free, or the write that fails.
+            if finished.status == 0:
+                self.assertIn(b"so that the disk", finished.stderr)
+            else:
+                self.assertEqual(finished.status, 1, finished.stderr)
                 self.assertIn(b"the disk is full", finished.stderr)
                 self.assertIn(f"magic-trace decode {disk / 'r'}".encode(), finished.stderr)
-            else:
-                self.assertIn(b"does not fill up", finished.stderr)
             finished = self.magic_trace("decode", "-stats", "-o", self.folder / "t.fxt", disk / "r")
             self.assertEqual(finished.status, 0, finished.stderr)
             self.assertGreater(json.loads(finished.stdout)["samples"], 10)

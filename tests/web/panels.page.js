@@ -28,6 +28,7 @@ beforeEach(async () => {
     state.setView({ from: 0, to: state.duration });
     state.setSelection(null); state.setSpan(null); state.setFlags([]);
     state.setSearch({ text: '', regex: false, group: null });
+    state.setFlame('stacks'); state.setLengths(null);
     state.setPanel('details');
   })(window.magicTrace)`);
 });
@@ -229,6 +230,35 @@ test('the flame graph: zoom, tooltip, keyboard, search', async () => {
   await page.keyboard.press('ArrowDown');
   await page.locator('.panel-flame').getByRole('button', { name: 'All calls' }).click();
   assert.equal(await state('state.panel'), 'calls');
+});
+
+test('the flame graph upside down, of one span, and the callers and callees of a function', async () => {
+  await page.evaluate("window.magicTrace.state.setPanel('flame')");
+  const view = page.getByRole('combobox', { name: 'View of the stacks' });
+  await view.selectOption('upside-down');
+  await opened.until("location.hash.includes('flame=upside-down')");
+  await opened.drawn();
+  await opened.picture('flame-upside-down');
+  await view.selectOption('callers');
+  await page.getByText('Choose a function to see its callers or callees').waitFor();
+  await page.evaluate("window.magicTrace.state.setSearch({ text: 'malloc', group: 7 })");
+  assert.deepEqual((await view.locator('option').allInnerTexts()).slice(2), ['Callers of malloc', 'Callees of malloc']);
+  await page.locator('.flame canvas').focus();
+  await page.keyboard.press('ArrowDown');
+  await opened.until("document.querySelector('.flame-status').textContent.startsWith('malloc: ')");
+  await opened.picture('flame-callers');
+  // Of the chosen span alone: what is outermost there is its own stack.
+  await view.selectOption('stacks');
+  await page.evaluate(`(async ({ state, source }) => {
+    const { start, end, spans } = await source.tiles(0, { from: 0, to: state.duration }, 65536, 1, 1);
+    const first = spans.indexOf(1);
+    state.setSpan({ track: 0, depth: 1, start: start[first], end: end[first] });
+  })(window.magicTrace)`);
+  await page.locator('.panel-flame .range-choice select').selectOption('span');
+  await opened.until("document.querySelector('.panel-flame .range-choice .quiet').textContent !== '50.00\u00a0ms'");
+  await opened.drawn();
+  await opened.picture('flame-of-a-span');
+  await page.locator('.panel-flame .range-choice select').selectOption('whole');
 });
 
 test('source text, with the line marked', async () => {

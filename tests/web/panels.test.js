@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { momentForFlag } from '../../web/panels/flags.js';
 import { boxAt, boxOfPath, layoutFlame, matchedTime, neighbourOf, nodeAt, pathOf } from '../../web/panels/flame_layout.js';
+import { flameView } from '../../web/panels/flame_views.js';
 import { endOfBin, layoutCallMap } from '../../web/panels/call_map_layout.js';
 import { layoutHistogram } from '../../web/panels/histogram_layout.js';
 import { commandOf } from '../../web/panels/keys.js';
@@ -264,4 +265,27 @@ test('the map of calls: time to the right, lengths upwards, every call is seen',
   assert.deepEqual(ticks.map(({ ns }) => ns), [1, 10, 100, 1000]);
   assert.deepEqual([0, 3, 4, 6, 8, 1024].map(endOfBin), [1, 4, 5, 7, 10, 1280]);
   assert.deepEqual(layoutCallMap([], 1, { from: 0, to: 1 }, 500, 100), { cells: [], ticks: [] });
+});
+
+test('flame graph: upside down, callers and callees add up to the same time', () => {
+  /** @param {number} group @param {number} self @param {import('../../web/data/source.js').FlameNode[]} children @returns {import('../../web/data/source.js').FlameNode} */
+  const node = (group, self, ...children) => ({
+    group, name: `f${group}`, calls: 1, self, omitted: 0, children, total: children.reduce((sum, { total }) => sum + total, self),
+  });
+  const root = { ...node(-1, 0, node(1, 5, node(2, 10, node(3, 1)), node(3, 4, node(2, 2))), node(2, 8)), name: 'all' };
+  /** @param {import('../../web/data/source.js').FlameNode} at @returns {unknown} */
+  const plain = ({ group, total, self, children }) => [group, total, self, ...children.map(plain)];
+  assert.equal(flameView(root, 'stacks', 2), root);
+  assert.deepEqual(plain(flameView(root, 'upside-down', null)), [-1, 30, 0,
+    [2, 20, 8, [1, 10, 10], [3, 2, 0, [1, 2, 2]]],
+    [1, 5, 5],
+    [3, 5, 0, [1, 4, 4], [2, 1, 0, [1, 1, 1]]]]);
+  assert.deepEqual(plain(flameView(root, 'callers', 2)), [-1, 21, 0, [2, 21, 8, [1, 11, 11], [3, 2, 0, [1, 2, 2]]]]);
+  assert.deepEqual(plain(flameView(root, 'callees', 2)), [-1, 21, 0, [2, 21, 20, [3, 1, 1]]]);
+  // Of a recursion the outermost call counts; very deep stacks do no harm.
+  let deep = node(7, 1);
+  for (let i = 0; i < 20000; i++) deep = { ...node(7, 0), children: [deep], total: 1 };
+  const recursive = { ...node(-1, 0, deep) };
+  assert.equal(flameView(recursive, 'callers', 7).total, 1);
+  assert.equal(flameView(recursive, 'callees', 7).children[0].total, 1);
 });

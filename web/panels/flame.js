@@ -1,4 +1,4 @@
-// The flame graph of a range: which stacks the time went to. A click zooms into a node; omitted time is shown as such.
+// The flame graph of a range: which stacks the time went to, upside down, or of one function its callers or callees. A click zooms into a node; omitted time is shown as such.
 import { formatCounted, formatDuration, formatShare } from '../format.js';
 import { makePanel, showCallsOf } from './context.js';
 import { button, element, fill } from './dom.js';
@@ -7,6 +7,7 @@ import { boxAt, boxOfPath, layoutFlame, matchedTime, neighbourOf, nodeAt, pathOf
 import { flameLook } from './flame_look.js';
 import { matcherOf } from './name_matcher.js';
 import { Question } from './question.js';
+import { flameView } from './flame_views.js';
 import { makeRangeControl } from './range_choice.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -16,10 +17,16 @@ import { makeRangeControl } from './range_choice.js';
 /** Nodes below this share of the drawn node are not asked for: half a pixel of a wide screen. */
 const SHARE = 1 / 4000;
 const SMALLEST_SHARE = 1e-7;
+/** What is narrow in a stack may add up in another view. */
+const SHARE_OF_VIEWS = 1e-6;
 
 class FlameGraph {
-  /** @type {FlameNode | null} */
+  /** @type {FlameNode | null} the stacks, as they were answered */
+  #stacks = null;
+  /** @type {FlameNode | null} what is shown of them */
   #root = null;
+  /** @type {number | null} the function whose callers or callees are shown */
+  #group = null;
   /**
    * Path of the node that fills the width.
    * @type {number[]}
@@ -47,7 +54,8 @@ class FlameGraph {
     this.out = button('Zoom out', () => this.#zoomTo(this.#zoom.slice(0, -1)), { disabled: true });
     this.whole = button('Reset zoom', () => this.#zoomTo([]), { disabled: true });
     this.calls = button('All calls', () => this.#showCalls(), { disabled: true });
-    this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), this.out, this.whole, this.calls, this.matched);
+    this.view = this.#makeViews();
+    this.bar = element('div', { class: 'bar' }, this.view, makeRangeControl(context.ranges), this.out, this.whole, this.calls, this.matched);
     this.content = [this.bar, this.question.element, this.scroll, this.status, this.tip];
     this.#listen();
   }
@@ -59,22 +67,65 @@ class FlameGraph {
     this.canvas.addEventListener('click', (event) => this.#click(event));
     this.canvas.addEventListener('dblclick', () => this.#showCalls());
     new ResizeObserver(() => this.#layout()).observe(this.scroll);
-    state.addEventListener('search', () => this.#drawSoon());
+    state.addEventListener('search', () => {
+      if (this.#usesGroup && this.#groupOfInterest() !== this.#group) this.showView();
+      this.#drawSoon();
+    });
     state.addEventListener('theme', () => this.#drawSoon());
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#drawSoon());
   }
 
+  /** Of which one is chosen. */
+  #makeViews() {
+    const { state } = this.context;
+    const view = element('select', { 'aria-label': 'View of the stacks' });
+    view.addEventListener('change', () => state.setFlame(/** @type {import('../view_state.js').FlameView} */ (view.value)));
+    const show = () => {
+      const name = this.#groupOfInterest() === null ? 'a function' : this.context.names.of(this.#groupOfInterest() ?? 0);
+      /** @type {[string, string][]} */
+      const views = [['stacks', 'Stacks'], ['upside-down', 'Upside down'], ['callers', `Callers of ${name}`], ['callees', `Callees of ${name}`]];
+      fill(view, ...views.map(([value, words]) => element('option', { value }, words)));
+      view.value = state.flame;
+    };
+    for (const event of ['flame', 'search', 'names']) state.addEventListener(event, show);
+    this.context.chosen.addEventListener('details', show);
+    show();
+    return view;
+  }
+
+  get #usesGroup() {
+    return this.context.state.flame === 'callers' || this.context.state.flame === 'callees';
+  }
+
+  /** The function that is searched for; while there is none, that of the chosen span. */
+  #groupOfInterest() {
+    const { state, chosen, functions } = this.context;
+    return state.search.group ?? (chosen.details && functions[chosen.details.function].group);
+  }
+
+  /** Shows the stacks in the view that is chosen. */
+  showView() {
+    const { state, names } = this.context;
+    this.#group = this.#groupOfInterest();
+    if (this.#stacks === null) return;
+    const lacksGroup = this.#usesGroup && this.#group === null;
+    this.#root = flameView(this.#stacks, state.flame, this.#group);
+    if (nodeAt(this.#root, this.#zoom) === null) this.#zoom = [];
+    const what = this.#usesGroup && this.#group !== null && this.#root.total === 0 ? `${names.of(this.#group)} is on no stack of the range.` : '';
+    this.status.textContent = lacksGroup ? 'Choose a function to see its callers or callees: by the search box, or a click on a span.' : what;
+    this.#layout();
+  }
+
   update() {
-    const { source, ranges } = this.context;
+    const { source, ranges, state } = this.context;
     const node = this.#root === null ? null : nodeAt(this.#root, this.#zoom);
     const part = node === null || !this.#root ? 1 : node.total / this.#root.total;
-    const share = Math.max(SHARE * part, SMALLEST_SHARE);
+    const share = state.flame === 'stacks' ? Math.max(SHARE * part, SMALLEST_SHARE) : SHARE_OF_VIEWS;
     this.question.run(
       (signal) => source.flame(ranges.range(), ranges.tracks(), share, signal),
       (root) => {
-        this.#root = root;
-        if (nodeAt(root, this.#zoom) === null) this.#zoom = [];
-        this.#layout();
+        this.#stacks = root;
+        this.showView();
       },
     );
   }
@@ -109,7 +160,8 @@ class FlameGraph {
     const root = this.#root;
     if (root === null || this.scroll.clientWidth === 0) return;
     this.canvas.style.setProperty('height', `${this.scroll.clientHeight}px`);
-    const matches = matcherOf(this.context.state.search);
+    // In the view of one function everything is about it.
+    const matches = this.#usesGroup ? null : matcherOf(this.context.state.search);
     drawFlame(this.canvas, this.#boxes, {
       scroll: this.scroll.scrollTop, look: flameLook(this.context.functions, this.context.names), matches, current: this.#current,
     });
@@ -190,6 +242,6 @@ class FlameGraph {
 export function makeFlamePanel(context) {
   const graph = new FlameGraph(context);
   return makePanel(context, {
-    name: 'flame', title: 'Flame graph', content: graph.content, update: () => graph.update(), on: [[context.ranges, 'range']],
+    name: 'flame', title: 'Flame graph', content: graph.content, update: () => graph.update(), on: [[context.ranges, 'range'], [context.state, 'flame']],
   });
 }

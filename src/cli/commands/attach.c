@@ -132,13 +132,14 @@ static bool find_chosen(struct recording_request *request, const struct array *p
 static int attach(struct recording_request *request, struct array *pids)
 {
     struct error error = {0};
-    const struct engine *engine =
-        recording_request_choose_engine(request, ENGINE_TO_ATTACH, &error);
-    if (!engine || (pids->count == 0 && !choose_process(pids, &error)) ||
-        !find_trigger(request, pids, &error) || !find_chosen(request, pids, &error))
+    if (pids->count == 0 && !choose_process(pids, &error))
         return command_fail(&error);
     request->record.pids = pids->elements;
     request->record.pid_count = pids->count;
+    const struct engine *engine =
+        recording_request_choose_engine(request, ENGINE_TO_ATTACH, &error);
+    if (!engine || !find_trigger(request, pids, &error) || !find_chosen(request, pids, &error))
+        return command_fail(&error);
     return recording_request_carry_out(request, engine, ENGINE_TO_ATTACH, NULL).status;
 }
 
@@ -160,10 +161,11 @@ const struct command attach_command = {
     .operands = "",
     .description =
         "Records a process that runs already and writes its trace; the process goes on\n"
-        "as it was. With Intel PT, the last moments before the -trigger, Ctrl-C or its\n"
-        "end. Without, samples of its stacks (-sampling); or, with -trigger, the next\n"
-        "call of the function until it returns, stepped instruction by instruction: the\n"
-        "thread that makes it is slow meanwhile, a thousand times and more.\n",
+        "as it was. What is kept are the last moments before the -trigger, Ctrl-C or its\n"
+        "end. Where the translator engine cannot attach, it is samples of its stacks\n"
+        "(-sampling); or, with -trigger, the next call of the function until it returns,\n"
+        "stepped instruction by instruction: the thread that makes it is slow meanwhile,\n"
+        "a thousand times and more.\n",
     .options = attach_groups,
     .common_options = recording_options,
     .run = run_attach,

@@ -112,8 +112,8 @@ struct use {
 
 static const struct use uses[] = {
     {"run", ENGINE_TO_RECORD, {0}, {"translator", "qemu"}},
-    {"attach", ENGINE_TO_ATTACH, {0}, {"sample", "translator"}},
-    {"attach -trigger", ENGINE_TO_ATTACH, {.triggered = true}, {"ptrace", "translator"}},
+    {"attach", ENGINE_TO_ATTACH, {0}, {"translator", "sample"}},
+    {"attach -trigger", ENGINE_TO_ATTACH, {.triggered = true}, {"translator", "ptrace"}},
     {"run -sampling", ENGINE_TO_RECORD, {.processor.sampling = true}, {"sample"}},
 };
 enum { USES = sizeof uses / sizeof *uses };
@@ -131,16 +131,6 @@ static void find_command(const char *const *engines, char *command, size_t size)
     }
 }
 
-/* Which engine can do what no engine is chosen for by itself; NULL: none. */
-static const char *engine_by_name(const struct use *use)
-{
-    struct engine_choice choice;
-    for (const char *const *name = use->engines; *name; name++)
-        if (engine_choose(&choice, *name, use->use, &use->options, NULL))
-            return *name;
-    return NULL;
-}
-
 /* What -engine auto takes. Else false, with the command that would change that; "" for none. */
 static bool print_choice(const struct use *use, char *command, size_t size)
 {
@@ -150,11 +140,7 @@ static bool print_choice(const struct use *use, char *command, size_t size)
                choice.engine->name);
         return true;
     }
-    const char *name = engine_by_name(use);
-    if (name)
-        printf("`magic-trace %s` needs -engine %s here: no other works.\n", use->command, name);
-    else
-        printf("`magic-trace %s` does not work here.\n", use->command);
+    printf("`magic-trace %s` does not work here.\n", use->command);
     find_command(use->engines, command, size);
     return false;
 }

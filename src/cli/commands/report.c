@@ -1,6 +1,7 @@
 /* magic-trace report: a trace or a recording as text. */
 #include "analysis/call_tree.h"
 #include "analysis/function_report.h"
+#include "analysis/thread_choice.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/code_report.h"
@@ -38,6 +39,7 @@ struct report_request {
     const char *longest;             /* the function whose longest calls are listed; or NULL */
     const char *why;                 /* the function or call that is explained; or NULL */
     bool wall;                       /* of stacks: those of threads that were not running, too */
+    const char *thread;              /* name or number; NULL: all are shown */
     bool json;
     size_t max_bytes; /* of JSON; 0: any size */
     struct span_filter_names filter;
@@ -86,7 +88,8 @@ enum { LARGE_TRACE = 256 << 10 };
 /* A table of a part, and what is asked of calls, is found in the index alone. */
 static bool needs_index(const struct report_request *request)
 {
-    return request->form == REPORT_FORM_LONGEST || request->form == REPORT_FORM_WHY ||
+    return request->thread || request->form == REPORT_FORM_LONGEST ||
+           request->form == REPORT_FORM_WHY ||
            (request->form == REPORT_FORM_TABLE && has_window(&request->tree));
 }
 
@@ -132,22 +135,33 @@ static bool explain_why(const struct report_request *request, const struct trace
     return explained_calls_print(&calls, index, request->path, stdout, error);
 }
 
+static bool print_part(const struct report_request *request, const struct trace_index *index,
+                       const struct trace_moments *part, struct error *error)
+{
+    const struct report_form_json json = {request->json, request->max_bytes};
+    if (request->form == REPORT_FORM_LONGEST)
+        return longest_calls_print(index, request->longest, part, &request->table, json, stdout,
+                                   error);
+    if (request->form == REPORT_FORM_TABLE)
+        return function_report_print(index, part, &request->table, json, stdout, error);
+    return request->json ? call_tree_print_json(index, part, request->max_bytes, stdout, error)
+                         : call_tree_print(index, part, stdout, error);
+}
+
 static bool print_by_index(const struct report_request *request, const struct trace_index *index,
                            struct error *error)
 {
-    struct trace_moments moments;
-    const struct report_form_json json = {request->json, request->max_bytes};
+    struct trace_moments part;
     if (request->form == REPORT_FORM_WHY)
         return explain_why(request, index, error);
-    if (!trace_moments_find(index, &request->tree, &moments, error))
+    if (!trace_moments_find(index, &request->tree, &part, error))
         return false;
-    if (request->form == REPORT_FORM_LONGEST)
-        return longest_calls_print(index, request->longest, &moments, &request->table, json, stdout,
-                                   error);
-    if (request->form == REPORT_FORM_TABLE)
-        return function_report_print(index, &moments, &request->table, json, stdout, error);
-    return request->json ? call_tree_print_json(index, &moments, request->max_bytes, stdout, error)
-                         : call_tree_print(index, &moments, stdout, error);
+    struct array threads = array_of(sizeof(uint32_t));
+    bool ok = !request->thread || threads_choose(index, request->thread, &threads, error);
+    part.tracks = (struct index_tracks){threads.elements, threads.count};
+    ok = ok && print_part(request, index, &part, error);
+    array_free(&threads);
+    return ok;
 }
 
 /* Of recordings, and of what comes from a pipe, too. */
@@ -306,6 +320,13 @@ static const struct option_spec report_options[] = {
      .manual = "End here.",
      .apply = option_set_text,
      .field = offsetof(struct report_request, tree.to)},
+    {.name = "thread",
+     .argument = "THREAD",
+     .help = "only the thread of this number, or those of this name",
+     .manual = "Show only the thread with this number, or the threads with this name. Goes with "
+               "the table, -tree and -longest, of all or of a part.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, thread)},
     {.name = "fold",
      .help = "tree: print equal neighbours once, with their number",
      .manual = "In the tree, print equal neighbours once, with their number.",
@@ -397,6 +418,11 @@ static int check_request(const struct command *self, struct report_request *requ
         return command_usage_error(self, "-source-root goes with -source.");
     bool of_table = request->table.top || request->sorted || request->longest || request->why;
     bool of_tree = request->as_tree || tree->fold;
+    if (request->thread &&
+        (request->as_folded || request->why || request->tree.fold || request->filter.from ||
+         request->no_inlined || request->code.annotate || request->code.source))
+        return command_usage_error(self, "-thread goes with the table, -tree and -longest, and not "
+                                         "with -filter, -fold or -no-inlined.");
     if (request->wall && !request->as_folded)
         return command_usage_error(self, "-wall goes with -folded; the table has both times.");
     if (request->as_folded && (of_tree || of_table || has_window(tree)))

@@ -30,6 +30,15 @@ static void report_stack(struct decoder *decoder, uint64_t ip, uint64_t value)
     }
 }
 
+/* A value with callers before it says where these belong. */
+static void take_value(struct decoder *decoder, uint64_t ip)
+{
+    if (!control_flow_has_callers(&decoder->flow))
+        report_stack(decoder, ip, decoder->value);
+    else if (decoder_reach(decoder, ip))
+        control_flow_callers(&decoder->flow);
+}
+
 /* The head of a group of a call's values, or one of its words, at `ip`. */
 static void report_call_value(struct decoder *decoder, uint64_t ip)
 {
@@ -51,7 +60,7 @@ static void take_ptwrite(struct decoder *decoder, uint64_t ip)
     if (!decoder->at)
         return;
     if (decoder->value_size == sizeof(uint64_t) && decoder->call_values == 0)
-        report_stack(decoder, ip, decoder->value);
+        take_value(decoder, ip);
     else
         report_call_value(decoder, ip);
 }

@@ -16,7 +16,7 @@ void recorded_callchain_forget(struct recorded_callchain *callers)
 {
     callers->addresses.count = 0;
     callers->expected = 0;
-    callers->whole = false;
+    callers->placed = callers->whole = false;
 }
 
 void recorded_callchain_add(struct recorded_callchain *callers, uint64_t payload)
@@ -25,6 +25,7 @@ void recorded_callchain_add(struct recorded_callchain *callers, uint64_t payload
         recorded_callchain_forget(callers);
         callers->expected = callchain_count(payload);
         callers->all = callchain_is_whole(payload);
+        callers->placed = callchain_is_placed(payload);
         callers->whole = callers->expected == 0;
     } else if (callers->addresses.count < callers->expected) {
         *(uint64_t *)array_add(&callers->addresses) = payload;

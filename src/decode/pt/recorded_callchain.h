@@ -1,4 +1,5 @@
-/* Reads the callchain snapshot that a recorder emits after a PSB (packet/callchain_snapshot.h).
+/* Reads the callchain snapshot that a recorder emits after a PSB, or where code has changed to another stack
+ * (packet/callchain_snapshot.h).
  *
  * Used by the decoder, which gives it every MNT packet, and by control_flow, which makes events of
  * it where they are needed.
@@ -15,6 +16,7 @@ struct recorded_callchain {
     struct array addresses; /* uint64_t, as in the packets; the innermost first */
     uint32_t expected;      /* how many addresses the header announced */
     bool all;               /* the last one is the outermost frame of its stack */
+    bool placed;            /* a PTWRITE says where it belongs */
     bool whole;             /* the snapshot is complete and has not been taken yet */
 };
 

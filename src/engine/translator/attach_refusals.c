@@ -6,7 +6,9 @@
 #include "engine/translator/stopped_threads.h"
 #include "process/processes.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +86,7 @@ static bool is_in_our_namespace(pid_t pid)
            (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
 }
 
-bool attach_allows_process(const struct translator_arena *arena, pid_t pid, struct error *error)
+static bool allows(pid_t pid, struct error *error)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
@@ -93,12 +95,57 @@ bool attach_allows_process(const struct translator_arena *arena, pid_t pid, stru
         return error_set(error, ERROR_NOT_FOUND, "there is no such process");
     bool ok = allows_status(status, pid, error);
     free(status);
-    struct injection injection = {.arena = arena->path, .arena_size = arena->size};
     if (ok && pid == getpid())
         return error_set(error, ERROR_UNSUPPORTED, "that is magic-trace itself");
     if (ok && !is_in_our_namespace(pid))
         return error_set(error, ERROR_UNSUPPORTED, "it runs in another pid namespace");
-    return ok && inject_can_load(pid, &injection, error);
+    return ok;
+}
+
+static bool is_32_bit(pid_t pid)
+{
+    char path[64];
+    unsigned char start[EI_CLASS + 1] = {0};
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool read = file >= 0 && file_read_exactly(file, start, sizeof start);
+    if (file >= 0)
+        close(file);
+    return read && start[EI_CLASS] == ELFCLASS32;
+}
+
+static bool is_of_another_user(pid_t pid)
+{
+    struct stat process;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return stat(path, &process) == 0 && process.st_uid != 0 && process.st_uid != geteuid();
+}
+
+static bool has_another_root(pid_t pid)
+{
+    struct stat ours, theirs;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/root/", (int)pid);
+    return stat("/", &ours) == 0 && stat(path, &theirs) == 0 &&
+           (ours.st_ino != theirs.st_ino || ours.st_dev != theirs.st_dev);
+}
+
+bool attach_is_likely(pid_t pid, struct error *error)
+{
+    if (!allows(pid, error))
+        return false;
+    if (is_of_another_user(pid))
+        return error_set(error, ERROR_UNSUPPORTED, "it runs as another user");
+    if (has_another_root(pid))
+        return error_set(error, ERROR_UNSUPPORTED, "it runs in another root directory");
+    return !is_32_bit(pid) || error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
+}
+
+bool attach_allows_process(const struct translator_arena *arena, pid_t pid, struct error *error)
+{
+    struct injection injection = {.arena = arena->path, .arena_size = arena->size};
+    return allows(pid, error) && inject_can_load(pid, &injection, error);
 }
 
 bool attach_allows_state(const struct user_regs_struct *registers, struct error *error)

@@ -8,7 +8,9 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-/* By what /proc says. False: the error's text says why, as the end of a sentence. */
+/* By what /proc says. False: the error's text says why, as the end of a sentence. The first before there is a recording: what
+ * else may be in the way shows later, and leaves the process unharmed, too. */
+bool attach_is_likely(pid_t pid, struct error *error);
 bool attach_allows_process(const struct translator_arena *arena, pid_t pid, struct error *error);
 
 /* By the registers of a stopped thread. */

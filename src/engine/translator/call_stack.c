@@ -7,10 +7,19 @@ static const uint64_t unknown_pointer = (uint64_t)1 << 46;
 
 enum { PUSHED = 8 };
 
-void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder)
+void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool reports)
 {
-    *stack = (struct call_stack){.pointer = unknown_pointer};
+    *stack = (struct call_stack){
+        .pointer = unknown_pointer,
+        .suspended = suspended_calls_none(),
+        .reports = reports,
+    };
     pt_encoder_know_stack(encoder, &stack->pointer);
+}
+
+void call_stack_free(struct call_stack *stack)
+{
+    suspended_calls_free(&stack->suspended);
 }
 
 void call_stack_call(struct call_stack *stack)
@@ -52,10 +61,42 @@ static void know(struct call_stack *stack, struct pt_encoder *encoder, uint64_t 
         pt_calls_at(calls, --depth)->slot += moved;
 }
 
+/* What was known of the stack that is left is kept; of the other one it may be known, too. */
+static void change_stacks(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
+                          uint64_t to)
+{
+    struct suspended_stack left = {.pointer = to, .psb = UINT64_MAX};
+    suspended_calls_add(&stack->suspended, encoder, from);
+    if (!suspended_calls_take(&stack->suspended, encoder, to, &left))
+        pt_encoder_forget_calls(encoder);
+    stack->pointer = left.pointer;
+    stack->psb = left.psb;
+    stack->switches = true;
+    stack->due = false;
+}
+
+void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc)
+{
+    const struct pt_calls *calls = &encoder->calls;
+    bool known = encoder->depth > calls->base &&
+                 pt_calls_at(calls, encoder->depth - 1)->return_address == pc;
+    stack->switches = false;
+    if (known)
+        stack->pointer = pt_calls_at(calls, encoder->depth - 1)->slot + PUSHED;
+    else
+        pt_encoder_forget_calls(encoder); /* another stack has begun there */
+    stack->due = known && stack->psb != encoder->last_psb;
+}
+
 void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
                      uint64_t to)
 {
     know(stack, encoder, from);
+    if (stack->reports && (suspended_calls_has(&stack->suspended, to) ||
+                           !pt_calls_same_stack(&encoder->calls, encoder->depth, from, to))) {
+        change_stacks(stack, encoder, from, to);
+        return;
+    }
     stack->pointer = to;
     /* How many calls ended is not known: their places are only known to be this high at most. */
     if (to > from + PUSHED)
@@ -113,6 +154,7 @@ void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint
 {
     stack->known = true;
     stack->pointer = pointer;
+    stack->switches = stack->due = false;
     /* The innermost are what packets can report. */
     size_t most = encoder->calls.mask, left_out = calls->count > most ? calls->count - most : 0;
     const struct pt_call *first = calls->count ? array_at(calls, left_out) : NULL;
@@ -121,6 +163,7 @@ void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint
 
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder)
 {
-    stack->handler_runs = false;
+    stack->handler_runs = stack->switches = stack->due = false;
+    suspended_calls_forget(&stack->suspended);
     pt_encoder_forget_calls(encoder);
 }

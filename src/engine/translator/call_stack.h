@@ -9,6 +9,7 @@
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_CALL_STACK_H
 
 #include "base/array.h"
+#include "engine/translator/suspended_calls.h"
 #include "packet/encoder.h"
 
 struct call_stack {
@@ -18,9 +19,17 @@ struct call_stack {
     struct pt_saved_calls interrupted;
     uint64_t interrupted_pointer;
     bool handler_runs;
+    /* Other stacks of the thread. */
+    struct suspended_calls suspended;
+    bool reports;  /* decoders may begin anywhere, and not know them */
+    bool switches; /* the stack pointer was loaded, the branch to the other stack comes */
+    bool due; /* the calls of the stack that runs are to be reported: decoders may not know them */
+    uint64_t psb; /* stream position: since the PSB there they are known */
 };
 
-void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder);
+/* `reports`: the recording may begin anywhere, so stacks that code changes to are to be reported. */
+void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool reports);
+void call_stack_free(struct call_stack *stack);
 
 /* The block that ran last ended with a call, or with a return that goes to `pc`. */
 void call_stack_call(struct call_stack *stack);
@@ -29,6 +38,9 @@ void call_stack_return(struct call_stack *stack, const struct pt_encoder *encode
 /* Code took the stack pointer from `from` to `to`. */
 void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
                      uint64_t to);
+
+/* The branch that ends a switch to another stack goes to `pc`. */
+void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc);
 
 /* A signal handler begins, with the stack pointer at `to`, on top of the code at `ip`; the encoder
  * knows of the interruption. And it returns. */

@@ -103,13 +103,6 @@ void log_cursor_skip(struct log_cursor *cursor)
     cursor->position = found && position < cursor->end ? position : cursor->end;
 }
 
-static uint64_t words_of(uint32_t word)
-{
-    uint32_t kind = TR_EVENT_KIND(word);
-    return 1 + (uint64_t)tr_event_words[kind] +
-           (kind == TR_CALLS || kind == TR_VALUES ? 2 * (uint64_t)TR_EVENT_PAYLOAD(word) : 0);
-}
-
 size_t log_cursor_words(const struct log_cursor *cursor, const uint32_t **words)
 {
     if (cursor->position >= cursor->end)
@@ -147,7 +140,7 @@ enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *r
             cursor->position += cursor->size - place;
             continue;
         }
-        uint64_t size = WORD * words_of(word);
+        uint64_t size = WORD * (1 + (uint64_t)tr_payload_words(word));
         if (size > cursor->room - place)
             return LOG_DAMAGED;
         if (size > cursor->end - cursor->position)

@@ -65,7 +65,8 @@ static void begin_encoder(struct transcoder *transcoder)
     encoder->time_is_due = 1;
     pt_encoder_begin(encoder, (uint8_t)transcoder->shared->arena->options.bus_ratio, PSB_INTERVAL);
     transcoder->encoder = encoder;
-    call_stack_begin(&transcoder->calls, encoder);
+    call_stack_begin(&transcoder->calls, encoder,
+                     !transcoder->shared->arena->options.full_execution);
 }
 
 /* The packet file is there. */
@@ -137,6 +138,7 @@ void transcoder_close(struct transcoder *transcoder)
 {
     moments_free(&transcoder->moments);
     path_free(&transcoder->path);
+    call_stack_free(&transcoder->calls);
     array_free(&transcoder->values);
     array_free(&transcoder->pauses);
     free(transcoder->call_ring);
@@ -152,11 +154,37 @@ static bool is_call(const struct pt_code_block *block)
     return block->push || block->kind == PT_BLOCK_INDIRECT_CALL;
 }
 
+/* Of a small recording, callers must not be the greater part. */
+static bool may_report(const struct transcoder *transcoder)
+{
+    enum { SHARE = 16 }; /* of a snapshot, between two PSBs */
+    return transcoder->encoder->placed < transcoder->shared->arena->options.snapshot_size / SHARE;
+}
+
+/* Who begins to decode at the newest PSB may not know the stack that runs. At a block's first instruction, or a last one,
+ * nothing can be reported. */
+static void report_callers(struct transcoder *transcoder)
+{
+    const struct pt_code_block *block = transcoder->encoder->previous;
+    if (block->instructions < 2)
+        return;
+    if (may_report(transcoder))
+        pt_encoder_emit_calls(transcoder->encoder, block->pc + block->length[0]);
+    transcoder->calls.due = false;
+}
+
+static bool ends_switch(const struct pt_code_block *block)
+{
+    return block->kind == PT_BLOCK_RETURN || block->kind == PT_BLOCK_INDIRECT_JUMP;
+}
+
 static void step(struct transcoder *transcoder, struct pt_code_block *block)
 {
     struct pt_encoder *encoder = transcoder->encoder;
     const struct pt_code_block *previous = encoder->previous;
-    if (is_call(previous))
+    if (transcoder->calls.switches && ends_switch(previous))
+        call_stack_arrive(&transcoder->calls, encoder, block->pc);
+    else if (is_call(previous))
         call_stack_call(&transcoder->calls);
     else if (previous->kind == PT_BLOCK_RETURN)
         call_stack_return(&transcoder->calls, encoder, block->pc);
@@ -164,6 +192,8 @@ static void step(struct transcoder *transcoder, struct pt_code_block *block)
     if (!pt_encoder_step_fast(encoder, block))
         pt_encoder_step_slow(encoder, block);
     transcoder->begun = 0;
+    if (transcoder->calls.due)
+        report_callers(transcoder);
 }
 
 /* ---- arguments and results ---- */
@@ -272,17 +302,31 @@ static void enter_handler(struct transcoder *transcoder, const struct log_record
     call_stack_enter_handler(&transcoder->calls, transcoder->encoder, ip, from, to);
 }
 
-/* A copy of the stack shows the callers where none are known. */
-static void learn_callers(struct transcoder *transcoder, const struct log_record *copy)
+static void find_callers(struct transcoder *transcoder, const struct log_record *copy)
 {
     struct pt_encoder *encoder = transcoder->encoder;
-    if (!transcoder->shared->callers || encoder->calls.all || encoder->depth != encoder->calls.base)
-        return;
     struct array calls = array_of(sizeof(struct pt_call));
     bool all = callers_find(transcoder->shared->callers, transcoder->slot->pid,
                             transcoder->timeline.logged, copy, &calls);
     call_stack_learn(&transcoder->calls, encoder, log_value(copy, 0), &calls, all);
     array_free(&calls);
+}
+
+/* A copy of the stack shows the callers where they are not known. */
+static void learn_callers(struct transcoder *transcoder, const struct log_record *copy)
+{
+    if (transcoder->shared->callers && !transcoder->encoder->calls.all)
+        find_callers(transcoder, copy);
+}
+
+/* Code has changed to another stack: what was known of it, if anything, is replaced by the truth. */
+static void learn_other_stack(struct transcoder *transcoder, const struct log_record *copy)
+{
+    if (!transcoder->shared->callers)
+        return;
+    find_callers(transcoder, copy);
+    transcoder->calls.due = true;
+    report_callers(transcoder);
 }
 
 static void lose(struct transcoder *transcoder)
@@ -322,7 +366,9 @@ static void take_ways(struct transcoder *transcoder, const struct pt_block_run *
     /* Where a PSB comes must not depend on how the program was translated, which differs from run to run. */
     bool by_blocks = transcoder->timeline.counts_instructions;
     for (size_t taken = 0; taken < count; taken++) {
-        if (!by_blocks && begins(transcoder->encoder, runs + taken, count - taken))
+        bool changes_stacks = transcoder->calls.switches || transcoder->calls.due;
+        if (!by_blocks && !changes_stacks &&
+            begins(transcoder->encoder, runs + taken, count - taken))
             taken += pt_block_runs_take(transcoder->encoder, runs + taken, count - taken, &stack);
         if (taken < count && runs[taken]->parts)
             step_way(transcoder, way_of(runs[taken]));
@@ -498,6 +544,9 @@ static void run_event(struct transcoder *transcoder, const struct log_record *ev
     case TR_CALLS:
         learn_callers(transcoder, event);
         break;
+    case TR_SWITCHED:
+        learn_other_stack(transcoder, event);
+        break;
     case TR_VALUES:
         note_values(transcoder, event);
         break;
@@ -658,6 +707,19 @@ static void use_stack_copy(struct transcoder *transcoder)
     }
 }
 
+/* It was translated by another thread, and its code was mapped after this one's newest stamp. */
+static void raise_time(struct transcoder *transcoder, const struct fragment *fragment)
+{
+    const struct timeline *timeline = &transcoder->timeline;
+    uint64_t known_at = fragment->known_at;
+    if (timeline->counts_instructions || timeline->from == 0 || known_at <= timeline->from ||
+        transcoder->new_code_at)
+        return;
+    transcoder->new_code_at = known_at;
+    if (transcoder->next_entry < known_at)
+        transcoder->next_entry = known_at;
+}
+
 static bool enter(struct transcoder *transcoder, const struct log_record *record,
                   struct error *error)
 {
@@ -669,6 +731,7 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
     if (transcoder->has_stack_copy)
         use_stack_copy(transcoder);
     transcoder->begins = false;
+    raise_time(transcoder, fragment);
     if (transcoder->next_entry)
         reach_entry(transcoder);
     return true;
@@ -706,6 +769,7 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         path_load(path, &(struct stack_load){log_value(record, 0), log_value(record, 2)});
         return true;
     case TR_CALLS:
+    case TR_SWITCHED:
         transcoder->stack_copy = *record;
         transcoder->has_stack_copy = true;
         return true;

@@ -47,7 +47,8 @@ struct transcoder {
     struct call_stack calls;
     struct pt_call *call_ring;
 
-    struct log_record stack_copy; /* the newest TR_CALLS, if its fragment was not entered yet */
+    struct log_record
+        stack_copy; /* the newest TR_CALLS or TR_SWITCHED, if its fragment was not entered yet */
     bool has_stack_copy;
     bool begins;          /* the next fragment is the first of which anything is known */
     uint64_t next_entry;  /* ticks: the next fragment begins then; 0: not known beforehand */

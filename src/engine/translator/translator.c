@@ -8,6 +8,7 @@
 #include "engine/recording_directory.h"
 #include "engine/supervise.h"
 #include "engine/translator/arena.h"
+#include "engine/translator/attach_refusals.h"
 #include "engine/translator/attacher.h"
 #include "engine/translator/exec_requests.h"
 #include "engine/translator/finish.h"
@@ -623,6 +624,7 @@ const struct engine translator_engine = {
     .probe = probe,
     .serves = serves,
     .record = record,
+    .attaches_to = attach_is_likely,
     .attach = attach,
     .salvage = salvage,
     .unfinished_name = "translator",

@@ -12,6 +12,18 @@ static bool are_too_many(const struct thread_stack *stack)
     return stack->rules.recorded_callers->learned >= AT_FIRST + PER_STEP * stack->history.count;
 }
 
+bool recorded_callers_named(const struct thread_stack *stack, frame_id frame)
+{
+    const struct array *named = &stack->rules.recorded_callers->named;
+    size_t index = array_find_key(named, frame);
+    return index < named->count && *(const frame_id *)array_at(named, index) == frame;
+}
+
+static void note_named(struct recorded_callers *state, frame_id frame)
+{
+    *(frame_id *)array_insert(&state->named, array_find_key(&state->named, frame)) = frame;
+}
+
 /* They are named at once. */
 static void drop_old(struct thread_stack *stack)
 {
@@ -26,25 +38,55 @@ static bool note_resume(struct thread_stack *stack, const struct flow_event *eve
     return false;
 }
 
+/* The frame's caller is known: whether it is the one that the event names. */
+static bool agrees(const struct thread_stack *stack, frame_id frame, const struct flow_event *event)
+{
+    const struct frame *called = thread_stack_frame(stack, frame);
+    bool interrupted = event->flags & FLOW_INTERRUPTED;
+    return called->return_address == event->to && (called->kind == FRAME_SIGNAL) == interrupted;
+}
+
 static bool follow_caller(struct thread_stack *stack, const struct flow_event *event)
 {
     struct recorded_callers *state = stack->rules.recorded_callers;
     stack_pointer_note_recorded(stack);
     drop_old(stack);
+    if (event->flags & FLOW_PLACED)
+        state->uncalled = stack->leaf;
     if (state->uncalled != FRAME_NONE && are_too_many(stack))
         state->uncalled = FRAME_NONE;
     if (state->uncalled == FRAME_NONE)
         return true;
+    if (!thread_stack_is_root(stack, state->uncalled)) {
+        state->uncalled = agrees(stack, state->uncalled, event)
+                              ? thread_stack_parent(stack, state->uncalled)
+                              : FRAME_NONE;
+        return true;
+    }
     state->learned++;
-    if (event->to == 0)
+    if (event->to == 0) {
         stack_moves_learn_outermost(stack, state->uncalled);
-    else
-        state->uncalled = stack_moves_learn_caller(stack, state->uncalled, event->function,
-                                                   event->to, event->flags & FLOW_INTERRUPTED);
+        return true;
+    }
+    state->uncalled = stack_moves_learn_caller(stack, state->uncalled, event->function, event->to,
+                                               event->flags & FLOW_INTERRUPTED);
+    note_named(state, state->uncalled);
     return true;
+}
+
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.recorded_callers->named = array_of(sizeof(frame_id));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&stack->rules.recorded_callers->named);
 }
 
 const struct stack_rule recorded_callers_rule = {
     .state_size = sizeof(struct recorded_callers),
+    .begin = begin,
+    .end = end,
     .follow = {[FLOW_RESUME] = note_resume, [FLOW_CALLER] = follow_caller},
 };

@@ -14,6 +14,7 @@
  * Recordings of real hardware have no stack pointer: see stack_switch.h.
  */
 #include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
@@ -102,14 +103,16 @@ static struct nearest_stack find_nearest(const struct thread_stack *stack, uint6
     return nearest;
 }
 
-static bool is_open_in(const struct thread_stack *stack, frame_id leaf, function_id function)
+/* Whether control may land in a frame of `function` of the stack with that leaf. Not in an outermost one that has only been
+ * named: a new stack begins with that function, in the same memory. */
+static bool may_land_in(const struct thread_stack *stack, frame_id leaf, function_id function)
 {
     for (unsigned i = 0; i < FRAMES_LIMIT; i++, leaf = thread_stack_parent(stack, leaf)) {
         const struct frame *frame = thread_stack_frame(stack, leaf);
         if (frame->kind == FRAME_PLACEHOLDER)
             return false;
         if (frame->function == function)
-            return true;
+            return !thread_stack_is_root(stack, leaf) || !recorded_callers_named(stack, leaf);
     }
     return false;
 }
@@ -189,7 +192,8 @@ static bool runs_handler(const struct thread_stack *stack)
  * the call that is its leaf. */
 static bool land_in_nearest(struct thread_stack *stack, const struct flow_event *event)
 {
-    bool running = active_functions_count(&stack->open, event->function) > 0 ||
+    bool running = (active_functions_count(&stack->open, event->function) > 0 &&
+                    may_land_in(stack, stack->leaf, event->function)) ||
                    stack_switch_may_be_further_out(stack, event->function);
     struct nearest_stack found = find_nearest(stack, 0);
     size_t nearest = found.suspended;
@@ -198,7 +202,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
     if (nearest == RUNNING && ((running && !may_be_unseen) || found.distance <= PUSHED))
         return false;
     if (nearest < NONE && !may_be_unseen &&
-        is_open_in(stack, suspended_leaf(stack, nearest), event->function)) {
+        may_land_in(stack, suspended_leaf(stack, nearest), event->function)) {
         stack_switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
         return false;
     }

@@ -66,6 +66,18 @@ static void a_new_list_takes_the_place_of_the_one_before(void **state)
     assert_false(callers->whole);
 }
 
+static void a_list_may_belong_to_another_place(void **state)
+{
+    struct recorded_callchain *callers = *state;
+    recorded_callchain_add(callers, callchain_header(1, true) | CALLCHAIN_PLACED);
+    assert_true(callers->placed);
+    assert_int_equal(callers->expected, 1);
+    recorded_callchain_add(callers, 0x1000);
+    assert_true(callers->whole);
+    recorded_callchain_forget(callers);
+    assert_false(callers->placed);
+}
+
 static void nothing_is_left_of_a_list_that_was_forgotten(void **state)
 {
     struct recorded_callchain *callers = *state;
@@ -88,6 +100,7 @@ int main(void)
         TEST(an_empty_list_is_whole_at_once),
         TEST(what_follows_a_list_does_not_belong_to_it),
         TEST(a_new_list_takes_the_place_of_the_one_before),
+        TEST(a_list_may_belong_to_another_place),
         TEST(nothing_is_left_of_a_list_that_was_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

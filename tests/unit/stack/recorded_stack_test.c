@@ -101,6 +101,37 @@ static void a_reported_handler_returns_to_what_it_interrupted(void **state)
     assert_spans(s, "a?(b?(h?()r(S())))$");
 }
 
+/* a was suspended before the first event, and has called b by the time that its callers are named. */
+static void callers_of_a_stack_that_continues_may_be_named_later(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 's');
+    gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
+    resume(s, at('s', 0x40));
+    stack_pointer(s, MAIN);
+    return_loading_stack(s, at('a', 0x15), ONE);
+    call(s, at('a', 0x20), 'b');
+    placed_caller(s, at('a', 0x25));
+    caller(s, at('c', 0x15));
+    no_caller(s);
+    return_to(s, at('a', 0x25));
+    return_to(s, at('c', 0x15));
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('c'));
+}
+
+static void named_callers_that_are_not_those_of_the_known_frames_are_not_believed(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0x40));
+    call(s, at('a', 0x50), 'b');
+    placed_caller(s, at('a', 0x85));
+    caller(s, at('c', 0x15));
+    return_after(s, at('a', 0x50));
+    assert_spans(s, "a?(b())$");
+}
+
 /* Without its callers it would be unknown which of the a's continued. */
 static void stacks_that_are_whole_are_stitched_from_their_roots(void **state)
 {
@@ -538,6 +569,8 @@ int main(void)
         RULE(callers_of_a_known_stack_are_ignored),
         RULE(a_reported_caller_is_returned_to_by_its_address),
         RULE(a_reported_handler_returns_to_what_it_interrupted),
+        RULE(callers_of_a_stack_that_continues_may_be_named_later),
+        RULE(named_callers_that_are_not_those_of_the_known_frames_are_not_believed),
         RULE(stacks_that_are_whole_are_stitched_from_their_roots),
         RULE(of_stacks_suspended_in_one_place_the_pointer_chooses),
         RULE(a_stack_without_a_pointer_is_not_the_nearest),

@@ -158,6 +158,11 @@ void interrupted_caller(struct scene *scene, uint64_t to)
     feed(scene, (struct flow_event){.kind = FLOW_CALLER, .to = to, .flags = FLOW_INTERRUPTED});
 }
 
+void placed_caller(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_CALLER, .to = to, .flags = FLOW_PLACED});
+}
+
 void no_caller(struct scene *scene)
 {
     caller(scene, 0);

@@ -59,6 +59,8 @@ void stack_pointer(struct scene *scene, uint64_t pointer);
 void caller(struct scene *scene, uint64_t to);
 /* It has interrupted the code at `to`. */
 void interrupted_caller(struct scene *scene, uint64_t to);
+/* The same, of what runs now, in the middle of the code; caller() names those further out. */
+void placed_caller(struct scene *scene, uint64_t to);
 /* It has no caller. */
 void no_caller(struct scene *scene);
 void direct_jump(struct scene *scene, uint64_t to);

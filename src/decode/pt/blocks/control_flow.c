@@ -40,18 +40,44 @@ static void enter_function_at(struct control_flow *flow, uint64_t ip)
             : (struct function_bounds){.function = FUNCTION_UNKNOWN, .start = ip, .end = ip + 1};
 }
 
-static void emit_caller(struct control_flow *flow, uint64_t reported)
+/* Whether a call instruction ends at `address`. */
+static bool is_after_call(struct control_flow *flow, uint64_t address)
+{
+    enum { LONGEST_CALL = 9 };
+    for (uint32_t size = 2; size <= LONGEST_CALL; size++) {
+        struct branch branch = code_space_branch(flow->space, address - size, X86_MODE_64);
+        if (branch.kind == BRANCH_CALL && branch.length == size)
+            return true;
+    }
+    return false;
+}
+
+/* The function that will be returned to. A call that never returns may be the last instruction of its function. A new
+ * stack may have been made to look as if the beginning of a function had called (__start_context). */
+static function_id caller_function(struct control_flow *flow, uint64_t address)
+{
+    struct function_bounds next = code_space_function(flow->space, address);
+    if (next.start == address && !is_after_call(flow, address))
+        return next.function;
+    return code_space_function(flow->space, address - 1).function;
+}
+
+static void emit_caller(struct control_flow *flow, uint64_t reported, uint8_t flags)
 {
     uint64_t address = reported & CALLCHAIN_ADDRESS_MASK;
-    struct flow_event event = {.kind = FLOW_CALLER, .to = address};
-    if (reported & CALLCHAIN_INTERRUPTED)
+    struct flow_event event = {.kind = FLOW_CALLER, .to = address, .flags = flags};
+    event.function = FUNCTION_UNKNOWN;
+    if (reported & CALLCHAIN_INTERRUPTED) {
         event.flags |= FLOW_INTERRUPTED;
-    else
-        address--; /* a call that never returns may be the last instruction of its function */
-    event.function = flow->space ? code_space_function(flow->space, address).function
-                                 : (function_id)FUNCTION_UNKNOWN;
-    for (uint32_t more = 0; more <= callchain_repeated(reported); more++)
+        if (flow->space)
+            event.function = code_space_function(flow->space, address).function;
+    } else if (flow->space) {
+        event.function = caller_function(flow, address);
+    }
+    for (uint32_t more = 0; more <= callchain_repeated(reported); more++) {
         emit(flow, &event, flow->position);
+        event.flags &= (uint8_t)~FLOW_PLACED;
+    }
 }
 
 /* Nothing has happened since the RESUME. */
@@ -68,26 +94,45 @@ static void end_resume(struct control_flow *flow)
     flow->resumed = false;
 }
 
+static void emit_all_callers(struct control_flow *flow)
+{
+    const struct recorded_callchain *callers = &flow->callers;
+    uint8_t flags = callers->placed ? FLOW_PLACED : 0;
+    for (size_t i = 0; i < callers->addresses.count; i++, flags = 0)
+        emit_caller(flow, *(uint64_t *)array_at(&callers->addresses, i), flags);
+    if (callers->all && callers->addresses.count > 0)
+        emit(flow, &(struct flow_event){.kind = FLOW_CALLER, .function = FUNCTION_UNKNOWN},
+             flow->position);
+}
+
 /* Emits the callers after a RESUME, once the snapshot is complete. */
 static void emit_callers(struct control_flow *flow)
 {
     const struct recorded_callchain *callers = &flow->callers;
-    if (!is_at_resume(flow) || !callers->whole)
+    if (!is_at_resume(flow) || !callers->whole || callers->placed)
         return;
-    for (size_t i = 0; i < callers->addresses.count; i++)
-        emit_caller(flow, *(uint64_t *)array_at(&callers->addresses, i));
-    if (callers->all)
-        emit(flow, &(struct flow_event){.kind = FLOW_CALLER, .function = FUNCTION_UNKNOWN},
-             flow->position);
+    emit_all_callers(flow);
     end_resume(flow); /* another PSB may repeat them before anything runs */
 }
 
 void control_flow_mnt(struct control_flow *flow, uint64_t payload)
 {
-    if (flow->running && !is_at_resume(flow))
-        return;
     recorded_callchain_add(&flow->callers, payload);
+    if (flow->running && !is_at_resume(flow) && !flow->callers.placed)
+        recorded_callchain_forget(&flow->callers);
     emit_callers(flow);
+}
+
+bool control_flow_has_callers(const struct control_flow *flow)
+{
+    return flow->callers.whole && flow->callers.placed;
+}
+
+void control_flow_callers(struct control_flow *flow)
+{
+    flow->resumed = false;
+    emit_all_callers(flow);
+    recorded_callchain_forget(&flow->callers);
 }
 
 /* Inlined functions. */

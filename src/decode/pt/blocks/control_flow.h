@@ -94,6 +94,10 @@ void control_flow_call_values(struct control_flow *flow, uint64_t ip, uint32_t h
 /* Takes an MNT packet, which only our recorder writes, at this point of the flow. */
 void control_flow_mnt(struct control_flow *flow, uint64_t payload);
 
+/* Whether those of MNT packets belong to the place that a PTWRITE packet comes to, and control has arrived there. */
+bool control_flow_has_callers(const struct control_flow *flow);
+void control_flow_callers(struct control_flow *flow);
+
 /* Tracing starts again at `ip`. `exact`: a packet gave the time of this very event. */
 void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact);
 

@@ -223,6 +223,62 @@ static void a_chunk_begins_with_a_copy_of_the_stack(void **state)
     assert_int_equal(thread->slot->head, thread->hot.log - begin_of_ring());
 }
 
+/* What enter.S does when the stack pointer was loaded. */
+static void load_stack(void)
+{
+    const uint64_t values[] = {1, 2};
+    tr_log_event(thread, TR_STACK, 0, values, 2);
+    thread->hot.switched_at = thread->hot.log;
+    thread->hot.limit = 0;
+}
+
+/* Only after the return that ends the switch the registers are those of the other stack. */
+static void another_stack_is_copied_when_the_switch_is_over(void **state)
+{
+    log_entry(2);
+    load_stack();
+    log_entry(4);
+    tr_log_switch(thread);
+    assert_int_equal(tr_log_last(thread), 4);
+    assert_int_not_equal(thread->hot.switched_at, 0);
+    log_entry(6 | TR_INDIRECT);
+    uint64_t at = thread->hot.log - 4;
+    tr_log_switch(thread);
+    assert_int_equal(TR_EVENT_KIND(word_at(at)), TR_SWITCHED);
+    assert_int_equal(word_at(at + 4 + 4 * (uint64_t)tr_payload_words(word_at(at))),
+                     6 | TR_INDIRECT);
+    assert_int_equal(tr_log_last(thread), 6 | TR_INDIRECT);
+    assert_int_equal(thread->hot.switched_at, 0);
+    assert_int_equal(thread->hot.limit, thread->hot.log);
+}
+
+static void copies_of_other_stacks_are_a_small_part_of_the_log(void **state)
+{
+    uint64_t copied = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        log_entry(2);
+        if (thread->hot.reports_switches) {
+            load_stack();
+            log_entry(4 | TR_INDIRECT);
+            uint64_t before = thread->wraps + thread->hot.log;
+            tr_log_switch(thread);
+            copied += thread->wraps + thread->hot.log - before;
+        }
+        thread->hot.log += 100;
+        log_entry(6);
+        assert_true(tr_log_check(thread, true));
+    }
+    uint64_t logged = thread->wraps + thread->hot.log - begin_of_ring();
+    assert_in_range(copied, logged / 32, logged / 4);
+}
+
+static void the_log_of_everything_has_no_copies_of_other_stacks(void **state)
+{
+    process.control->options.full_execution = true;
+    tr_log_begin(thread, 0, false);
+    assert_int_equal(thread->hot.reports_switches, 0);
+}
+
 static void a_signal_keeps_the_limit_at_0(void **state)
 {
     thread->signals.pending = 1;
@@ -289,6 +345,9 @@ int main(void)
         TEST(the_guard_page_wraps),
         TEST(generated_code_stays_in_the_ring),
         TEST(a_chunk_begins_with_a_copy_of_the_stack),
+        TEST(another_stack_is_copied_when_the_switch_is_over),
+        TEST(copies_of_other_stacks_are_a_small_part_of_the_log),
+        TEST(the_log_of_everything_has_no_copies_of_other_stacks),
         TEST(a_signal_keeps_the_limit_at_0),
         TEST(a_frozen_recording_ends),
         TEST(the_recording_freezes_when_it_is_time),

@@ -1,4 +1,4 @@
-/* The tables of the runtime's own memory and of pages, against what plain arrays say. */
+/* The tables of the runtime's own memory, of pages and of the fragments of pages, against what plain arrays say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "arena_stand_in.h"
+#include "runtime/translator/fragments_of_page.h"
+#include "runtime/translator/layout.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/page_table.h"
 
@@ -71,11 +73,66 @@ static void test_pages_in_any_order(void **state)
     assert_null(tr_page_next(&table, page, start * TR_PAGE, end * TR_PAGE));
 }
 
+enum { FRAGMENTS = 3000, CODE_PAGES = 64 };
+
+struct made_fragment {
+    uint64_t start, end;
+    bool valid, visited;
+};
+
+static struct made_fragment made[FRAGMENTS];
+
+static bool visit(void *context, uint32_t fragment)
+{
+    const struct made_fragment *changed = context;
+    made[fragment].visited = true;
+    if (made[fragment].start < changed->end && made[fragment].end > changed->start)
+        made[fragment].valid = false;
+    return made[fragment].valid;
+}
+
+/* As code is translated, changed and translated again: whatever overlaps a change is visited while it is valid; what is
+ * visited without need lies in the same pages. */
+static void test_fragments_of_changed_code(void **state)
+{
+    enum { SEED = 5, CHANGES_IN = 8 };
+    static const uint64_t code = UINT64_C(0x7f0000000000);
+    struct tr_fragments_of_page index = {0};
+    srandom(SEED);
+    for (uint32_t i = 0; i < FRAGMENTS; i++) {
+        uint64_t start = code + (uint64_t)random() % ((uint64_t)CODE_PAGES * TR_PAGE);
+        made[i] = (struct made_fragment){start, start + 1 + (uint64_t)random() % 6000, true, false};
+        assert_true(tr_fragments_of_page_add(&index, made[i].start, made[i].end, i));
+        if (random() % CHANGES_IN > 0)
+            continue;
+        struct made_fragment changed = {.start = code + (uint64_t)random() %
+                                                            ((uint64_t)CODE_PAGES * TR_PAGE)};
+        changed.end =
+            random() % 50 == 0 ? UINT64_MAX : changed.start + (uint64_t)random() % (2 * TR_PAGE);
+        bool expected[FRAGMENTS], allowed[FRAGMENTS];
+        for (uint32_t k = 0; k <= i; k++) {
+            expected[k] =
+                made[k].valid && made[k].start < changed.end && made[k].end > changed.start;
+            allowed[k] = made[k].start / TR_PAGE <= (changed.end - 1) / TR_PAGE &&
+                         (made[k].end - 1) / TR_PAGE >= changed.start / TR_PAGE;
+            made[k].visited = false;
+        }
+        tr_fragments_of_page_visit(&index, changed.start, changed.end, visit, &changed);
+        for (uint32_t k = 0; k <= i; k++) {
+            assert_true(made[k].visited || !expected[k] || changed.start == changed.end);
+            assert_true(!made[k].visited || allowed[k]);
+        }
+    }
+    assert_true(index.link_count <
+                2 * FRAGMENTS); /* those of fragments that are gone are used again */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_ranges),
         cmocka_unit_test(test_pages_in_any_order),
+        cmocka_unit_test(test_fragments_of_changed_code),
     };
     stand_in_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);

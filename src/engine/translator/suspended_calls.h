@@ -1,0 +1,42 @@
+/* The calls in progress on the stacks of a thread that are not running: fibers.
+ *
+ * A stack that code leaves by loading the stack pointer, and comes back to, still has its calls. So who begins to decode
+ * in between can learn them there (packet/callchain_snapshot.h).
+ *
+ * Called by call_stack.c.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_SUSPENDED_CALLS_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_SUSPENDED_CALLS_H
+
+#include "base/array.h"
+#include "packet/encoder.h"
+
+/* A stack that was left. */
+struct suspended_stack {
+    uint64_t pointer; /* the stack pointer then */
+    uint64_t psb;     /* stream position of the newest PSB then */
+};
+
+struct suspended_calls {
+    struct array stacks; /* the one left longest ago first */
+};
+
+struct suspended_calls suspended_calls_none(void);
+void suspended_calls_free(struct suspended_calls *suspended);
+
+/* Nothing is known of any stack any more. */
+void suspended_calls_forget(struct suspended_calls *suspended);
+
+/* The encoder's active calls are those of a stack that is left with that pointer. What was known of stacks in the same
+ * memory is forgotten. */
+void suspended_calls_add(struct suspended_calls *suspended, const struct pt_encoder *encoder,
+                         uint64_t pointer);
+
+/* Whether a stack was left where the stack pointer is now. */
+bool suspended_calls_has(const struct suspended_calls *suspended, uint64_t pointer);
+
+/* That stack runs again: the calls that were active when it was left become the encoder's. False: there is none. */
+bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
+                          uint64_t pointer, struct suspended_stack *left);
+
+#endif
