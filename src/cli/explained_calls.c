@@ -5,10 +5,34 @@
 #include "cli/explanation_text.h"
 #include "index/call_ordinal.h"
 
+#include <stdlib.h>
+
 struct explained_calls explained_calls_standard(void)
 {
     enum { CAUSES_STANDARD = 6 };
     return (struct explained_calls){.factor = 3, .causes = CAUSES_STANDARD};
+}
+
+static bool print_if_it_fits(const struct explained_calls *wanted,
+                             const struct explanation *explanation, bool is_last, const char *trace,
+                             FILE *stream)
+{
+    if (!wanted->json || wanted->max_bytes == 0) {
+        (wanted->json ? explanation_print_json : explanation_print)(stream, explanation, trace);
+        return true;
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory) {
+        explanation_print_json(memory, explanation, trace);
+        fclose(memory);
+    }
+    bool fits = text && (is_last || size <= wanted->max_bytes);
+    if (fits)
+        fwrite(text, 1, size, stream);
+    free(text);
+    return fits;
 }
 
 bool explained_calls_print(const struct explained_calls *wanted, const struct trace_index *index,
@@ -26,10 +50,15 @@ bool explained_calls_print(const struct explained_calls *wanted, const struct tr
             return false;
         calls.given = &given;
     }
-    struct explanation explanation;
-    bool ok = explain(index, &calls, wanted->causes, &explanation, error);
-    if (ok)
-        (wanted->json ? explanation_print_json : explanation_print)(stream, &explanation, trace);
-    explanation_free(&explanation);
+    /* With fewer causes the others are in the rest, so that the shares still add up. */
+    bool ok = true;
+    for (size_t causes = wanted->causes; causes > 0 && ok; causes--) {
+        struct explanation explanation;
+        ok = explain(index, &calls, causes, &explanation, error);
+        bool is_printed = ok && print_if_it_fits(wanted, &explanation, causes == 1, trace, stream);
+        explanation_free(&explanation);
+        if (is_printed)
+            break;
+    }
     return ok;
 }

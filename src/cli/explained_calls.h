@@ -15,6 +15,7 @@ struct explained_calls {
     uint64_t limit;       /* longer than this, ns; 0: the factor counts */
     size_t causes;        /* named at most */
     bool json;
+    size_t max_bytes; /* of JSON; 0: any size */
 };
 
 /* What is meant where the user says nothing; the function is still to be set. */

@@ -31,7 +31,7 @@ static bool write_folded(struct span_source *source, uint64_t expected, const ch
     if (!stream && copy >= 0)
         close(copy);
     if (ok)
-        ok = report_folded(source, true, stream, error);
+        ok = report_folded(source, false, stream, error);
     if (stream && fclose(stream) != 0 && ok)
         ok = error_set_errno(error, ERROR_IO, errno, "cannot write %s", path);
     if (ok)

@@ -3,6 +3,7 @@
 #include "base/edit_distance.h"
 #include "base/memory.h"
 #include "recording/flags.h"
+#include "symbol/cold_part.h"
 #include "symbol/function_list.h"
 #include "symbol/signatures.h"
 
@@ -77,7 +78,8 @@ static bool find_in_object(struct finding *finding, const char *object, const ch
     if (function_list_open(&list, object, error))
         for (size_t i = 0; i < list.functions.count && finding->found.count <= CHOSEN_PLACES; i++) {
             const struct listed_function *function = array_at(&list.functions, i);
-            if (matches(function, pattern)) {
+            bool is_cold = cold_part_main_length(function->symbol, strlen(function->symbol)) > 0;
+            if (!is_cold && matches(function, pattern)) {
                 add_found(finding, object, function);
                 any = true;
             } else if (closest_names_would_take(&finding->closest, function->name)) {

@@ -137,6 +137,30 @@ static const struct unit_functions *functions_of(struct inlined_units *units, Dw
     return added;
 }
 
+/* Of a function with several ranges the first is its beginning: dwarf_entrypc of libdw 0.188 knows only those of one. */
+static bool begins_at(Dwarf_Die *entry, Dwarf_Addr address)
+{
+    Dwarf_Addr base, start, end;
+    return dwarf_ranges(entry, 0, &base, &start, &end) > 0 && start == address;
+}
+
+bool inlined_units_function(struct inlined_units *units, const struct source_lines *lines,
+                            uint64_t address, Dwarf_Die *entry)
+{
+    Dwarf_Die unit;
+    uint64_t start = address + lines->bias;
+    if (!source_lines_unit(lines, address, &unit))
+        return false;
+    const struct array *functions = &functions_of(units, &unit)->functions;
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct unit_function *function = array_at(functions, i);
+        if (function->start == start && dwarf_offdie(lines->debug, function->entry, entry) &&
+            begins_at(entry, start))
+            return true;
+    }
+    return false;
+}
+
 void inlined_units_free(struct inlined_units *units)
 {
     for (size_t i = 0; i < units->units.count; i++)

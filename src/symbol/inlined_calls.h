@@ -59,6 +59,10 @@ void inlined_code_free(struct inlined_code *code);
 struct source_line inlined_calls_line(const struct source_lines *lines, uint64_t origin,
                                       struct arena *memory);
 
+/* The entry of the function that begins at `address`, the object's own. False: there is none. */
+bool inlined_units_function(struct inlined_units *units, const struct source_lines *lines,
+                            uint64_t address, Dwarf_Die *entry);
+
 void inlined_units_free(struct inlined_units *units);
 
 #endif

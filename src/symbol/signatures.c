@@ -24,6 +24,7 @@ struct signatures {
     struct image_file file;
     struct object *object;
     struct source_lines lines;
+    struct inlined_units units;
 };
 
 struct signatures *signatures_open(const char *path)
@@ -45,6 +46,7 @@ void signatures_close(struct signatures *signatures)
 {
     if (!signatures)
         return;
+    inlined_units_free(&signatures->units);
     source_lines_close(&signatures->lines);
     if (signatures->object)
         object_close(signatures->object);
@@ -269,7 +271,12 @@ static bool read_registers(const Dwarf_Op *operations, size_t count, uint32_t si
     return covered == size && (one_is_enough || covered <= value->place_count * EIGHTBYTE);
 }
 
-enum location { LOCATION_UNKNOWN, LOCATION_REGISTERS, LOCATION_ELSEWHERE };
+enum location {
+    LOCATION_UNKNOWN,
+    LOCATION_REGISTERS,
+    LOCATION_FRAME,    /* where it is stored later */
+    LOCATION_ELSEWHERE /* it is not passed, or not as a whole */
+};
 
 static enum location read_location(Dwarf_Die *parameter, Dwarf_Addr start, uint32_t size,
                                    struct signature_value *value)
@@ -284,7 +291,9 @@ static enum location read_location(Dwarf_Die *parameter, Dwarf_Addr start, uint3
     if (read_registers(operations, count, size, value))
         return LOCATION_REGISTERS;
     value->place_count = 0;
-    return LOCATION_ELSEWHERE;
+    bool in_frame = operations[0].atom == DW_OP_fbreg ||
+                    (operations[0].atom >= DW_OP_breg0 && operations[0].atom <= DW_OP_breg31);
+    return in_frame ? LOCATION_FRAME : LOCATION_ELSEWHERE;
 }
 
 /* ---- functions ---- */
@@ -293,6 +302,7 @@ struct function_entry {
     Dwarf_Die entry;
     Dwarf_Addr start; /* in DWARF */
     bool is_go, is_rust;
+    bool is_local; /* compilers may choose what it is passed, as its callers are all known */
     bool
         is_changed; /* a compiler's variant of a function, which may lack parameters: name.constprop.0 */
 };
@@ -300,23 +310,19 @@ struct function_entry {
 static bool find_function(struct signatures *signatures, uint64_t address,
                           struct function_entry *function)
 {
-    Dwarf_Die unit, *scopes = NULL;
-    Dwarf_Addr low;
-    bool found = false;
-    if (!source_lines_unit(&signatures->lines, address, &unit))
+    Dwarf_Die unit;
+    if (!inlined_units_function(&signatures->units, &signatures->lines, address,
+                                &function->entry) ||
+        !dwarf_diecu(&function->entry, &unit, NULL, NULL))
         return false;
     function->start = address + signatures->lines.bias;
-    int count = dwarf_getscopes(&unit, function->start, &scopes);
-    for (int i = 0; i < count && !found; i++) {
-        found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram &&
-                dwarf_entrypc(&scopes[i], &low) == 0 && low == function->start;
-        function->entry = scopes[i];
-    }
-    free(scopes);
     int language = dwarf_srclang(&unit);
     function->is_go = language == DW_LANG_Go;
     function->is_rust = language == DW_LANG_Rust;
-    return found;
+    Dwarf_Attribute attribute;
+    function->is_local =
+        function->is_rust || !dwarf_attr_integrate(&function->entry, DW_AT_external, &attribute);
+    return true;
 }
 
 static const char *parameter_name(Dwarf_Die *parameter, struct arena *memory)
@@ -339,6 +345,25 @@ static bool passes_address(const struct function_entry *function, Dwarf_Die *ent
     return is_by_reference(entry) || (function->is_rust && type->size > EIGHTBYTES_MAX * EIGHTBYTE);
 }
 
+/* Whether debug information says that the value is where an argument register, or a slot of the frame, points to. */
+static bool is_pointed_to(Dwarf_Die *parameter, Dwarf_Addr start)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *operations;
+    size_t count;
+    if (!dwarf_attr(parameter, DW_AT_location, &attribute) ||
+        dwarf_getlocation_addr(&attribute, start, &operations, &count, 1) != 1 || count == 0)
+        return false;
+    if (operations[0].atom == DW_OP_fbreg)
+        return count == 2 && operations[1].atom == DW_OP_deref;
+    uint64_t number = (uint64_t)operations[0].atom - DW_OP_breg0;
+    struct value_place place = {.kind = PLACE_REGISTER};
+    if (count != 1 || number >= sizeof processor_numbers || operations[0].number != 0)
+        return false;
+    place.number = processor_numbers[number];
+    return is_of_arguments(&place);
+}
+
 /* Of a reference, what it refers to is shown. */
 static void look_through_reference(Dwarf_Die *entry, struct arena *memory,
                                    struct signature_value *value)
@@ -353,13 +378,27 @@ static void look_through_reference(Dwarf_Die *entry, struct arena *memory,
     value->value.in_memory = true;
 }
 
+static bool is_one_number(const struct value_type *type)
+{
+    return type->kind != VALUE_STRUCT && type->kind != VALUE_ARRAY && type->kind != VALUE_BYTES;
+}
+
+/* Rust passes small structures by a convention of its own, which is that of the ABI for two words. */
+static bool is_of_rust(const struct signature_value *placed, const struct value_type *type,
+                       bool by_address)
+{
+    return by_address || is_one_number(type) ||
+           (type->size == 2 * EIGHTBYTE && placed->place_count == 2);
+}
+
 static void place_argument(const struct function_entry *function, Dwarf_Die *parameter,
                            Dwarf_Die *entry, struct value_type *type, struct allocation *allocation,
                            struct signature_value *value)
 {
     struct signature_value by_convention = {.place_count = 0};
     uint64_t alignment = 0;
-    bool by_address = passes_address(function, entry, type);
+    bool by_address =
+        passes_address(function, entry, type) || is_pointed_to(parameter, function->start);
     read_number(entry, DW_AT_alignment, &alignment);
     if (dwarf_tag(entry) == DW_TAG_base_type && type->size > EIGHTBYTE)
         alignment = type->size;
@@ -374,7 +413,10 @@ static void place_argument(const struct function_entry *function, Dwarf_Die *par
     if (location == LOCATION_REGISTERS && (function->is_go || is_of_arguments(&value->places[0])))
         return;
     value->place_count = 0;
-    if (function->is_go || (function->is_changed && location != LOCATION_REGISTERS)) {
+    bool follows_convention = !function->is_go && !function->is_changed &&
+                              (location == LOCATION_FRAME || !function->is_local) &&
+                              (!function->is_rust || is_of_rust(&by_convention, type, by_address));
+    if (!follows_convention) {
         value->value.type = NULL;
         return;
     }
@@ -420,7 +462,7 @@ static void read_result(const struct function_entry *function, struct allocation
     struct signature_value *value = &signature->result;
     struct classes classes = classify(&entry, type);
     value->value.type = type;
-    signature->has_result = true;
+    signature->has_result = !function->is_rust || is_one_number(type);
     if (passes_address(function, &entry, type) || classes.of[0] == CLASS_MEMORY) {
         /* A long double is in a register of the x87, which is not recorded. */
         if (type->kind == VALUE_BYTES && is_float(&entry)) {

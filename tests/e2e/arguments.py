@@ -144,6 +144,36 @@ class Arguments(harness.TestCase):
         self.assertEqual([list(call["arguments"]) for call in calls], [["rdi", "rsi", "rdx", "rcx", "r8", "r9"]] * 2)
         self.assertEqual([int(call["result"], 16) & 0xffffffff for call in calls], [1, 1])
 
+    def test_of_cpp(self):
+        """functions of several ranges of code, values that are passed by their addresses, exceptions"""
+        source = self.folder / "values.cpp"
+        source.write_text("""
+            #include <string>
+            enum class Kind : unsigned char { A, B = 7 };
+            struct Point { int x; double y; };
+            __attribute__((noinline)) int throws(int n) { if (n == 2) throw n; __asm__ volatile(""); return n; }
+            __attribute__((noinline)) Kind kind(Kind kind, std::string name, const Point &point) {
+                __asm__ volatile("" : : "r"(&point) : "memory");
+                return name.size() > 2 ? Kind::B : kind;
+            }
+            int main() {
+                for (int i = 0; i < 4; i++)
+                    try { throws(i); kind(Kind::A, std::string(i, 'x'), Point{i, i + .5}); } catch (int) {}
+            }""")
+        for optimization in "-O0", "-O2":
+            program = self.folder / f"values{optimization}"
+            subprocess.run(["g++", "-g", optimization, "-o", program, source], check=True)
+            calls, _ = self.recorded([program], "throws,kind")
+            thrown = [call for call in calls if call["function"].startswith("throws")]
+            self.assertEqual([call["arguments"] for call in thrown], [{"n": n} for n in range(4)])
+            self.assertEqual([call.get("result") for call in thrown], [0, 1, None, 3])
+            calls = [call for call in calls if call["function"].startswith("kind")]
+            self.assertEqual([call["result"] for call in calls], ["A", "A", "B"])
+            for call, n in zip(calls, (0, 1, 3)):
+                self.assertEqual(call["arguments"]["kind"], "A")
+                self.assertIn(f"_M_string_length = {n}", call["arguments"]["name"])
+                self.assertEqual(call["arguments"]["point"], f"{{x = {n}, y = {n}.5}}")
+
     def test_threads_and_children(self):
         source = self.folder / "threads.c"
         source.write_text("""

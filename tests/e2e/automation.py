@@ -19,7 +19,7 @@ class Automation(harness.TestCase):
     def made(self, spans=2000):
         trace, end = MadeTrace(), 0
         for number in range(2):
-            thread = trace.thread(5, 5 + number, "program", f"worker \"{number}\"")
+            thread = trace.thread(5, 5 + number, "program", f"worker \"{number}\"" if number else "main")
             end = made_spans(trace, random.Random(number), thread, spans, end)
             trace.instant(end, thread, "[lost]")
         return trace.write(self.folder / "trace.fxt.gz")
@@ -152,6 +152,13 @@ class Automation(harness.TestCase):
             explained = self.magic_trace("explain", "-json", what, trace)
             self.assertEqual(explained.status, 0, explained.stderr)
             self.assertEqual(self.magic_trace("report", "-json", "-why", what, trace).stdout, explained.stdout)
+        whole = json.loads(self.magic_trace("explain", "-json", "a", trace).stdout)
+        for budget in (1, 1500, 100000):
+            shown = self.magic_trace("explain", "-json", "-max-bytes", str(budget), "a", trace).stdout
+            causes = json.loads(shown)["causes"]
+            self.assertTrue(len(shown) <= budget or len(causes) <= 2, (budget, len(shown)))
+            self.assertAlmostEqual(sum(cause["share"] for cause in causes), 100 if causes else 0, places=6)
+            self.assertEqual(causes[:1], whole["causes"][:1])
         for wrong in (("-longest", "a", "-tree"), ("-why", "a", "-longest", "a"), ("-top", "3", "-from", "1", "-filter", "(a b)")):
             self.assertEqual(self.magic_trace("report", *wrong, trace).status, 2, wrong)
 

@@ -290,14 +290,11 @@ class CommandLine(harness.TestCase):
     def test_reports(self):
         """table, tree and folded stacks, of a trace and of a recording alike"""
         traced = self.trace([harness.compile_program("recursion")])
-        for options in (["-tree", "-around", "is_even#2"], ["-tree", "-fold"]):
+        # -around, the last one, makes the index, from which quantiles are exact.
+        for options in ([], ["-sort", "total"], ["-folded"], ["-tree", "-fold"], ["-tree", "-around", "is_even#2"]):
             of_trace = self.magic_trace("report", *options, traced.trace)
             self.assertEqual(of_trace.status, 0, of_trace.stderr)
-            of_recording = self.magic_trace("report", traced.directory, *options)
-            self.assertEqual(of_recording.stdout, of_trace.stdout)
-        for options in ([], ["-sort", "total"], ["-folded"]):
-            of_trace = self.magic_trace("report", *options, traced.trace).stdout
-            self.assertEqual(self.magic_trace("report", *options, traced.directory).stdout, of_trace)
+            self.assertEqual(self.magic_trace("report", traced.directory, *options).stdout, of_trace.stdout)
         table = self.magic_trace("report", traced.trace).stdout.decode()
         engine = traced.session()["engine"]
         words = {"translator": "Recorded by the translator: ", "qemu": "Recorded under emulation by qemu: "}

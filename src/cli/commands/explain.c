@@ -81,6 +81,13 @@ static const struct option_spec explain_options[] = {
      .manual = "Print one JSON object, for programs; see JSON.",
      .apply = option_set_flag,
      .field = offsetof(struct explain_request, calls.json)},
+    {.name = "max-bytes",
+     .argument = "N",
+     .help = "JSON: name fewer causes, so that it has at most N bytes",
+     .manual = "With -json, name fewer causes, one at least, so that it has at most N bytes. The "
+               "shares of the others are in the last.",
+     .apply = take_byte_count,
+     .field = offsetof(struct explain_request, calls.max_bytes)},
     {0},
 };
 
@@ -104,6 +111,8 @@ static int run_explain(const struct command *self, int argc, char **argv)
     if (!request.calls.function)
         return command_usage_error(self, "no function was given: a name like parse, or a call of "
                                          "it like parse#804.");
+    if (request.calls.max_bytes && !request.calls.json)
+        return command_usage_error(self, "-max-bytes belongs to -json.");
     if (!request.path)
         request.path = trace_format_default->default_output;
     return explain_trace(&request);

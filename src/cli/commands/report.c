@@ -130,6 +130,7 @@ static bool explain_why(const struct report_request *request, const struct trace
     struct explained_calls calls = explained_calls_standard();
     calls.function = request->why;
     calls.json = request->json;
+    calls.max_bytes = request->max_bytes;
     if (request->table.top)
         calls.causes = request->table.top;
     return explained_calls_print(&calls, index, request->path, stdout, error);
@@ -440,7 +441,7 @@ static int check_request(const struct command *self, struct report_request *requ
         return command_usage_error(self,
                                    "-longest and -why go with -top and -json, not with -sort or "
                                    "each other.");
-    if (request->why && (has_window(tree) || request->max_bytes))
+    if (request->why && has_window(tree))
         return command_usage_error(self,
                                    "-why explains a call among all others: it goes with -top and "
                                    "-json alone.");

@@ -24,7 +24,7 @@ static bool write_folded(const struct export_trace *trace, struct block_writer *
     if (!stream)
         return error_set_errno(error, ERROR_IO, errno, "cannot write folded stacks");
     struct error ended = {0};
-    (void)report_folded(source, true, stream, &ended);
+    (void)report_folded(source, false, stream, &ended);
     fclose(stream);
     return export_source_ended(&ended, summary, error);
 }
