@@ -9,8 +9,8 @@
 
 enum {
     RETURN_ADDRESS = 8,
-    MOST_STEPS = 64,      /* of one record */
-    LOOKED_AT = 64,       /* calls that are searched for the one that has returned */
+    MOST_STEPS = 64,     /* of one record */
+    LOOKED_AT = 64,      /* calls that are searched for the one that has returned */
     LONGEST_PART = 1024, /* bytes of memory of one step */
 };
 

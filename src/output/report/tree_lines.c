@@ -162,11 +162,10 @@ static char *json_of_line(const struct tree_line *line, const struct span_track 
     char *kind = json_of_kind(line);
     char *name = json_member("thread", thread->thread_name);
     char *values = json_of_values(line->values);
-    char *item =
-        memory_format("{\"start\": %" PRIu64 ", \"depth\": %" PRIu32 ", %s, %s, \"tid\": %" PRIu32
-                      ", \"pid\": %" PRIu32 "%s}",
-                      line->start - first, line->depth, kind, name, thread->tid, thread->pid,
-                      values);
+    char *item = memory_format("{\"start\": %" PRIu64 ", \"depth\": %" PRIu32
+                               ", %s, %s, \"tid\": %" PRIu32 ", \"pid\": %" PRIu32 "%s}",
+                               line->start - first, line->depth, kind, name, thread->tid,
+                               thread->pid, values);
     free(values);
     free(kind);
     free(name);

@@ -16,8 +16,9 @@ struct tree_line {
     const struct span_function *function; /* NULL: an instant */
     const struct span_hit *hit;           /* this is no call, but a hit of the trigger; or NULL */
     const char *text;                     /* of an instant */
-    const struct named_values *values;    /* of a call whose arguments or result were recorded; or NULL */
-    uint64_t start, length;               /* ns; length is known when the span has ended */
+    const struct named_values
+        *values;            /* of a call whose arguments or result were recorded; or NULL */
+    uint64_t start, length; /* ns; length is known when the span has ended */
     uint32_t depth;
     uint8_t flags; /* enum span_flag */
     uint8_t end;   /* enum span_end */

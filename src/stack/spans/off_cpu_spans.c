@@ -11,11 +11,11 @@ struct period {
 };
 
 struct track_state {
-    uint32_t depth; /* open spans of `wrapped` */
-    bool off;       /* in one of its periods */
-    bool drawn;     /* whose span is open */
-    bool waits;     /* in `again` */
-    uint64_t end;   /* of that period */
+    uint32_t depth;   /* open spans of `wrapped` */
+    bool off;         /* in one of its periods */
+    bool drawn;       /* whose span is open */
+    bool waits;       /* in `again` */
+    uint64_t end;     /* of that period */
     uint64_t entered; /* when the newest span of `wrapped` began */
 };
 
@@ -171,7 +171,8 @@ static bool draw_again(struct off_cpu_source *source, uint64_t time)
         uint32_t track = *(uint32_t *)array_at(&source->again, --source->again.count);
         struct track_state *state = &source->tracks[track];
         state->waits = false;
-        if (!state->off || state->drawn || state->depth == 0 || state->end <= source->again_since + 1)
+        if (!state->off || state->drawn || state->depth == 0 ||
+            state->end <= source->again_since + 1)
             continue;
         make_own(source, SPAN_ENTER, track, source->again_since + 1);
         return true;

@@ -332,44 +332,43 @@ static void beginnings_of_functions(void **state)
 /* What a linker's slot or the loader jumps to begins there, also in an object without symbols. */
 static void beginnings_where_slots_lead(void **state)
 {
-    struct outcome *outcome =
-        decode(START AT(
-            "10") "call  " MAIN
-                  " => 3000 puts@plt+0x0 (/p)\n" AT("20") "jmp  3000 puts@plt+0x0 (/p) => 9000 "
-                                                          "[unknown] (/c.so)\n" AT(
-                                                              "30") "jmp  9004 "
-                                                                    "[unknown] "
-                                                                    "(/c.so) => " G "\n" AT("40") "jmp  6004 g+0x4 (/p) => 9100 [unknown] (/c.so)\n" AT(
-                                                                        "50") "jmp  9104 [unknown] "
-                                                                              "(/c.so) => a000 "
-                                                                              "[unknown] "
-                                                                              "(/lib64/"
-                                                                              "ld-linux-x86-64.so."
-                                                                              "2)\n" AT("60") "jmp "
-                                                                                              " a00"
-                                                                                              "4 "
-                                                                                              "[unk"
-                                                                                              "nown"
-                                                                                              "] "
-                                                                                              "(/"
-                                                                                              "lib6"
-                                                                                              "4/"
-                                                                                              "ld-"
-                                                                                              "linu"
-                                                                                              "x-"
-                                                                                              "x86-"
-                                                                                              "64."
-                                                                                              "so."
-                                                                                              "2) "
-                                                                                              "=> "
-                                                                                              "9200"
-                                                                                              " ["
-                                                                                              "unkn"
-                                                                                              "own]"
-                                                                                              " (/"
-                                                                                              "c."
-                                                                                              "so)"
-                                                                                              "\n");
+    struct outcome *outcome = decode(START AT("10") "call  " MAIN " => 3000 puts@plt+0x0 (/p)\n" AT(
+        "20") "jmp  3000 puts@plt+0x0 (/p) => 9000 "
+              "[unknown] (/c.so)\n" AT(
+                  "30") "jmp  9004 "
+                        "[unknown] "
+                        "(/c.so) => " G
+                        "\n" AT("40") "jmp  6004 g+0x4 (/p) => 9100 [unknown] (/c.so)\n" AT(
+                            "50") "jmp  9104 [unknown] "
+                                  "(/c.so) => a000 "
+                                  "[unknown] "
+                                  "(/lib64/"
+                                  "ld-linux-x86-64.so."
+                                  "2)\n" AT("60") "jmp "
+                                                  " a00"
+                                                  "4 "
+                                                  "[unk"
+                                                  "nown"
+                                                  "] "
+                                                  "(/"
+                                                  "lib6"
+                                                  "4/"
+                                                  "ld-"
+                                                  "linu"
+                                                  "x-"
+                                                  "x86-"
+                                                  "64."
+                                                  "so."
+                                                  "2) "
+                                                  "=> "
+                                                  "9200"
+                                                  " ["
+                                                  "unkn"
+                                                  "own]"
+                                                  " (/"
+                                                  "c."
+                                                  "so)"
+                                                  "\n");
     const struct text_code *code = flow_text_code(outcome->flow, 7);
     assert_int_equal(text_code_function_start(code, 0x9000), 0x9000);
     assert_int_equal(text_code_function_start(code, 0x9100), 0);
