@@ -242,6 +242,12 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
         return go_on(thread);
     if (thread->let_go)
         tr_let_go(thread, TR_SLOT_LET_GO);
+    if (thread->hot
+            .switched_at) { /* asked once: the fragment begins again, and would ask for ever */
+        if (!at_end)
+            tr_log_switch(thread);
+        thread->hot.switched_at = 0;
+    }
     if (at_end)
         tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
     else

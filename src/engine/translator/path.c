@@ -1,6 +1,7 @@
 #include "engine/translator/path.h"
 
 #include <limits.h>
+#include <string.h>
 
 enum { NOT_KNOWN = UINT_MAX };
 
@@ -75,8 +76,29 @@ static void add_loading_run(struct path *path, unsigned last)
         add_run(path, begun, last);
 }
 
+/* The first load of the stack pointer is that of the block that has begun. */
+static void add_begun_load(struct path *path)
+{
+    unsigned block = path->next - 1;
+    if (path->load_count == 0 || !path->fragment->blocks[block].code->loads_stack)
+        return;
+    *add_step(path) = (struct path_step){
+        .kind = PATH_LOAD,
+        .first = (uint16_t)block,
+        .last = (uint16_t)block,
+        .begun = true,
+        .fragment = path->fragment,
+        .load = path->loads[0],
+    };
+    path->load_count--;
+    memmove(path->loads, path->loads + 1, path->load_count * sizeof *path->loads);
+}
+
 static void run_to(struct path *path, unsigned last)
 {
+    if (path->begun)
+        add_begun_load(path);
+    path->begun = false;
     if (path->next > last)
         return;
     if (path->fragment->loads_stack && path->load_count > 0)
@@ -92,6 +114,7 @@ static void leave(struct path *path)
     path->exit = NOT_KNOWN;
     path->load_count = 0;
     path->next = 0;
+    path->begun = false;
 }
 
 /* ---- how a fragment is left ---- */
@@ -172,6 +195,7 @@ bool path_enter(struct path *path, const struct fragment *fragment, uint32_t ent
     path->fragment = fragment;
     path->entry = entry;
     path->next = 0;
+    path->begun = false;
     if (path->newest < entry >> 1)
         path->newest = entry >> 1;
     return true;
@@ -257,6 +281,7 @@ static void add_ways(struct path *path, size_t first, size_t count)
         path->instructions += runs[i]->instructions;
     path->fragment = way_of(runs[count - 1])->to;
     path->next = 1;
+    path->begun = false;
 }
 
 size_t path_follow(struct path *path, struct fragments *fragments, struct way_table *ways,
@@ -375,10 +400,28 @@ static bool leave_for(struct path *path, uint64_t pc, struct error *error)
     return true;
 }
 
+/* In the block that has begun. */
+static bool cut_begun(struct path *path, uint64_t pc)
+{
+    unsigned block = path->next - 1, before;
+    const struct pt_code_block *code = path->fragment->blocks[block].code;
+    if (!is_inside(code, pc, &before))
+        return false;
+    add_cut(path, block, pc, before);
+    ((struct path_step *)array_at(&path->steps, path->steps.count - 1))->begun = true;
+    path->instructions -= code->instructions;
+    return true;
+}
+
 bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *error)
 {
     if (!path->fragment)
         return true;
+    if (path->begun && (block == 0 || block == path->next) && path->exit == NOT_KNOWN &&
+        cut_begun(path, pc)) {
+        leave(path);
+        return true;
+    }
     unsigned first = path->next, last = last_block(path->fragment);
     if (block > first && block <= last + 1)
         first = last = block - 1;
@@ -398,12 +441,13 @@ void path_abandon(struct path *path)
 void path_reach(struct path *path, unsigned block)
 {
     run_to(path, block);
+    path->begun = true;
 }
 
 void path_begin(struct path *path, unsigned block)
 {
     path->next = block;
-    run_to(path, block);
+    path_reach(path, block);
 }
 
 void path_event(struct path *path, const struct log_record *record)

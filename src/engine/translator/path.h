@@ -33,6 +33,7 @@ struct path_ways {
 struct path_step {
     enum path_step_kind kind;
     uint16_t first, last;
+    bool begun; /* PATH_LOAD, PATH_CUT: a step before has begun the block */
     const struct fragment *fragment;
     union {
         struct log_record event;
@@ -52,6 +53,8 @@ struct path {
     /* The newest fragment entered by path_enter, by identifier: path_follow leaves newer ones to that. */
     uint32_t newest;
     unsigned next; /* its first block that is not among the steps yet */
+    bool
+        begun; /* the block before that one was begun by path_reach: what it loads is not known yet */
     unsigned exit; /* the block by whose branch it was left; UINT_MAX: not known */
     struct stack_load loads[PATH_LOADS];
     unsigned load_count;

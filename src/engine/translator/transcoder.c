@@ -161,13 +161,21 @@ static bool may_report(const struct transcoder *transcoder)
     return transcoder->encoder->placed < transcoder->shared->arena->options.snapshot_size / SHARE;
 }
 
+/* Whether something is reported at the second instruction of the block that has begun. libipt binds one PTWRITE to an
+ * instruction. */
+static bool has_reported(const struct transcoder *transcoder)
+{
+    return transcoder->reported_at == pt_encoder_instructions(transcoder->encoder);
+}
+
 /* Who begins to decode at the newest PSB may not know the stack that runs. At a block's first instruction, or a last one,
  * nothing can be reported. */
 static void report_callers(struct transcoder *transcoder)
 {
     const struct pt_code_block *block = transcoder->encoder->previous;
-    if (block->instructions < 2)
+    if (block->instructions < 3 || has_reported(transcoder))
         return;
+    transcoder->reported_at = pt_encoder_instructions(transcoder->encoder);
     if (may_report(transcoder))
         pt_encoder_emit_calls(transcoder->encoder, block->pc + block->length[0]);
     transcoder->calls.due = false;
@@ -270,9 +278,10 @@ static void run_load(struct transcoder *transcoder, const struct path_step *load
     struct pt_encoder *encoder = transcoder->encoder;
     struct pt_code_block *block = loading->fragment->blocks[loading->first].code;
     uint64_t before = loading->load.before, after = loading->load.after;
-    run_block(transcoder, block);
+    if (!loading->begun)
+        run_block(transcoder, block);
     /* At its second instruction, which must not be its last, where the other one is reported. */
-    if (block->instructions > 2)
+    if (block->instructions > 2 && !has_reported(transcoder))
         pt_encoder_emit_stack_pointer(encoder, block->pc + block->length[0], before);
     pt_encoder_forget_returns(encoder);
     pt_encoder_emit_stack_pointer(encoder, block->end - block->length[block->instructions - 1],
@@ -292,7 +301,12 @@ static void run_cut(struct transcoder *transcoder, const struct path_step *step_
     for (uint64_t at = block->pc; at < block->end; at += block->length[block->instructions++])
         block->length[block->instructions] = whole->length[block->instructions];
     pt_code_block_describe(block);
-    run_block(transcoder, block);
+    if (step_cut->begun) {
+        transcoder->encoder->previous = block;
+        transcoder->encoder->instructions -= whole->instructions - block->instructions;
+    } else {
+        run_block(transcoder, block);
+    }
 }
 
 static void enter_handler(struct transcoder *transcoder, const struct log_record *event)

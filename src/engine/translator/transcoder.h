@@ -45,6 +45,7 @@ struct transcoder {
     size_t next_pause;      /* the first of them that the steps have not come to */
     struct moments moments; /* with the instruction clock */
     struct call_stack calls;
+    uint64_t reported_at; /* instructions: when callers were reported last */
     struct pt_call *call_ring;
 
     struct log_record

@@ -164,10 +164,10 @@ static void draw_after(struct off_cpu_source *source, uint32_t track, uint64_t t
     array_add_all(&source->again, &track, 1);
 }
 
-/* Whether there is an event of ours before something happens at `time`. */
+/* Whether there is an event of ours before something happens at `time`: the span then lasts. */
 static bool draw_again(struct off_cpu_source *source, uint64_t time)
 {
-    while (source->again.count > 0 && source->again_since < time) {
+    while (source->again.count > 0 && source->again_since + 1 < time) {
         uint32_t track = *(uint32_t *)array_at(&source->again, --source->again.count);
         struct track_state *state = &source->tracks[track];
         state->waits = false;

@@ -146,7 +146,8 @@ static void descriptions_that_do_not_fit_are_refused(void **state)
     EXPECT(made_up->block_count = 0, "no blocks");
     EXPECT(made_up->size = 16, "too small for its blocks");
     EXPECT(made_up->block_count = UINT16_MAX, "too small for its blocks");
-    EXPECT(made_up->size = 16 + 3 * sizeof(struct tr_block), "too few instruction lengths");
+    EXPECT(made_up->size = sizeof(struct tr_fragment) + 3 * sizeof(struct tr_block),
+           "too few instruction lengths");
     EXPECT(made_up->blocks[1].instructions = 0, "too few instruction lengths");
     EXPECT(made_up->blocks[1].instructions = UINT8_MAX, "too few instruction lengths");
     EXPECT(made_up->blocks[1].size++, "do not fill their block");
