@@ -5,6 +5,7 @@ import shutil
 import statistics
 import time
 
+import fxt_spans
 import harness
 import twice_programs
 from harness import Settings
@@ -149,7 +150,7 @@ class InstructionsTranslated(Instructions):
     ENGINE = "translator"
 
     def test_exceptions_repeat(self):
-        """five runs of C++ exceptions with -clock instructions give the same trace, however their code was translated"""
+        """five runs of C++ exceptions with -clock instructions have the same calls, however their code was translated"""
         if not shutil.which("g++"):
             self.skipTest("g++ is not installed")
         program = harness.compile_program("many_throws", ["-Wl,--no-as-needed", "-lstdc++"],
@@ -159,5 +160,6 @@ class InstructionsTranslated(Instructions):
             output = self.folder / "same.fxt"
             finished = self.magic_trace("run", "-clock", "instructions", "-full-execution", "-o", output, program)
             self.assertEqual(finished.status, 0, finished.stderr)
-            traces.add(output.read_bytes())
+            # A few instructions may slip from a function to its neighbour: docs/time.md.
+            traces.add(tuple(span.stack for span in fxt_spans.read_whole(output).spans))
         self.assertEqual(len(traces), 1)

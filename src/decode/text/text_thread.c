@@ -207,10 +207,9 @@ static bool leads_to_beginning(const struct perf_text_place *from)
     static const char slot[] = "@plt", loader[] = "/ld-linux";
     const struct text_slice *symbol = &from->symbol, *object = &from->object;
     size_t size = sizeof slot - 1;
-    if (object->size == 0)
-        return false;
     return (symbol->size > size && memcmp(symbol->at + symbol->size - size, slot, size) == 0) ||
-           memmem(object->at, object->size, loader, sizeof loader - 1) != NULL;
+           (object->size > 0 &&
+            memmem(object->at, object->size, loader, sizeof loader - 1) != NULL);
 }
 
 static void emit_branch(struct text_thread *thread, const struct perf_text_record *record)
