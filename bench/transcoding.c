@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "bench_clock.h"
-#include "engine/translator/transcoder.h"
+#include "engine/translator/transcode/transcoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * The input: struct translator_log_input (fuzz/translator_log_input.h), then the bytes that it counts. */
 #include "base/file.h"
-#include "engine/translator/transcoder.h"
+#include "engine/translator/transcode/transcoder.h"
 #include "fuzz/translator_log_input.h"
 #include "packet/packet_walk.h"
 

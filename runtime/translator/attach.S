@@ -1,6 +1,6 @@
 /* See attachment.h. Where the recorder starts stopped threads of a process that it takes over or lets go. */
 #include "runtime/translator/attachment.h"
-#include "runtime/translator/restore_registers.inc"
+#include "runtime/translator/signals/restore_registers.inc"
 
 #define LEAVING_MASK 0x40
 #define REGISTER(number) tr_attachment + TR_ATTACH_REGISTERS + 8 * (number)

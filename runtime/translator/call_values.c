@@ -1,11 +1,11 @@
 #include "runtime/translator/call_values.h"
 
+#include "runtime/translator/code/translation.h"
 #include "runtime/translator/fault_safe.h"
-#include "runtime/translator/log.h"
+#include "runtime/translator/log/log.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 #include "runtime/translator/timed_calls.h"
-#include "runtime/translator/translation.h"
 
 enum {
     RETURN_ADDRESS = 8,

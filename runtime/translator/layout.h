@@ -417,7 +417,7 @@ static inline uint32_t tr_payload_words(uint32_t word)
 /* ---- the runtime's image ----
  *
  * The recorder embeds the runtime's ELF file (no dynamic section, no relocations; segments relative to 0) and puts its
- * contents into the arena. At the exec stop it has the process run a small loader (engine/translator/loader.S), which
+ * contents into the arena. At the exec stop it has the process run a small loader (engine/translator/inject/loader.S), which
  * maps the arena and anonymous memory (readable, writable and executable) of the image's size anywhere, copies the
  * contents, fills in struct tr_start at the address of symbol `tr_start_info`, and jumps to symbol `tr_start` with all
  * registers and flags as the kernel leaves them for a new program: all general registers but rsp are 0. The 8 bytes

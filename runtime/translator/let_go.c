@@ -1,9 +1,9 @@
 /* A thread that was traced goes on natively, and the others of its process, too. */
-#include "runtime/translator/code_pages.h"
-#include "runtime/translator/log.h"
-#include "runtime/translator/rseq.h"
-#include "runtime/translator/signal.h"
-#include "runtime/translator/syscall.h"
+#include "runtime/translator/code/code_pages.h"
+#include "runtime/translator/log/log.h"
+#include "runtime/translator/signals/signal.h"
+#include "runtime/translator/syscalls/rseq.h"
+#include "runtime/translator/syscalls/syscall.h"
 #include "runtime/translator/system.h"
 
 /* Whether other threads of the process stay in the cache, and need our signal handlers and the protection of code. A

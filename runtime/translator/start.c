@@ -1,12 +1,12 @@
 /* The start of the runtime in a process: enter.S calls tr_begin on a small stack of its own, with everything else as
  * the kernel left it at the program's exec. */
 #include "engine/packets/sideband_layout.h"
-#include "runtime/translator/clock.h"
-#include "runtime/translator/fragment.h"
-#include "runtime/translator/log.h"
-#include "runtime/translator/sideband.h"
-#include "runtime/translator/signal.h"
-#include "runtime/translator/syscall.h"
+#include "runtime/translator/code/fragment.h"
+#include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/log.h"
+#include "runtime/translator/log/sideband.h"
+#include "runtime/translator/signals/signal.h"
+#include "runtime/translator/syscalls/syscall.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>

@@ -47,7 +47,7 @@ struct tr_state {
 
 enum { TR_SEEN_PAGES = 256 };
 
-/* What generated code and runtime/translator/enter.S use; offsets are checked in thread.c. */
+/* What generated code and runtime/translator/code/enter.S use; offsets are checked in thread.c. */
 struct tr_hot {
     struct tr_thread *self; /* 0x00 */
     /* 0x08 log address: a fragment's head leaves the cache when the log pointer is above; 0: at once */

@@ -1,8 +1,8 @@
 #include "runtime/translator/timed_calls.h"
 
-#include "runtime/translator/clock.h"
+#include "runtime/translator/code/fragment.h"
 #include "runtime/translator/fault_safe.h"
-#include "runtime/translator/fragment.h"
+#include "runtime/translator/log/clock.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>

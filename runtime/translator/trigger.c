@@ -1,12 +1,12 @@
 #include "runtime/translator/trigger.h"
 
-#include "runtime/translator/clock.h"
-#include "runtime/translator/clock_history.h"
-#include "runtime/translator/log.h"
-#include "runtime/translator/sideband.h"
+#include "runtime/translator/code/translation.h"
+#include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/clock_history.h"
+#include "runtime/translator/log/log.h"
+#include "runtime/translator/log/sideband.h"
 #include "runtime/translator/system.h"
 #include "runtime/translator/timed_calls.h"
-#include "runtime/translator/translation.h"
 
 /* What follows a snapshot that does not stop at once. */
 enum { MICROSECONDS_AFTER = 10 };

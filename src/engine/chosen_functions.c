@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "recording/flags.h"
 #include "symbol/cold_part.h"
+#include "symbol/dwarf/signatures.h"
 #include "symbol/function_list.h"
-#include "symbol/signatures.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "image/image_file.h"
 #include "recording/flags.h"
+#include "symbol/dwarf/line_search.h"
 #include "symbol/function_list.h"
-#include "symbol/line_search.h"
 
 #include <errno.h>
 #include <stdio.h>

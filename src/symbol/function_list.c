@@ -1,8 +1,8 @@
 #include "symbol/function_list.h"
 
 #include "symbol/code_symbol.h"
-#include "symbol/demangle.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/demangle/demangle.h"
+#include "symbol/elf/elf_symbols.h"
 #include "symbol/object.h"
 
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 
 #include "base/memory.h"
 #include "symbol/code_symbol.h"
-#include "symbol/debug_file.h"
-#include "symbol/elf_symbols.h"
-#include "symbol/frame_entries.h"
-#include "symbol/frame_ranges.h"
-#include "symbol/plt.h"
+#include "symbol/eh_frame/frame_entries.h"
+#include "symbol/eh_frame/frame_ranges.h"
+#include "symbol/elf/debug_file.h"
+#include "symbol/elf/elf_symbols.h"
+#include "symbol/elf/plt.h"
 
 #include <stdlib.h>
 

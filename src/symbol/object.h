@@ -13,10 +13,10 @@
 
 #include "base/arena.h"
 #include "image/image_file.h"
-#include "symbol/inlined_calls.h"
-#include "symbol/landing_pads.h"
-#include "symbol/ocaml_code.h"
-#include "symbol/source_lines.h"
+#include "symbol/dwarf/inlined_calls.h"
+#include "symbol/dwarf/source_lines.h"
+#include "symbol/eh_frame/landing_pads.h"
+#include "symbol/elf/ocaml_code.h"
 #include "symbol/symbol_table.h"
 
 #include <elfutils/libdwfl.h>

@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "image/image_search.h"
-#include "symbol/demangle.h"
-#include "symbol/inlined_table.h"
+#include "symbol/demangle/demangle.h"
+#include "symbol/dwarf/inlined_table.h"
 #include "symbol/object.h"
 #include "symbol/perf_map.h"
 

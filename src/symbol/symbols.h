@@ -13,9 +13,9 @@
 #define MAGIC_TRACE_SYMBOL_SYMBOLS_H
 
 #include "image/address_space.h"
+#include "symbol/dwarf/inlined.h"
+#include "symbol/elf/ocaml_code.h"
 #include "symbol/function.h"
-#include "symbol/inlined.h"
-#include "symbol/ocaml_code.h"
 
 struct symbols;
 

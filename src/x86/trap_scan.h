@@ -17,7 +17,7 @@
  * The scan finds the instruction that writes to the chain and examines the instructions before and
  * after it, so the borders of blocks do not matter.
  *
- * symbol/ocaml_code.c learns, decode/pt/blocks/block_facts.c scans each block once. Not found: the
+ * symbol/elf/ocaml_code.c learns, decode/pt/blocks/block_facts.c scans each block once. Not found: the
  * trap of a fiber (caml_runstack of OCaml 5), which begins a chain of its own.
  *
  * Source: OCaml's asmcomp/amd64/emit.mlp (Lpushtrap, Lpoptrap, Lraise) and runtime/amd64.S, 4.13 to

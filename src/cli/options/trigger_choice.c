@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/printable.h"
 #include "cli/choose.h"
+#include "symbol/dwarf/line_search.h"
 #include "symbol/function_list.h"
-#include "symbol/line_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>

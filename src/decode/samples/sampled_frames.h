@@ -13,7 +13,7 @@
 #include "decode/stack_sample.h"
 #include "image/address_space.h"
 #include "recording/perf_data/recorded_stack.h"
-#include "symbol/stack_unwinder.h"
+#include "symbol/eh_frame/stack_unwinder.h"
 
 /* Names of code in no program; shared by all processes of a recording. */
 struct sampled_names {

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "symbol/cold_part.h"
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 
 #include <stdlib.h>
 #include <uthash.h>

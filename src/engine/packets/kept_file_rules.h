@@ -1,7 +1,7 @@
 /* Which files of a program are copied into its recording, and how two versions of a file are distinguished.
  *
  * For the recorder (kept_file.h, file_version.h) and for code that runs inside traced programs, without a C library
- * (runtime/translator/file_dump.h).
+ * (runtime/translator/log/file_dump.h).
  */
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_KEPT_FILE_RULES_H
 #define MAGIC_TRACE_ENGINE_PACKETS_KEPT_FILE_RULES_H

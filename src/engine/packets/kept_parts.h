@@ -1,7 +1,7 @@
 /* Which parts of a ring go into the recording.
  *
  * Its end, as much as belongs to a snapshot, or all. When several snapshots could be taken: what its thread
- * (runtime/qemu_plugin/kept_ranges.h) or the recorder (engine/translator/snapshot_ranges.h) decided to keep, and of what
+ * (runtime/qemu_plugin/kept_ranges.h) or the recorder (engine/translator/transcode/snapshot_ranges.h) decided to keep, and of what
  * was left undecided what the same rule keeps; and when none was taken at all, the end of the ring.
  */
 #ifndef MAGIC_TRACE_ENGINE_PACKETS_KEPT_PARTS_H

@@ -5,8 +5,8 @@
 #include "engine/engine.h"
 #include "process/processes.h"
 #include "recording/flags.h"
-#include "runtime/translator/clock_state.h"
-#include "runtime/translator/reservation.h"
+#include "runtime/translator/log/clock_state.h"
+#include "runtime/translator/syscalls/reservation.h"
 
 #include <errno.h>
 #include <fcntl.h>

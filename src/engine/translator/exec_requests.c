@@ -1,8 +1,8 @@
 #include "engine/translator/exec_requests.h"
 
-#include "engine/translator/inject.h"
-#include "engine/translator/recorder_log.h"
-#include "engine/translator/requesting_thread.h"
+#include "engine/translator/inject/inject.h"
+#include "engine/translator/inject/requesting_thread.h"
+#include "engine/translator/transcode/recorder_log.h"
 #include "process/processes.h"
 
 #include <errno.h>

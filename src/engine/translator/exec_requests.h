@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "engine/translator/arena.h"
-#include "engine/translator/runtime_image.h"
+#include "engine/translator/inject/runtime_image.h"
 
 #include <linux/futex.h>
 #include <pthread.h>

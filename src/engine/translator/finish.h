@@ -7,7 +7,7 @@
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_FINISH_H
 
 #include "engine/packets/collect.h"
-#include "engine/translator/transcoding.h"
+#include "engine/translator/transcode/transcoding.h"
 
 /* The recording is frozen and quiet (translator_arena_settle). `collection`: command_line and clock
  * are set, the rest is 0; `watched` as in recorded.h. Ends `transcoding` in any case. What it finds

@@ -1,5 +1,5 @@
 /* Names as people write them. */
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 
 #include "base/memory.h"
 

@@ -2,9 +2,9 @@
  * bytes: nothing reads beyond the file, and every answer is code or nothing.
  */
 #include "base/memory.h"
-#include "symbol/eh_pointer.h"
-#include "symbol/frame_entries.h"
-#include "symbol/landing_pads.h"
+#include "symbol/eh_frame/eh_pointer.h"
+#include "symbol/eh_frame/frame_entries.h"
+#include "symbol/eh_frame/landing_pads.h"
 
 #include <dwarf.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* The rule by which short runs of interleaved code are merged. A run is written as in
  * `start-end:call`; calls are those of the table: 1 and 2 in the function, 3 inside of 1.
  */
-#include "symbol/inlined_runs.h"
+#include "symbol/dwarf/inlined_runs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

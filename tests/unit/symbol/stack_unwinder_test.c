@@ -1,6 +1,6 @@
 /* Unwinding of a saved stack: this process calls a library that saves its own registers and stack
  * as the kernel does for a sample; afterwards the unwinder finds the callers. */
-#include "symbol/stack_unwinder.h"
+#include "symbol/eh_frame/stack_unwinder.h"
 
 #include "base/arena.h"
 #include "symbol_fixture.h"

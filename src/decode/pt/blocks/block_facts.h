@@ -5,7 +5,7 @@
 #ifndef MAGIC_TRACE_DECODE_PT_BLOCKS_BLOCK_FACTS_H
 #define MAGIC_TRACE_DECODE_PT_BLOCKS_BLOCK_FACTS_H
 
-#include "symbol/ocaml_code.h"
+#include "symbol/elf/ocaml_code.h"
 #include "x86/trap_scan.h"
 
 struct block_facts {

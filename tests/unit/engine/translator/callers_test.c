@@ -1,5 +1,5 @@
 /* Callers by unwinding: this process's own stack, as a log has it. */
-#include "engine/translator/callers.h"
+#include "engine/translator/transcode/callers.h"
 
 #include "made_arena.h"
 #include "packet/callchain_snapshot.h"

@@ -5,7 +5,7 @@
 
 #include "engine/packets/log_reader.h"
 #include "engine/supervise.h"
-#include "engine/translator/inject.h"
+#include "engine/translator/inject/inject.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

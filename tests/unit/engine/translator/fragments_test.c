@@ -1,5 +1,5 @@
 /* Descriptions of fragments: read, found in parents' tables, refused. */
-#include "engine/translator/fragments.h"
+#include "engine/translator/transcode/fragments.h"
 
 #include "random_walk.h"
 

@@ -1,7 +1,7 @@
 /* Loading the runtime into new programs, by a stand-in that counts its starts: programs of all kinds run as without it,
  * whatever happens while they are loaded.
  */
-#include "engine/translator/inject.h"
+#include "engine/translator/inject/inject.h"
 
 #include "process/exec_stop.h"
 #include "process/signals.h"

@@ -1,5 +1,5 @@
 /* A thread's log, read in order. */
-#include "engine/translator/log_cursor.h"
+#include "engine/translator/transcode/log_cursor.h"
 
 #include "made_arena.h"
 

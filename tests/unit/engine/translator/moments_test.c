@@ -1,5 +1,5 @@
 /* Ticks -> the count of instructions. */
-#include "engine/translator/moments.h"
+#include "engine/translator/transcode/moments.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Packet files: growing, going on with another recorder's, giving back. */
-#include "engine/translator/packet_file.h"
+#include "engine/translator/transcode/packet_file.h"
 
 #include "base/file.h"
 

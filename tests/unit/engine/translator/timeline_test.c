@@ -1,5 +1,5 @@
 /* Time between the places where a log has it. */
-#include "engine/translator/timeline.h"
+#include "engine/translator/transcode/timeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

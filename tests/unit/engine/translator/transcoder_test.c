@@ -1,6 +1,6 @@
 /* The transcoder: random ways through real code, and each kind of record by itself; the packets are
  * decoded by libipt. */
-#include "engine/translator/transcoder.h"
+#include "engine/translator/transcode/transcoder.h"
 
 #include "base/file.h"
 #include "packet/callchain_snapshot.h"

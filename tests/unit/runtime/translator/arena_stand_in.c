@@ -1,9 +1,9 @@
 #include "arena_stand_in.h"
 
 #include "engine/packets/log_reader.h"
-#include "runtime/translator/clock.h"
-#include "runtime/translator/code_pages.h"
-#include "runtime/translator/fragment.h"
+#include "runtime/translator/code/code_pages.h"
+#include "runtime/translator/code/fragment.h"
+#include "runtime/translator/log/clock.h"
 #include "runtime/translator/system.h"
 
 #include <signal.h>

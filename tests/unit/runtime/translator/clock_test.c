@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "runtime/translator/clock.h"
-#include "runtime/translator/clock_history.h"
-#include "runtime/translator/clock_state.h"
+#include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/clock_history.h"
+#include "runtime/translator/log/clock_state.h"
 #include "runtime/translator/system.h"
 
 #include <stdatomic.h>

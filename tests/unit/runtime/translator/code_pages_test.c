@@ -8,7 +8,7 @@
 
 #include "arena_stand_in.h"
 #include "engine/packets/code_image.h"
-#include "runtime/translator/code_pages.h"
+#include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/own_memory.h"
 
 #include <errno.h>

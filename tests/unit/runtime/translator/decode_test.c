@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/translator/decode.h"
+#include "runtime/translator/code/decode.h"
 #include "zydis_view.h"
 
 #include <elf.h>

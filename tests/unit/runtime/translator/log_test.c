@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "runtime/translator/clock.h"
-#include "runtime/translator/disk_space.h"
-#include "runtime/translator/log.h"
+#include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/disk_space.h"
+#include "runtime/translator/log/log.h"
 #include "runtime/translator/own_memory.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "arena_stand_in.h"
-#include "runtime/translator/maps.h"
+#include "runtime/translator/syscalls/maps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

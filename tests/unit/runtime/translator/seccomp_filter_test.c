@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "arena_stand_in.h"
-#include "runtime/translator/seccomp_filter.h"
+#include "runtime/translator/syscalls/seccomp_filter.h"
 
 #include <errno.h>
 #include <linux/audit.h>

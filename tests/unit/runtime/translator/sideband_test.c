@@ -8,7 +8,7 @@
 
 #include "arena_stand_in.h"
 #include "engine/packets/log_reader.h"
-#include "runtime/translator/sideband.h"
+#include "runtime/translator/log/sideband.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,14 +1,14 @@
 /* What signal_delivery.c calls and is called by, reduced to what its tests need: "the code cache" is section cache_text,
  * in which only r11 is the translator's; the program runs natively elsewhere, and comes to the runtime for its system
  * calls. */
-#include "runtime/translator/clock.h"
-#include "runtime/translator/code_pages.h"
-#include "runtime/translator/fragment.h"
-#include "runtime/translator/log.h"
+#include "runtime/translator/code/code_pages.h"
+#include "runtime/translator/code/fragment.h"
+#include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/log.h"
+#include "runtime/translator/log/sideband.h"
 #include "runtime/translator/own_memory.h"
-#include "runtime/translator/sideband.h"
-#include "runtime/translator/signal.h"
-#include "runtime/translator/syscall.h"
+#include "runtime/translator/signals/signal.h"
+#include "runtime/translator/syscalls/syscall.h"
 #include "runtime/translator/system.h"
 #include "signal_program.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/translator/superblock.h"
+#include "runtime/translator/code/superblock.h"
 #include "runtime/translator/timed_calls.h"
 
 #include <string.h>

@@ -7,10 +7,10 @@
 #include <cmocka.h>
 
 #include "arena_stand_in.h"
-#include "runtime/translator/fragments_of_page.h"
+#include "runtime/translator/code/fragments_of_page.h"
+#include "runtime/translator/code/page_table.h"
 #include "runtime/translator/layout.h"
 #include "runtime/translator/own_memory.h"
-#include "runtime/translator/page_table.h"
 
 #include <stdlib.h>
 #include <string.h>

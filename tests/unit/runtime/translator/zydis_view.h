@@ -1,10 +1,10 @@
-/* What Zydis says of an instruction, in the terms of runtime/translator/decode.h: what tests
+/* What Zydis says of an instruction, in the terms of runtime/translator/code/decode.h: what tests
  * compare the translator's decoder with. Not filled in: opcode, map, modrm, reg, rex.
  */
 #ifndef MAGIC_TRACE_TESTS_RUNTIME_TRANSLATOR_ZYDIS_VIEW_H
 #define MAGIC_TRACE_TESTS_RUNTIME_TRANSLATOR_ZYDIS_VIEW_H
 
-#include "runtime/translator/decode.h"
+#include "runtime/translator/code/decode.h"
 
 #include <Zydis/Zydis.h>
 

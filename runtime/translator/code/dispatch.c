@@ -1,0 +1,287 @@
+/* From each way out of the cache back into it: finding or making the fragment that runs next, linking, and what else
+ * is due at such a moment. Called by enter.S on the runtime's stack, with the program's state in thread->app; returns
+ * the cache address to go on at.
+ */
+#include "runtime/translator/code/dispatch.h"
+
+#include "runtime/translator/call_values.h"
+#include "runtime/translator/code/fragment.h"
+#include "runtime/translator/code/hot_path.h"
+#include "runtime/translator/code/translation.h"
+#include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/log.h"
+#include "runtime/translator/log/recorder.h"
+#include "runtime/translator/signals/signal.h"
+#include "runtime/translator/syscalls/syscall.h"
+#include "runtime/translator/system.h"
+#include "runtime/translator/trigger.h"
+
+#define OFFSET(field) __builtin_offsetof(struct tr_hot, field)
+
+_Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
+                   OFFSET(rcx) == 0x28 && OFFSET(rdx) == 0x30 && OFFSET(rax) == 0x38 &&
+                   OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 && OFFSET(clock) == 0x90 &&
+                   OFFSET(check_at) == 0x58 && OFFSET(cleared) == 0x98 &&
+                   OFFSET(stamp_interval) == 0xb8 && OFFSET(stamp_ticks) == 0xd0 &&
+                   OFFSET(stamped) == 0xd8 && OFFSET(elapsed) == 0xe0 &&
+                   OFFSET(stack_before) == 0xc0 && OFFSET(reports_switches) == 0xf0 &&
+                   OFFSET(switched_at) == 0xf8 && OFFSET(seen_pages) == 0x100,
+               "enter.S knows these offsets");
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0x500,
+               "enter.S knows where the registers are kept");
+_Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 &&
+                   __builtin_offsetof(struct tr_state, pc) == 17 * 8,
+               "and how");
+
+_Noreturn void tr_escape(struct tr_thread *thread);
+
+/* ---- going on ---- */
+
+/* What is at app.pc faults. `entered`: as a fragment whose entry was logged. */
+static _Noreturn void raise_fault(struct tr_thread *thread, bool entered)
+{
+    thread->escaped = !entered;
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    tr_escape(thread);
+}
+
+/* It cannot be translated, or nothing can be. */
+static _Noreturn void go_without(struct tr_thread *thread, enum tr_slot_end reason)
+{
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    tr_let_go(thread, reason);
+}
+
+/* Sideband records of this moment describe code that runs next. */
+static void separate_from_new_code(struct tr_thread *thread)
+{
+    if (!thread->new_code)
+        return;
+    thread->new_code = false;
+    uint64_t now = tr_time(thread);
+    tr_log_event(thread, TR_STAMP, TR_STAMP_NEW_CODE, &now, 1);
+}
+
+/* The fragment at app.pc, which an indirect branch leads to or not. The lock is held. */
+static struct tr_translation *find(struct tr_thread *thread, bool indirect)
+{
+    uint64_t pc = thread->app.pc;
+    bool nothing = false;
+    struct tr_translation *translation = tr_fragment_find(pc);
+    if (!translation)
+        translation = tr_translate(thread, pc, NULL, indirect, &nothing);
+    if (!translation && tr_sys_vsyscall(thread, pc))
+        return find(thread, indirect);
+    if (!translation && nothing)
+        raise_fault(thread, false);
+    if (!translation)
+        go_without(thread, TR_SLOT_NO_SPACE);
+    separate_from_new_code(thread);
+    return translation;
+}
+
+static uint64_t go_on(struct tr_thread *thread)
+{
+    tr_clock_begin_work(thread);
+    tr_lock(&thread->process->lock);
+    uint64_t body = tr_fragment_body(find(thread, false));
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    return body;
+}
+
+/* At a place where the program's state is whole and app.pc runs next: signals and the end of tracing come first. */
+static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment)
+{
+    if (!(thread->signals.pending && tr_signal_deliver(thread, in_fragment)) && in_fragment)
+        tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
+    if (thread->let_go || tr_recording_is_over(thread->process->control))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    /* A loop around a system call may have no other place where the limit is compared. */
+    if (tr_log_is_due(thread) && !tr_log_check(thread, false))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    return go_on(thread);
+}
+
+static void set_table(struct tr_thread *thread, struct tr_translation *translation)
+{
+    uint64_t *table = (uint64_t *)((uint8_t *)thread + TR_TABLE_OFFSET);
+    uint64_t entry = tr_fragment_indirect_entry(translation);
+    if (entry)
+        table[translation->pc % TR_TABLE_ENTRIES] = entry;
+}
+
+/* ---- exits ---- */
+
+uint64_t tr_dispatch_direct(struct tr_thread *thread)
+{
+    const struct tr_exit *exit = tr_cold_place(thread->hot.exit);
+    struct tr_region *region = &tr_cache.regions[thread->hot.exit >> TR_REGION_SHIFT];
+    thread->app.pc = exit->target;
+    tr_clock_begin_work(thread);
+    tr_lock(&thread->process->lock);
+    if (exit->kind == TR_EXIT_TRAP)
+        raise_fault(thread, true);
+    if (exit->kind > TR_EXIT_TRAP)
+        go_without(thread, TR_SLOT_CANNOT);
+    bool indirect = exit->kind == TR_EXIT_INDIRECT;
+    struct tr_translation *translation = find(thread, indirect);
+    uint64_t body =
+        indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
+    if (exit->patch)
+        tr_link(region, (uint64_t)region->hot.start + exit->patch, body);
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    return body;
+}
+
+static void open_guard(struct tr_guard *guard, struct tr_region *region,
+                       const struct tr_translation *translation, uint64_t body)
+{
+    if (guard->target_expected)
+        return;
+    guard->target_expected = translation->pc;
+    guard->constant = -translation->pc;
+    tr_link(region, guard->patch, body);
+    __atomic_store_n((uint64_t *)guard->site, guard->enable, __ATOMIC_RELEASE);
+}
+
+static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guard,
+                                 struct tr_region *region)
+{
+    thread->app.pc = thread->hot.target;
+    tr_clock_begin_work(thread);
+    tr_lock(&thread->process->lock);
+    struct tr_translation *translation = find(thread, true);
+    uint64_t body = tr_fragment_indirect_body(translation);
+    if (!body)
+        go_without(thread, TR_SLOT_NO_SPACE);
+    if (guard)
+        open_guard(guard, region, translation, body);
+    set_table(thread, translation);
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    return body;
+}
+
+uint64_t tr_dispatch_indirect(struct tr_thread *thread)
+{
+    return enter_indirectly(thread, NULL, NULL);
+}
+
+uint64_t tr_dispatch_first(struct tr_thread *thread)
+{
+    uint32_t name = (uint32_t)thread->hot.exit;
+    return enter_indirectly(thread, tr_cold_place(name),
+                            &tr_cache.regions[name >> TR_REGION_SHIFT]);
+}
+
+uint64_t tr_dispatch_syscall(struct tr_thread *thread)
+{
+    memcpy(&thread->app.pc, tr_cold_place(thread->hot.exit), sizeof thread->app.pc);
+    tr_syscall_run(thread);
+    return go_on_from_safe_point(thread, false);
+}
+
+/* The log's last word is the entry of a fragment that has not begun. */
+static void take_back_entry(struct tr_thread *thread)
+{
+    thread->hot.log -= sizeof(uint32_t);
+    *(uint32_t *)thread->hot.log = 0;
+}
+
+/* Makes the fragment at app.pc the next one, whose entry had been logged and was taken back. */
+static uint64_t enter_again(struct tr_thread *thread, bool indirect)
+{
+    tr_clock_begin_work(thread);
+    tr_lock(&thread->process->lock);
+    struct tr_translation *translation = find(thread, indirect);
+    uint64_t body =
+        indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    return body;
+}
+
+/* In the fragment that was entered last. */
+uint64_t tr_dispatch_check(struct tr_thread *thread)
+{
+    uint64_t resume = thread->hot.target;
+    thread->app.pc =
+        tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
+    if (thread->signals.pending && tr_signal_deliver(thread, true))
+        return go_on(thread);
+    if (thread->hot.switched_at && !thread->let_go) {
+        tr_log_switch(thread);
+        return resume;
+    }
+    tr_hot_path_look(thread);
+    if (thread->let_go || !tr_log_check(thread, true))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    return resume;
+}
+
+uint64_t tr_dispatch_run(struct tr_thread *thread)
+{
+    uint32_t word = tr_log_last(thread);
+    bool at_end = thread->hot.exit == TR_RUN_AT_END;
+    thread->app.pc = at_end ? thread->hot.target : tr_fragment_pc(word >> 1);
+    if (thread->hot.exit == TR_RUN_CODE_CHANGED) {
+        take_back_entry(thread);
+        tr_lock(&thread->process->lock);
+        struct tr_translation *translation = tr_fragment_find(thread->app.pc);
+        if (translation)
+            tr_invalidate(thread, translation->pc - translation->low,
+                          translation->pc + translation->high);
+        tr_unlock(&thread->process->lock);
+        return enter_again(thread, word & TR_INDIRECT);
+    }
+    if (thread->signals.pending && tr_signal_deliver(thread, true))
+        return go_on(thread);
+    if (thread->let_go)
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    if (thread->hot
+            .switched_at) { /* asked once: the fragment begins again, and would ask for ever */
+        if (!at_end)
+            tr_log_switch(thread);
+        thread->hot.switched_at = 0;
+    }
+    if (at_end)
+        tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
+    else
+        take_back_entry(thread);
+    if (!tr_log_check(thread, false))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    return at_end ? go_on(thread) : enter_again(thread, word & TR_INDIRECT);
+}
+
+/* The fragment's entry is the newest record: it has no other place where the limit is compared. */
+uint64_t tr_dispatch_trigger(struct tr_thread *thread)
+{
+    uint64_t resume = thread->hot.target;
+    const struct tr_translation *translation = tr_fragment_translation((uint32_t)thread->hot.exit);
+    thread->app.pc = translation->pc;
+    if (thread->signals.pending && tr_signal_deliver(thread, true))
+        return go_on(thread);
+    bool due = thread->hot.log > thread->hot.limit;
+    if (thread->let_go || (due && !tr_log_check(thread, true)) ||
+        !tr_trigger_reached(thread, translation))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    if (translation->value_place || translation->is_return_place)
+        tr_call_values_record(thread, translation);
+    return resume;
+}
+
+uint64_t tr_dispatch_enter(struct tr_thread *thread)
+{
+    return go_on_from_safe_point(thread, false);
+}
+
+uint64_t tr_dispatch_resume(struct tr_thread *thread)
+{
+    bool in_fragment = !thread->escaped;
+    thread->escaped = false;
+    return go_on_from_safe_point(thread, in_fragment);
+}

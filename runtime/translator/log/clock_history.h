@@ -1,0 +1,52 @@
+/* The recording's clock at times in the past: from a value of the time-stamp counter to what the clock showed then.
+ *
+ * The control structure keeps when the runtime used up time, for all processes of the recording together. Called by the
+ * runtime, for times that a program has read itself, and by the recorder, for the kernel's records of context switches.
+ * Of what is older than the history the clock showed this much or less.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_HISTORY_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_HISTORY_H
+
+#include "runtime/translator/layout.h"
+#include "runtime/translator/log/clock_state.h"
+
+/* Work of the runtime was over at `tsc`; `stolen` ticks in all had been used up then. */
+static inline void tr_clock_history_add(struct tr_clock_history *history, uint64_t tsc,
+                                        uint64_t stolen)
+{
+    uint64_t at = atomic_fetch_add(&history->count, 1) % TR_CLOCK_HISTORY;
+    /* A reader may find an entry that is being written: its time is 0 then, and it is skipped. */
+    atomic_store(&history->entries[at].tsc, 0);
+    atomic_store(&history->entries[at].stolen, stolen);
+    atomic_store(&history->entries[at].tsc, tsc);
+}
+
+/* What the clock showed when the time-stamp counter was `tsc`. */
+static inline uint64_t tr_clock_convert(const struct tr_control *control, uint64_t tsc)
+{
+    const struct tr_clock_history *history = &control->clock_history;
+    uint64_t count = atomic_load(&history->count);
+    uint64_t kept = count < TR_CLOCK_HISTORY ? count : TR_CLOCK_HISTORY;
+    uint64_t state = atomic_load(&control->clock), stolen = state, limit = UINT64_MAX;
+    if (tr_clock_stands(state)) {
+        stolen = atomic_load(&control->stolen);
+        limit = tr_clock_standing(state, control->options.start_tsc);
+    }
+    for (uint64_t i = 1; i <= kept; i++) {
+        uint64_t entry = (count - i) % TR_CLOCK_HISTORY,
+                 at = atomic_load(&history->entries[entry].tsc);
+        if (at == 0)
+            continue;
+        stolen = atomic_load(&history->entries[entry].stolen);
+        if (at <= tsc)
+            break;
+        /* This work ended after `tsc`. The clock showed `limit` then, so it cannot have shown more before. */
+        limit = at - stolen;
+        if (i == count) /* before all work */
+            stolen = 0;
+    }
+    uint64_t time = tsc - stolen;
+    return time < limit ? time : limit;
+}
+
+#endif

@@ -1,0 +1,119 @@
+
+#include "runtime/translator/log/code_dump.h"
+#include "engine/packets/code_image.h"
+#include "runtime/translator/fault_safe.h"
+#include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/sideband.h"
+#include "runtime/translator/system.h"
+
+#include <asm/unistd.h>
+#include <linux/mman.h>
+
+enum {
+    SIZE = TR_PAGE + CODE_IMAGE_TAIL,
+    ALIGNMENT = 8,
+    WINDOW = 1 << 18, /* bytes of the dump area that are made accessible at once */
+};
+
+/* Zeros where nothing is mapped. */
+static void copy(uint8_t code[SIZE], uint64_t page)
+{
+    if (!tr_read_safely(code, page, TR_PAGE))
+        memset(code, 0, TR_PAGE);
+    if (!tr_read_safely(code + TR_PAGE, page + TR_PAGE, CODE_IMAGE_TAIL))
+        memset(code + TR_PAGE, 0, CODE_IMAGE_TAIL);
+}
+
+static uint64_t hash_of(const uint8_t code[SIZE])
+{
+    static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = SIZE;
+    for (unsigned i = 0; i < SIZE; i += 8) {
+        uint64_t word;
+        memcpy(&word, code + i, sizeof word);
+        hash = (hash ^ word) * multiplier;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* The area is mapped PROT_NONE. The part that this process made accessible last: */
+static uint64_t window_start, window_end;
+
+static bool is_accessible(uint64_t start, uint64_t end)
+{
+    if (window_start <= start && end <= window_end)
+        return true;
+    uint64_t first = start / WINDOW * WINDOW, last = (end + WINDOW - 1) / WINDOW * WINDOW;
+    if (tr_syscall(__NR_mprotect, first, last - first, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    window_start = first;
+    window_end = last;
+    return true;
+}
+
+uint64_t tr_dump_reserve(struct tr_process *process, uint64_t size, uint64_t *offset)
+{
+    struct tr_control *control = process->control;
+    uint64_t whole = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *offset = atomic_fetch_add(&control->dump_tail, whole);
+    uint64_t place = (uint64_t)process->arena + control->dump_offset + *offset;
+    bool fits = *offset + whole <= control->dump_size && is_accessible(place, place + size);
+    return fits ? place : 0;
+}
+
+/* Writes the bytes into the dump area. False: no space. */
+static bool store(struct tr_process *process, const uint8_t code[SIZE], uint64_t *offset)
+{
+    uint64_t place = tr_dump_reserve(process, SIZE, offset);
+    if (place && tr_write_safely(place, code, SIZE))
+        return true;
+    atomic_fetch_add(&process->control->lost_dumps, 1);
+    return false;
+}
+
+static char *write_number(char *to, uint64_t number, unsigned base)
+{
+    char digits[20];
+    unsigned count = 0;
+    do
+        digits[count++] = "0123456789abcdef"[number % base];
+    while ((number /= base) != 0);
+    while (count > 0)
+        *to++ = digits[--count];
+    return to;
+}
+
+static void name_dump(char *path, int32_t pid, uint64_t offset)
+{
+    static const char folder[] = "images/dump.";
+    memcpy(path, folder, sizeof folder - 1);
+    char *end = write_number(path + sizeof folder - 1, (uint32_t)pid, 10);
+    *end++ = '.';
+    *write_number(end, offset, 16) = 0;
+}
+
+void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection)
+{
+    uint8_t code[SIZE];
+    uint64_t offset;
+    char path[64];
+    copy(code, page->address);
+    uint64_t hash = hash_of(code);
+    if ((page->flags & TR_PAGE_DUMPED) && page->hash == hash)
+        return;
+    page->hash = hash;
+    page->flags &= (uint8_t)~TR_PAGE_DUMPED;
+    if (atomic_load(&thread->process->control->frozen) || !store(thread->process, code, &offset))
+        return;
+    page->flags |= TR_PAGE_DUMPED;
+    name_dump(path, thread->pid, offset);
+    struct tr_mapping mapping = {
+        .start = page->address,
+        .length = TR_PAGE,
+        .file_offset = CODE_IMAGE_OFFSET,
+        .protection = protection,
+        .dumped = true,
+    };
+    tr_sideband_mapping(thread, tr_clock_new_moment(thread), &mapping, path);
+}

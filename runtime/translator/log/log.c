@@ -1,0 +1,525 @@
+#include "runtime/translator/log/log.h"
+
+#include "runtime/translator/fault_safe.h"
+#include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/disk_space.h"
+#include "runtime/translator/log/recorder.h"
+#include "runtime/translator/log/stack_switches.h"
+#include "runtime/translator/log/stamp_interval.h"
+#include "runtime/translator/own_memory.h"
+#include "runtime/translator/system.h"
+
+#include <asm/unistd.h>
+#include <linux/futex.h>
+#include <linux/mman.h>
+
+enum {
+    PRIVATE_RING = 64 << 10, /* bytes, of a thread that is not recorded */
+    LARGEST_STACK_COPY = 16 << 10,
+    /* The most that is written between two comparisons of the log pointer with the limit; more than that hits the
+     * guard page. */
+    SLACK = 4 << 10,
+    CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
+    LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
+    LINE = 64,
+};
+
+_Static_assert(CHECK_STEP + TR_CLEARED + LINE < PRIVATE_RING - SLACK, "enter.S stays in the ring");
+_Static_assert(TR_CLEARED_AHEAD == TR_CLEARED, "enter.S clears as much");
+_Static_assert(LEAST_ROOM >= LARGEST_STACK_COPY + CHECK_STEP + SLACK,
+               "all that is written at once fits into the smallest ring");
+
+static uint64_t position(const struct tr_thread *thread)
+{
+    return thread->wraps + (thread->hot.log - (uint64_t)thread->ring);
+}
+
+static uint64_t ring_size(const struct tr_thread *thread)
+{
+    return (uint64_t)(thread->ring_end - thread->ring);
+}
+
+static void put(struct tr_thread *thread, const void *bytes, size_t size)
+{
+    memcpy((void *)thread->hot.log, bytes, size);
+    thread->hot.log += size;
+}
+
+/* The disk is full: what lies from there on is not used. */
+static void shrink(struct tr_thread *thread, uint64_t room_end)
+{
+    thread->room_end = room_end;
+    if (thread->slot)
+        atomic_store(&thread->slot->room, room_end - (uint64_t)thread->ring);
+}
+
+/* Ensures that what lies before `up_to` can be written. */
+static void back(struct tr_thread *thread, uint64_t up_to)
+{
+    if (up_to > thread->room_end)
+        up_to = thread->room_end;
+    while (thread->backed < up_to) {
+        if (!tr_is_backed(thread->backed, 1)) {
+            shrink(thread, thread->backed);
+            return;
+        }
+        thread->backed += TR_PAGE;
+    }
+}
+
+/* Whole cache lines: enter.S goes on in such steps. */
+static void clear(struct tr_thread *thread, uint64_t up_to)
+{
+    up_to = (up_to + LINE - 1) & ~(uint64_t)(LINE - 1);
+    back(thread, up_to);
+    if (up_to > thread->room_end)
+        up_to = thread->room_end;
+    /* A loop that logs without looking at the limit may have written further than was cleared. */
+    if (thread->hot.cleared < thread->hot.log)
+        thread->hot.cleared = thread->hot.log;
+    if (thread->hot.cleared >= up_to)
+        return;
+    memset((void *)thread->hot.cleared, 0, up_to - thread->hot.cleared);
+    thread->hot.cleared = up_to;
+}
+
+void tr_log_publish(struct tr_thread *thread)
+{
+    if (thread->slot)
+        atomic_store_explicit(&thread->slot->head, position(thread), memory_order_release);
+}
+
+/* The stream's position at a chunk's beginning is known before anything is written there. */
+static void begin_chunk(struct tr_thread *thread, uint64_t at)
+{
+    struct tr_slot *slot = thread->slot;
+    if (!slot)
+        return;
+    uint64_t chunk = at % slot->size / (slot->size / TR_CHUNKS);
+    atomic_store_explicit(&slot->chunks[chunk].position, at, memory_order_release);
+}
+
+/* The old round's chunks from number `first` on that may be overwritten before tr_log_check begins another: readers
+ * are not to begin there. */
+static void give_up_chunks(struct tr_thread *thread, uint64_t first)
+{
+    struct tr_slot *slot = thread->slot;
+    if (!slot)
+        return;
+    uint64_t end = position(thread) + CHECK_STEP + LARGEST_STACK_COPY + TR_CLEARED + SLACK;
+    uint64_t last = end / (slot->size / TR_CHUNKS);
+    for (uint64_t chunk = first; chunk <= last && chunk < first + TR_CHUNKS - 1; chunk++)
+        atomic_store_explicit(&slot->chunks[chunk % TR_CHUNKS].position, UINT64_MAX,
+                              memory_order_release);
+}
+
+/* A signal that came since the limit was looked at has set it to 0; so does a switch that is not over. */
+static void keep_asked(struct tr_thread *thread)
+{
+    if (thread->hot.switched_at)
+        thread->hot.limit = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (thread->signals.pending || thread->let_go)
+        thread->hot.limit = thread->hot.run = 0;
+}
+
+/* The next comparison with the limit begins a chunk there: the old limit is far from here, and readers begin at chunks. */
+static void begin_round(struct tr_thread *thread)
+{
+    thread->hot.log = (uint64_t)thread->ring;
+    thread->hot.cleared = (uint64_t)thread->ring;
+    thread->boundary = thread->hot.log;
+    thread->hot.limit = thread->hot.check_at = thread->hot.log;
+    thread->hot.run = 0;
+    thread->hot.switched_at = 0;
+    keep_asked(thread);
+}
+
+/* The log goes on at the beginning of the ring. */
+static void wrap(struct tr_thread *thread)
+{
+    uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
+    if (thread->hot.log < thread->room_end)
+        memcpy((void *)thread->hot.log, &pad, sizeof pad);
+    thread->wraps += ring_size(thread);
+    begin_round(thread);
+}
+
+/* Followed by a page that cannot be touched. */
+static uint8_t *map_guarded(uint64_t size)
+{
+    uint8_t *memory = tr_own_map(size + TR_PAGE);
+    if (memory)
+        tr_syscall(__NR_mprotect, (uint64_t)memory + size, TR_PAGE, PROT_NONE);
+    return memory;
+}
+
+static bool use_private_ring(struct tr_thread *thread)
+{
+    if (!thread->private_ring)
+        thread->private_ring = map_guarded(PRIVATE_RING);
+    if (!thread->private_ring)
+        return false;
+    thread->slot = NULL;
+    thread->serial = UINT32_MAX;
+    thread->ring = thread->private_ring;
+    thread->ring_end = thread->ring + PRIVATE_RING;
+    thread->room_end = thread->backed = (uint64_t)thread->ring_end;
+    return true;
+}
+
+/* The log ends here; what the thread logs until it leaves the cache is not kept. */
+static void lose_ring(struct tr_thread *thread)
+{
+    tr_log_publish(thread);
+    if (thread->slot)
+        atomic_store(&thread->slot->ended, TR_SLOT_NO_SPACE);
+    thread->stops = thread->let_go = true;
+    thread->hot.limit = thread->hot.run = 0;
+    use_private_ring(thread);
+    begin_round(thread);
+}
+
+/* To the ring's beginning; when the disk is full, and there is too little of the ring, it is given up. */
+static void leave_end(struct tr_thread *thread)
+{
+    if (thread->room_end - (uint64_t)thread->ring < LEAST_ROOM)
+        lose_ring(thread);
+    else
+        wrap(thread);
+}
+
+/* `size` bytes, at most LEAST_ROOM - SLACK, can be written. */
+static void reserve(struct tr_thread *thread, uint64_t size)
+{
+    if (thread->hot.log + size + SLACK > thread->room_end)
+        wrap(thread);
+    back(thread, thread->hot.log + size + SLACK);
+    if (thread->hot.log + size + SLACK > thread->room_end)
+        leave_end(thread);
+}
+
+static void make_room(struct tr_thread *thread, uint64_t size)
+{
+    reserve(thread, size);
+    clear(thread, thread->hot.log + size + TR_CLEARED);
+}
+
+void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
+                  const uint64_t *values, unsigned count)
+{
+    uint32_t word = TR_EVENT_WORD(kind, payload);
+    if (thread->stops)
+        return;
+    make_room(thread, 4 + 8 * (uint64_t)count);
+    if (count)
+        memcpy((void *)(thread->hot.log + 4), values, 8 * (size_t)count);
+    /* A reader of a killed thread's log finds either all of the record or none of it. */
+    atomic_signal_fence(memory_order_release);
+    put(thread, &word, sizeof word);
+    thread->hot.log += 8 * (uint64_t)count;
+}
+
+uint64_t *tr_log_open_event(struct tr_thread *thread, unsigned most)
+{
+    if (thread->stops)
+        return NULL;
+    make_room(thread, 4 + 8 * (uint64_t)most);
+    return (uint64_t *)(thread->hot.log + 4);
+}
+
+void tr_log_end_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
+                      unsigned count)
+{
+    atomic_signal_fence(memory_order_release);
+    *(uint32_t *)thread->hot.log = TR_EVENT_WORD(kind, payload);
+    thread->hot.log += 4 + 8 * (uint64_t)count;
+}
+
+uint32_t tr_log_last(const struct tr_thread *thread)
+{
+    return *(const uint32_t *)(thread->hot.log - 4);
+}
+
+/* ---- beginning ---- */
+
+static bool has_least_room(uint64_t slot)
+{
+    return tr_is_backed(slot, TR_SLOT_RING + LEAST_ROOM);
+}
+
+static bool use_slot(struct tr_thread *thread, uint32_t index)
+{
+    struct tr_control *control = thread->process->control;
+    if (index >= control->slot_count)
+        return false;
+    uint8_t *at =
+        thread->process->arena + control->slot_offset + (uint64_t)index * control->slot_size;
+    uint64_t size = control->options.ring_size;
+    if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0 ||
+        !has_least_room((uint64_t)at)) {
+        atomic_fetch_add(&control->lost_slots, 1);
+        return false;
+    }
+    struct tr_slot *slot = (void *)at;
+    thread->slot = slot;
+    thread->serial = atomic_load(&slot->generation) * control->slot_count + index;
+    thread->ring = at + TR_SLOT_RING;
+    thread->ring_end = thread->ring + size;
+    thread->room_end = (uint64_t)thread->ring_end;
+    thread->backed = (uint64_t)thread->ring + LEAST_ROOM;
+    slot->room = size;
+    slot->serial = thread->serial;
+    slot->pid = (uint32_t)thread->pid;
+    slot->tid = (uint32_t)thread->tid;
+    slot->table = thread->process->table ? thread->process->table->serial : UINT32_MAX;
+    slot->size = size;
+    slot->first_time = tr_time(thread);
+    atomic_store(&slot->head, 0);
+    atomic_store(&slot->read_to, 0);
+    atomic_store(&slot->lost, 0);
+    atomic_store(&slot->ended, TR_SLOT_RUNS);
+    for (unsigned i = 0; i < TR_CHUNKS; i++)
+        atomic_store(&slot->chunks[i].position, UINT64_MAX);
+    atomic_signal_fence(memory_order_release);
+    slot->magic = TR_SLOT_MAGIC;
+    return true;
+}
+
+/* enter.S stamps the time and clears ahead by itself up to here: it must not come to the ring's end, which may be nearer
+ * than CHECK_STEP after a copy of the stack. */
+static uint64_t next_check(struct tr_thread *thread)
+{
+    uint64_t ahead = TR_CLEARED + 2 * LINE, step = thread->hot.log + CHECK_STEP;
+    back(thread, step);
+    return (step < thread->room_end ? step : thread->room_end) - ahead;
+}
+
+/* As enter.S does. */
+static void adapt_interval(struct tr_thread *thread)
+{
+    uint64_t interval = thread->hot.stamp_interval;
+    uint64_t elapsed = tr_rdtsc() - thread->hot.stamped, ticks = thread->hot.stamp_ticks;
+    if (elapsed < ticks)
+        interval += TR_INTERVAL_STEP;
+    else
+        interval = elapsed / 4 < ticks ? interval - interval / 4 : interval / 4;
+    thread->hot.stamp_interval = interval < TR_LARGEST_INTERVAL ? interval : TR_LARGEST_INTERVAL;
+}
+
+static void set_limit(struct tr_thread *thread)
+{
+    thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
+    thread->hot.check_at = next_check(thread);
+    thread->hot.stamped = tr_rdtsc();
+    thread->hot.run = 1;
+    keep_asked(thread);
+}
+
+void tr_log_resume(struct tr_thread *thread)
+{
+    if (thread->hot.run == 0)
+        return;
+    if (thread->hot.stamp_interval > TR_FIRST_INTERVAL)
+        thread->hot.stamp_interval = TR_FIRST_INTERVAL;
+    uint64_t limit = thread->hot.log + thread->hot.stamp_interval;
+    if (limit < thread->hot.limit)
+        thread->hot.limit = limit;
+    thread->hot.stamped = tr_rdtsc();
+    keep_asked(thread);
+}
+
+/* The log is read from its beginning on, while it is written. */
+static bool streams(const struct tr_control *control)
+{
+    return control->options.full_execution || control->options.multi_snapshot;
+}
+
+void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
+{
+    const struct tr_control *control = thread->process->control;
+    thread->stops = untraced || !use_slot(thread, slot);
+    if (thread->stops && !use_private_ring(thread))
+        thread->let_go = true;
+    thread->wraps = thread->checked = 0;
+    begin_round(thread);
+    thread->hot.stamp_interval = TR_FIRST_INTERVAL;
+    thread->hot.stamp_ticks = control->options.stamp_ticks;
+    clear(thread, thread->hot.log + TR_CLEARED);
+    begin_chunk(thread, 0);
+    tr_switches_begin(thread, !streams(control));
+    set_limit(thread);
+}
+
+/* ---- going on ---- */
+
+/* Copies as much as is mapped there. Returns how many bytes. */
+static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
+{
+    uint64_t copied = 0;
+    while (copied < size) {
+        uint64_t rest = TR_PAGE - (from + copied) % TR_PAGE;
+        uint64_t part = rest < size - copied ? rest : size - copied;
+        if (!tr_read_safely((void *)(to + copied), from + copied, part))
+            break;
+        copied += part;
+    }
+    return copied;
+}
+
+/* The registers that calls preserve, the one that vfork has its return address in while it makes its system call
+ * (glibc, sysdeps/unix/sysv/linux/x86_64/vfork.S), and the innermost part of the program's stack. */
+static void log_stack(struct tr_thread *thread, enum tr_event kind, uint64_t most)
+{
+    if (thread->stops)
+        return;
+    const uint64_t *r = thread->app.r;
+    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12],
+                         r[TR_R13], r[TR_R14],      r[TR_R15], r[TR_RDI]};
+    make_room(thread, 4 + sizeof header + most);
+    uint64_t place = thread->hot.log + 4 + sizeof header;
+    uint64_t words = copy_mapped(place, header[0], most) / 8;
+    uint32_t word = TR_EVENT_WORD(kind, words);
+    memcpy((void *)(thread->hot.log + 4), header, sizeof header);
+    atomic_signal_fence(memory_order_release);
+    memcpy((void *)thread->hot.log, &word, sizeof word);
+    thread->hot.log += 4 + sizeof header + 8 * words;
+}
+
+void tr_log_calls(struct tr_thread *thread)
+{
+    log_stack(thread, TR_CALLS, LARGEST_STACK_COPY);
+}
+
+/* The entry of the fragment that runs is logged again after what it is taken away for. Meanwhile nothing stands there: a
+ * reader of a killed thread's log would take what is written after it for records. */
+static uint32_t take_entry(struct tr_thread *thread)
+{
+    uint32_t entry = tr_log_last(thread), nothing = 0;
+    thread->hot.log -= sizeof entry;
+    memcpy((void *)thread->hot.log, &nothing, sizeof nothing);
+    atomic_signal_fence(memory_order_release);
+    return entry;
+}
+
+void tr_log_switch(struct tr_thread *thread)
+{
+    if (!tr_switch_is_over(thread))
+        return;
+    uint32_t entry = take_entry(thread);
+    uint64_t begin = position(thread);
+    log_stack(thread, TR_SWITCHED, tr_switch_copy_size(thread));
+    put(thread, &entry, sizeof entry);
+    tr_switch_reported(thread, position(thread) - begin);
+    thread->hot.limit = thread->hot.log; /* for a time stamp */
+    keep_asked(thread);
+}
+
+static bool recorder_lives(const struct tr_thread *thread, uint32_t *heartbeat, unsigned *still)
+{
+    enum { PATIENCE = 40 }; /* waits of 50 ms without a heartbeat */
+    const struct tr_control *control = thread->process->control;
+    uint32_t now = atomic_load(&control->heartbeat);
+    *still = now == *heartbeat ? *still + 1 : 0;
+    *heartbeat = now;
+    return *still < PATIENCE && tr_recorder_lives(control);
+}
+
+/* Full execution: waits until what the next chunk would overwrite has been read. False: there is no reader. */
+static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
+{
+    struct tr_slot *slot = thread->slot;
+    const struct tr_control *control = thread->process->control;
+    uint32_t heartbeat = atomic_load(&control->heartbeat);
+    unsigned still = 0;
+    tr_log_publish(thread); /* the reader follows up to here, over what the ring does not use */
+    while (next > atomic_load(&slot->read_to) + slot->size) {
+        struct {
+            int64_t seconds, nanoseconds;
+        } patience = {0, 50 * 1000 * 1000};
+        if (atomic_load(&control->frozen) || !recorder_lives(thread, &heartbeat, &still))
+            return false;
+        uint32_t seen = atomic_load(&slot->waiting);
+        if (next <= atomic_load(&slot->read_to) + slot->size)
+            break;
+        tr_syscall6(__NR_futex, (uint64_t)&slot->waiting, FUTEX_WAIT, seen, (uint64_t)&patience, 0,
+                    0);
+    }
+    return true;
+}
+
+bool tr_log_is_due(const struct tr_thread *thread)
+{
+    return thread->hot.log > thread->hot.check_at;
+}
+
+bool tr_log_check(struct tr_thread *thread, bool in_fragment)
+{
+    struct tr_control *control = thread->process->control;
+    if (tr_recording_is_over(control))
+        return false;
+    /* The entry is logged again in a new chunk, where a reader may begin. */
+    uint32_t entry = in_fragment ? take_entry(thread) : 0;
+    uint64_t before = position(thread);
+    reserve(thread, (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP);
+    clear(thread, thread->hot.log + TR_CLEARED);
+    uint64_t now = position(thread);
+    if (thread->slot) {
+        uint64_t chunk_size = thread->slot->size / TR_CHUNKS;
+        bool next = now / chunk_size != thread->checked / chunk_size || now < before;
+        if (streams(control) && next && !wait_for_reader(thread, now + 2 * chunk_size)) {
+            if (in_fragment)
+                put(thread, &entry, sizeof entry);
+            return false;
+        }
+        give_up_chunks(thread, now / chunk_size + 1);
+        tr_switches_earn(thread, now - thread->checked);
+        if (next) {
+            begin_chunk(thread, now);
+            tr_switches_begin_chunk(thread);
+            tr_log_calls(thread);
+        }
+        thread->checked = now;
+    }
+    if (in_fragment)
+        put(thread, &entry, sizeof entry);
+    uint64_t time = tr_time(thread);
+    uint64_t freeze_at = atomic_load_explicit(&control->freeze_at, memory_order_relaxed);
+    if (freeze_at && time >= freeze_at) {
+        uint64_t none = 0;
+        atomic_compare_exchange_strong(&control->frozen_at, &none, time);
+        atomic_store(&control->frozen, 1);
+        return false;
+    }
+    tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
+    tr_log_publish(thread);
+    thread->boundary = thread->hot.log;
+    adapt_interval(thread);
+    set_limit(thread);
+    return true;
+}
+
+bool tr_log_is_guard(struct tr_thread *thread, uint64_t address)
+{
+    uint64_t page = address / TR_PAGE * TR_PAGE;
+    if (page < (uint64_t)thread->ring || page > (uint64_t)thread->ring_end)
+        return false;
+    if (page < thread->room_end)
+        shrink(thread, page);
+    leave_end(thread);
+    clear(thread, thread->hot.log + TR_CLEARED);
+    return true;
+}
+
+void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)
+{
+    uint64_t values[] = {tr_time(thread), pc};
+    if (thread->stops)
+        return;
+    tr_log_event(thread, TR_STOP, reason, values, 2);
+    tr_log_publish(thread);
+    if (thread->slot)
+        atomic_store(&thread->slot->ended, (uint32_t)reason);
+    thread->slot = NULL; /* it may be another thread's from now on */
+    thread->stops = true;
+}

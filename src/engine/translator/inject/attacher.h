@@ -1,0 +1,35 @@
+/* The process that takes over and lets go, on behalf of the recorder.
+ *
+ * A thread that is stopped while it waits in epoll_wait would see EINTR if its tracer died then. So the tracer is a
+ * process of its own, in a session of its own, with all signals blocked: killing magic-trace does not kill it. When the
+ * recorder has died it freezes the recording and lets all processes go.
+ *
+ * Used by the engine's attach(). One for each recording.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_ATTACHER_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_ATTACHER_H
+
+#include "base/error.h"
+#include "engine/translator/arena.h"
+#include "engine/translator/inject/runtime_image.h"
+
+#include <sys/types.h>
+
+struct attacher {
+    pid_t pid;
+    int line; /* a socket to it */
+};
+
+/* `arena` and `image` are borrowed until attacher_end. To be called before any thread is started. `command_line`, our own argv, is
+ * hidden in the new process, so that `pkill -f magic-trace` does not meet it. */
+bool attacher_begin(struct attacher *attacher, struct translator_arena *arena,
+                    const struct runtime_image *image, char **command_line, struct error *error);
+
+/* take_over.h. */
+bool attacher_take_over(struct attacher *attacher, pid_t pid, struct error *error);
+
+/* release.h: how many processes were not released. The recording is frozen. Ends the attacher; nothing when it was not begun. */
+unsigned attacher_release_all(struct attacher *attacher, const struct translator_arena *arena,
+                              const struct runtime_image *image);
+
+#endif

@@ -1,0 +1,349 @@
+#include "engine/translator/inject/stopped_threads.h"
+
+#include "base/file.h"
+#include "process/processes.h"
+#include "process/system_call_restart.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PATIENCE_MS = 100,
+    LOOK_NS = 20 * 1000,
+    MOST_TRIES = 20,
+    LOOKS_FOR_SIGNAL = 10,
+    KERNEL_MASK_SIZE = 8,
+    IO_WORKER = 0x10, /* PF_IO_WORKER of include/linux/sched.h */
+    SYSCALL_SIZE = 2,
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---- what /proc says ---- */
+
+/* Threads that have ended, and those of io_uring, which run no code of the program, cannot be stopped. */
+static bool runs_code(pid_t pid, pid_t tid)
+{
+    char path[64], state = 0;
+    unsigned flags = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+    char *text = file_read(path, NULL, NULL);
+    const char *end = text ? strrchr(text, ')') : NULL;
+    bool read = end && sscanf(end, ") %c %*d %*d %*d %*d %*d %u", &state, &flags) == 2;
+    free(text);
+    return read && state != 'Z' && state != 'X' && !(flags & IO_WORKER);
+}
+
+static struct stopped_thread *find(struct stopped_threads *stopped, pid_t tid)
+{
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        if (thread->tid == tid)
+            return thread;
+    }
+    return NULL;
+}
+
+/* ---- stopping ---- */
+
+/* By another magic-trace, for a moment. */
+static bool is_being_attached(pid_t pid)
+{
+    char path[64], name[16];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    char *status = file_read(path, NULL, NULL);
+    const char *line = status ? strstr(status, "\nTracerPid:\t") : NULL;
+    pid_t tracer = line ? (pid_t)atoi(line + strlen("\nTracerPid:\t")) : 0;
+    free(status);
+    process_name(tracer, name, sizeof name);
+    return strcmp(name, THREADS_STOPPER) == 0;
+}
+
+static bool refuse(pid_t pid, int reason, struct error *error)
+{
+    if (reason == ESRCH)
+        return error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid);
+    if (reason == EPERM && is_being_attached(pid))
+        return error_set(error, ERROR_IO, "another magic-trace is just letting it go");
+    if (reason == EPERM)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "that is not permitted: it belongs to another user, is traced already, or "
+                         "/proc/sys/kernel/yama/ptrace_scope forbids it");
+    return error_set_errno(error, ERROR_IO, reason, "it cannot be traced");
+}
+
+static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *error)
+{
+    if (find(stopped, tid) || !runs_code(stopped->pid, tid))
+        return true;
+    if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
+        return errno == ESRCH || refuse(stopped->pid, errno, error);
+    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+    struct stopped_thread thread = {.tid = tid};
+    array_add_all(&stopped->threads, &thread, 1);
+    stopped->seized++;
+    return true;
+}
+
+/* Whether it is in a call that returns EINTR when the kernel wakes it for a signal that is ignored. */
+static bool is_waiting(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+    char *text = file_read(path, NULL, NULL);
+    long call = text ? strtol(text, NULL, 10) : -1; /* 0, too, for "running" */
+    free(text);
+    return call == SYS_epoll_wait || call == SYS_epoll_pwait || call == SYS_epoll_pwait2;
+}
+
+/* Those that wait are the first, so that they are stopped when they are woken because another one is traced. */
+static bool seize_all(struct stopped_threads *stopped, struct error *error)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)stopped->pid);
+    DIR *entries = opendir(path);
+    bool ok = entries || refuse(stopped->pid, errno == ENOENT ? ESRCH : errno, error);
+    for (int round = 0; ok && round < 2; round++) {
+        rewinddir(entries);
+        for (struct dirent *entry; ok && (entry = readdir(entries));) {
+            pid_t tid = (pid_t)atoi(entry->d_name);
+            if (tid > 0 && (round == 1 || is_waiting(stopped->pid, tid)))
+                ok = seize(stopped, tid, error);
+        }
+    }
+    if (entries)
+        closedir(entries);
+    return ok;
+}
+
+static void forget(struct stopped_threads *stopped, struct stopped_thread *thread)
+{
+    *thread = *(struct stopped_thread *)array_at(&stopped->threads, --stopped->threads.count);
+}
+
+static bool read_state(struct stopped_thread *thread, struct error *error)
+{
+    struct iovec where = {&thread->registers, sizeof thread->registers};
+    if (ptrace(PTRACE_GETREGSET, thread->tid, (void *)NT_PRSTATUS, &where) != 0 ||
+        ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)KERNEL_MASK_SIZE, &thread->mask) != 0)
+        return error_set_errno(error, ERROR_IO, errno, "its registers cannot be read");
+    if (where.iov_len != sizeof thread->registers)
+        return error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
+    thread->next = thread->registers;
+    thread->calls = restart_in_registers(&thread->next, true);
+    thread->waits = thread->calls && -(long)thread->registers.rax == EINTR;
+    thread->stopped = true;
+    return true;
+}
+
+/* A signal that is about to be delivered must find the thread as it is. The kernel would stop it again for PTRACE_INTERRUPT before
+ * that, which comes after the signal therefore: in take_stop, or in `look` when another thread has received the signal.
+ * A call that the kernel does not restart would end for nothing then. */
+static bool let_signal_come(struct stopped_thread *thread)
+{
+    struct user_regs_struct registers;
+    if (thread->tries >= MOST_TRIES || ptrace(PTRACE_GETREGS, thread->tid, NULL, &registers) != 0 ||
+        !has_deliverable_signal(thread->tid, !restart_in_registers(&registers, false)))
+        return false;
+    thread->tries++;
+    thread->looks = LOOKS_FOR_SIGNAL;
+    ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
+    return true;
+}
+
+static void interrupt_again(struct stopped_thread *thread)
+{
+    if (thread->looks > 0 && --thread->looks == 0)
+        ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+}
+
+/* What became of a thread that was waited for. */
+static bool take_stop(struct stopped_threads *stopped, struct stopped_thread *thread, int status,
+                      struct error *error)
+{
+    int event = status >> 16, signal = WSTOPSIG(status);
+    if (!WIFSTOPPED(status)) {
+        forget(stopped, thread);
+        return true;
+    }
+    if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) {
+        thread->stopped = true;
+        return error_set(error, ERROR_UNSUPPORTED, "it is stopped by a signal. Continue it first");
+    }
+    if (event == 0) {
+        if (thread->looks > 0)
+            ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+        thread->looks = 0;
+        ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
+        return true;
+    }
+    return let_signal_come(thread) || read_state(thread, error);
+}
+
+/* False with ERROR_NONE: some have not stopped yet. */
+static bool look(struct stopped_threads *stopped, struct error *error)
+{
+    bool all = true;
+    for (size_t i = stopped->threads.count; i-- > 0;) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        int status;
+        if (thread->stopped)
+            continue;
+        pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
+        if (got < 0)
+            forget(stopped, thread);
+        else if (got > 0 && !take_stop(stopped, thread, status, error))
+            return false;
+        else if (got == 0 || !thread->stopped)
+            all = false;
+        if (got == 0)
+            interrupt_again(thread);
+    }
+    return all;
+}
+
+static bool wait_for_all(struct stopped_threads *stopped, uint64_t deadline, struct error *error)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    error->code = ERROR_NONE;
+    while (!look(stopped, error)) {
+        if (error->code != ERROR_NONE)
+            return false;
+        if (now_ms() > deadline)
+            return error_set(error, ERROR_IO, "one of its threads does not stop");
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* Threads that had not been seized may have created others: until there are no new ones. */
+static bool stop_all(struct stopped_threads *stopped, struct error *error)
+{
+    size_t seized;
+    do {
+        seized = stopped->seized;
+        if (!seize_all(stopped, error) ||
+            !wait_for_all(stopped, now_ms() + PATIENCE_MS + stopped->threads.count, error))
+            return false;
+    } while (seized != stopped->seized);
+    return stopped->threads.count > 0 ||
+           error_set(error, ERROR_NOT_FOUND, "process %d has ended", (int)stopped->pid);
+}
+
+bool threads_stop(struct stopped_threads *stopped, pid_t pid, struct error *error)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    *stopped =
+        (struct stopped_threads){.pid = pid, .threads = array_of(sizeof(struct stopped_thread))};
+    stopped->memory = open(path, O_RDWR | O_CLOEXEC);
+    if (stopped->memory >= 0 && stop_all(stopped, error))
+        return true;
+    if (stopped->memory < 0)
+        refuse(pid, errno == ENOENT ? ESRCH : errno == EACCES ? EPERM : errno, error);
+    threads_go_on(stopped);
+    return false;
+}
+
+/* ---- going on ---- */
+
+void thread_detach(struct stopped_thread *thread)
+{
+    ptrace(PTRACE_DETACH, thread->tid, NULL, NULL);
+    thread->stopped = false;
+    thread->tid = 0;
+}
+
+static void let_go(struct stopped_thread *thread)
+{
+    if (!thread->stopped)
+        return;
+    restart_system_call(thread->tid, false);
+    thread_detach(thread);
+}
+
+/* Those that wait are the last: the kernel keeps an ignored signal, as SIGCHLD, when it finds a traced thread, and wakes one that is
+ * not traced for it.
+ *
+ * Only stopped threads can be let go. Those that have not stopped yet, because they wait for a child made by vfork, do when
+ * that has ended; the kernel lets go at last what is left when this process ends. */
+void threads_go_on(struct stopped_threads *stopped)
+{
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        if (!thread->waits)
+            let_go(thread);
+    }
+    for (size_t i = 0; i < stopped->threads.count; i++)
+        let_go(array_at(&stopped->threads, i));
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        if (thread->tid && thread_stop_again(thread))
+            let_go(thread);
+    }
+    if (stopped->memory >= 0)
+        close(stopped->memory);
+    array_free(&stopped->threads);
+}
+
+bool thread_stop_again(struct stopped_thread *thread)
+{
+    enum { LONG_PATIENCE_MS = 20000 };
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    uint64_t deadline = now_ms() + LONG_PATIENCE_MS;
+    ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+    do {
+        int status;
+        pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
+        if (got < 0 || (got > 0 && !WIFSTOPPED(status))) {
+            thread->tid = 0;
+            return false;
+        }
+        if (got > 0 && status >> 16 == PTRACE_EVENT_STOP) {
+            thread->stopped = true;
+            return true;
+        }
+        if (got > 0)
+            ptrace(PTRACE_CONT, thread->tid, NULL,
+                   (void *)(long)(status >> 16 ? 0 : WSTOPSIG(status)));
+        nanosleep(&pause, NULL);
+    } while (now_ms() < deadline);
+    return false;
+}
+
+/* In this order: a thread with its signals blocked and its registers as they were would be left so by the recorder's
+ * death. */
+bool thread_set(struct stopped_thread *thread, const struct user_regs_struct *registers,
+                uint64_t mask)
+{
+    return ptrace(PTRACE_SETREGS, thread->tid, NULL, registers) == 0 &&
+           ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)KERNEL_MASK_SIZE, &mask) == 0;
+}
+
+bool threads_read(const struct stopped_threads *stopped, uint64_t address, void *bytes, size_t size)
+{
+    return pread(stopped->memory, bytes, size, (off_t)address) == (ssize_t)size;
+}
+
+bool threads_write(const struct stopped_threads *stopped, uint64_t address, const void *bytes,
+                   size_t size)
+{
+    return pwrite(stopped->memory, bytes, size, (off_t)address) == (ssize_t)size;
+}

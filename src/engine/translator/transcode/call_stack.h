@@ -1,0 +1,59 @@
+/* The stack pointer of the transcoded thread, as well as it is known, for the encoder, which
+ * remembers by it which calls are in progress (packet/calls.h).
+ *
+ * The log has the stack pointer only where code loads it, where handlers begin, and with copies of
+ * the stack. Between them each call is taken to push little, and a return to end the newest call
+ * that returns there: so a call never seems to be further down the stack than it is.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_CALL_STACK_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_CALL_STACK_H
+
+#include "base/array.h"
+#include "engine/translator/transcode/suspended_calls.h"
+#include "packet/encoder.h"
+
+struct call_stack {
+    uint64_t pointer; /* what the encoder reads */
+    bool known;       /* the log had it at least once */
+    /* While a handler runs on a stack of its own. */
+    struct pt_saved_calls interrupted;
+    uint64_t interrupted_pointer;
+    bool handler_runs;
+    /* Other stacks of the thread. */
+    struct suspended_calls suspended;
+    bool reports;  /* decoders may begin anywhere, and not know them */
+    bool switches; /* the stack pointer was loaded, the branch to the other stack comes */
+    bool due; /* the calls of the stack that runs are to be reported: decoders may not know them */
+    uint64_t psb; /* stream position: since the PSB there they are known */
+};
+
+/* `reports`: the recording may begin anywhere, so stacks that code changes to are to be reported. */
+void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool reports);
+void call_stack_free(struct call_stack *stack);
+
+/* The block that ran last ended with a call, or with a return that goes to `pc`. */
+void call_stack_call(struct call_stack *stack);
+void call_stack_return(struct call_stack *stack, const struct pt_encoder *encoder, uint64_t pc);
+
+/* Code took the stack pointer from `from` to `to`. */
+void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
+                     uint64_t to);
+
+/* The branch that ends a switch to another stack goes to `pc`. */
+void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc);
+
+/* A signal handler begins, with the stack pointer at `to`, on top of the code at `ip`; the encoder
+ * knows of the interruption. And it returns. */
+void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encoder, uint64_t ip,
+                              uint64_t from, uint64_t to);
+void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encoder);
+
+/* The stack pointer is `pointer`, and `calls` (of struct pt_call, the outermost first) are in
+ * progress; `all`: that is all of them. */
+void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
+                      const struct array *calls, bool all);
+
+/* Nothing is known of what ran until now. */
+void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder);
+
+#endif

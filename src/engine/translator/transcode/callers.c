@@ -1,0 +1,164 @@
+#include "engine/translator/transcode/callers.h"
+
+#include "base/memory.h"
+#include "engine/packets/sideband_log.h"
+#include "engine/pt_packets_setup.h"
+#include "packet/callchain_snapshot.h"
+#include "symbol/eh_frame/stack_unwinder.h"
+
+#include <stdlib.h>
+
+/* Values in the record, of 64 bits. */
+enum {
+    COPY_RSP,
+    COPY_PC,
+    COPY_RBX,
+    COPY_RBP,
+    COPY_R12,
+    COPY_R13,
+    COPY_R14,
+    COPY_R15,
+    COPY_RDI,
+    COPY_STACK,
+};
+
+enum {
+    RETURN_ADDRESS = 8,
+    INTERRUPTION = 16
+}; /* bytes between a frame's stack pointer and its slot */
+
+struct callers {
+    const struct recorded *recorded;
+    struct clock_conversion clock;
+    bool tried, known; /* the address spaces: made when they are first needed */
+    struct sideband_log log;
+    struct address_spaces spaces;
+    struct stack_unwinder *unwinder;
+};
+
+struct callers *callers_open(const struct recorded *recorded, const struct clock_conversion *clock)
+{
+    struct callers *callers = memory_allocate_zeroed(sizeof *callers);
+    callers->recorded = recorded;
+    callers->clock = *clock;
+    callers->unwinder = stack_unwinder_open();
+    return callers;
+}
+
+void callers_close(struct callers *callers)
+{
+    if (!callers)
+        return;
+    stack_unwinder_close(callers->unwinder);
+    if (callers->known)
+        address_spaces_free(&callers->spaces);
+    if (callers->tried) {
+        arena_free(&callers->log.memory);
+        sideband_log_free(&callers->log);
+    }
+    free(callers);
+}
+
+static struct array records_by_time(const struct sideband_log *log)
+{
+    struct array records = array_of(sizeof(struct sideband_record));
+    const struct sideband_record **sorted = sideband_log_sorted(log);
+    for (size_t i = 0; i < log->records.count; i++)
+        array_add_all(&records, sorted[i], 1);
+    free(sorted);
+    return records;
+}
+
+/* What the recording will say of its processes once it is written. */
+static bool know_spaces(struct callers *callers)
+{
+    const struct recorded *recorded = callers->recorded;
+    if (callers->tried)
+        return callers->known;
+    callers->tried = true;
+    sideband_log_begin(&callers->log, recorded->directory, &callers->clock, false);
+    struct log_reader reader = {.log = recorded->log, .size = recorded->log_size};
+    for (const struct logged_record *record; (record = log_reader_next(&reader));)
+        sideband_log_add(&callers->log, record);
+    struct array records = records_by_time(&callers->log);
+    struct perf_data data = {
+        .setup = pt_packets_setup(&callers->clock, recorded->bus_ratio, &recorded->packets),
+        .has_setup = true,
+        .records = records.elements,
+        .record_count = records.count,
+    };
+    callers->known = address_spaces_build_local(&callers->spaces, &data, recorded->directory, NULL);
+    array_free(&records);
+    return callers->known;
+}
+
+static struct saved_stack saved_stack(const struct log_record *copy)
+{
+    return (struct saved_stack){
+        .registers = {[SAVED_RBX] = log_value(copy, 2 * COPY_RBX),
+                      [SAVED_RDI] = log_value(copy, 2 * COPY_RDI),
+                      [SAVED_RBP] = log_value(copy, 2 * COPY_RBP),
+                      [SAVED_RSP] = log_value(copy, 2 * COPY_RSP),
+                      [SAVED_R8 + 4] = log_value(copy, 2 * COPY_R12),
+                      [SAVED_R8 + 5] = log_value(copy, 2 * COPY_R13),
+                      [SAVED_R8 + 6] = log_value(copy, 2 * COPY_R14),
+                      [SAVED_R15] = log_value(copy, 2 * COPY_R15),
+                      [SAVED_RIP] = log_value(copy, 2 * COPY_PC)},
+        .bytes = (const uint8_t *)(copy->payload + 2 * COPY_STACK),
+        .size = sizeof(uint64_t) * TR_EVENT_PAYLOAD(copy->word),
+    };
+}
+
+/* The frame that `frame` describes has called the next inner one, or was interrupted by it. */
+static struct pt_call call_in(const struct unwound_frame *frame)
+{
+    if (frame->called)
+        return (struct pt_call){frame->address + 1, frame->stack_pointer - RETURN_ADDRESS};
+    return (struct pt_call){frame->address | CALLCHAIN_INTERRUPTED,
+                            frame->stack_pointer - INTERRUPTION};
+}
+
+/* The code that a handler returns to, which calls rt_sigreturn, has called nothing. */
+static bool returns_from_handler(const struct array *frames, size_t index)
+{
+    const struct unwound_frame *frame = array_at(frames, index);
+    const struct unwound_frame *outer =
+        index + 1 < frames->count ? array_at(frames, index + 1) : NULL;
+    return !frame->called && outer && !outer->called;
+}
+
+/* Frames beyond one whose stack address is unknown, or not further out, are ignored. */
+static size_t count_sound(const struct array *frames)
+{
+    uint64_t inner = 0;
+    for (size_t i = 1; i < frames->count; i++) {
+        const struct unwound_frame *frame = array_at(frames, i);
+        if (frame->stack_pointer <= inner || frame->address == 0 || frame->address >> 47 != 0)
+            return i;
+        inner = frame->stack_pointer;
+    }
+    return frames->count;
+}
+
+bool callers_find(struct callers *callers, uint32_t pid, uint64_t time,
+                  const struct log_record *copy, struct array *calls)
+{
+    const struct process *process =
+        know_spaces(callers) ? address_spaces_process(&callers->spaces, pid) : NULL;
+    if (!process)
+        return false;
+    struct address_space_cursor space;
+    address_space_cursor_init(&space, process);
+    address_space_cursor_advance(&space, (struct ticks){time});
+    struct saved_stack saved = saved_stack(copy);
+    struct array frames = array_of(sizeof(struct unwound_frame));
+    enum unwinding_end end = stack_unwinder_find(callers->unwinder, &space, &saved, &frames);
+    size_t count = count_sound(&frames);
+    for (size_t i = count; i-- > 1;)
+        if (!returns_from_handler(&frames, i))
+            *(struct pt_call *)array_add(calls) = call_in(array_at(&frames, i));
+    bool all = end == UNWINDING_WHOLE && count == frames.count;
+    array_free(&frames);
+    address_space_cursor_free(&space);
+    return all;
+}

@@ -1,0 +1,451 @@
+#include "engine/translator/transcode/path.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { NOT_KNOWN = UINT_MAX };
+
+void path_init(struct path *path)
+{
+    *path = (struct path){
+        .exit = NOT_KNOWN,
+        .steps = array_of(sizeof(struct path_step)),
+        .ways = array_of(sizeof(struct pt_block_run *)),
+    };
+}
+
+void path_free(struct path *path)
+{
+    array_free(&path->steps);
+    array_free(&path->ways);
+}
+
+void path_clear(struct path *path)
+{
+    path->steps.count = path->ways.count = 0;
+    path->instructions = 0;
+}
+
+/* ---- steps ---- */
+
+/* Not cleared: the caller sets all that its kind has. */
+static struct path_step *add_step(struct path *path)
+{
+    if (path->steps.count == path->steps.capacity)
+        array_reserve(&path->steps, path->steps.count + 1);
+    return array_at(&path->steps, path->steps.count++);
+}
+
+static void add_run(struct path *path, unsigned first, unsigned last)
+{
+    *add_step(path) = (struct path_step){
+        .kind = PATH_RUN,
+        .first = (uint16_t)first,
+        .last = (uint16_t)last,
+        .fragment = path->fragment,
+    };
+    path->instructions += fragment_instructions(path->fragment, first, last);
+}
+
+static void add_load(struct path *path, unsigned block, const struct stack_load *load)
+{
+    *add_step(path) = (struct path_step){
+        .kind = PATH_LOAD,
+        .first = (uint16_t)block,
+        .last = (uint16_t)block,
+        .fragment = path->fragment,
+        .load = *load,
+    };
+    path->instructions += fragment_instructions(path->fragment, block, block);
+}
+
+/* Blocks from path->next to `last`, of which those that loaded the stack pointer have a record each,
+ * in order. */
+static void add_loading_run(struct path *path, unsigned last)
+{
+    unsigned begun = path->next, loads = 0;
+    for (unsigned i = begun; i <= last && loads < path->load_count; i++) {
+        if (!path->fragment->blocks[i].code->loads_stack)
+            continue;
+        if (i > begun)
+            add_run(path, begun, i - 1);
+        add_load(path, i, &path->loads[loads++]);
+        begun = i + 1;
+    }
+    if (begun <= last)
+        add_run(path, begun, last);
+}
+
+/* The first load of the stack pointer is that of the block that has begun. */
+static void add_begun_load(struct path *path)
+{
+    unsigned block = path->next - 1;
+    if (path->load_count == 0 || !path->fragment->blocks[block].code->loads_stack)
+        return;
+    *add_step(path) = (struct path_step){
+        .kind = PATH_LOAD,
+        .first = (uint16_t)block,
+        .last = (uint16_t)block,
+        .begun = true,
+        .fragment = path->fragment,
+        .load = path->loads[0],
+    };
+    path->load_count--;
+    memmove(path->loads, path->loads + 1, path->load_count * sizeof *path->loads);
+}
+
+static void run_to(struct path *path, unsigned last)
+{
+    if (path->begun)
+        add_begun_load(path);
+    path->begun = false;
+    if (path->next > last)
+        return;
+    if (path->fragment->loads_stack && path->load_count > 0)
+        add_loading_run(path, last);
+    else
+        add_run(path, path->next, last);
+    path->next = last + 1;
+}
+
+static void leave(struct path *path)
+{
+    path->fragment = NULL;
+    path->exit = NOT_KNOWN;
+    path->load_count = 0;
+    path->next = 0;
+    path->begun = false;
+}
+
+/* ---- how a fragment is left ---- */
+
+static unsigned last_block(const struct fragment *fragment)
+{
+    return fragment->block_count - 1u;
+}
+
+static bool leads_to(const struct pt_code_block *code, uint64_t pc)
+{
+    switch ((enum pt_code_block_kind)code->kind) {
+    case PT_BLOCK_FAR:
+        return pc == code->end;
+    case PT_BLOCK_INDIRECT_JUMP:
+    case PT_BLOCK_INDIRECT_CALL:
+    case PT_BLOCK_RETURN:
+        return false;
+    default:
+        return pc == code->target || pc == code->fall;
+    }
+}
+
+static bool is_indirect(const struct pt_code_block *code)
+{
+    return code->kind == PT_BLOCK_INDIRECT_JUMP || code->kind == PT_BLOCK_INDIRECT_CALL ||
+           code->kind == PT_BLOCK_RETURN;
+}
+
+/* The block from `next` on, or the one before it, by whose direct branch the fragment is left for `pc`: its end, else the
+ * first side exit. */
+static unsigned direct_exit(const struct fragment *fragment, unsigned next, uint64_t pc)
+{
+    unsigned last = last_block(fragment);
+    if (leads_to(fragment->blocks[last].code, pc))
+        return last;
+    /* The block that is among the steps already has begun; its branch comes next. */
+    for (unsigned i = next > 0 ? next - 1 : 0; i < last; i++)
+        if (fragment->blocks[i].side == pc)
+            return i;
+    return NOT_KNOWN;
+}
+
+static bool can_leave_for(const struct fragment *fragment, unsigned block, uint64_t pc,
+                          bool indirect)
+{
+    const struct pt_code_block *code = fragment->blocks[block].code;
+    return indirect ? is_indirect(code) : leads_to(code, pc);
+}
+
+static bool refuse(const struct path *path, uint64_t pc, struct error *error)
+{
+    return error_set(error, ERROR_FORMAT, "the fragment at %#llx cannot have been left for %#llx",
+                     (unsigned long long)path->fragment->pc, (unsigned long long)pc);
+}
+
+/* How the fragment, of which the blocks before `next` are known, was left for `pc`, by block `exit` if that is known;
+ * NOT_KNOWN: it cannot have been. */
+static unsigned find_exit(const struct fragment *fragment, unsigned exit, unsigned next,
+                          uint64_t pc, bool indirect)
+{
+    if (exit == NOT_KNOWN)
+        exit = indirect ? last_block(fragment) : direct_exit(fragment, next, pc);
+    return exit != NOT_KNOWN && can_leave_for(fragment, exit, pc, indirect) ? exit : NOT_KNOWN;
+}
+
+bool path_enter(struct path *path, const struct fragment *fragment, uint32_t entry,
+                struct error *error)
+{
+    if (path->fragment) {
+        unsigned exit =
+            find_exit(path->fragment, path->exit, path->next, fragment->pc, entry & TR_INDIRECT);
+        if (exit == NOT_KNOWN)
+            return refuse(path, fragment->pc, error);
+        run_to(path, exit);
+        leave(path);
+    }
+    path->fragment = fragment;
+    path->entry = entry;
+    path->next = 0;
+    path->begun = false;
+    return true;
+}
+
+/* ---- ways ---- */
+
+/* A way that was not taken before. */
+static const struct pt_block_run *discover(struct fragments *fragments, struct way_table *ways,
+                                           uint32_t table, struct way_words words)
+{
+    bool has_exit = words.before_that != 0;
+    uint32_t entry = has_exit ? words.before_that : words.before;
+    if (words.word == 0 || entry >= TR_EVENT)
+        return NULL;
+    const struct fragment *from = fragments_get(fragments, table, entry >> 1, NULL);
+    if (!from)
+        return NULL;
+    if (words.word >= TR_EVENT) {
+        bool is_exit = TR_EVENT_KIND(words.word) == TR_EXIT &&
+                       TR_EVENT_PAYLOAD(words.word) < from->block_count;
+        return is_exit && !has_exit ? ways_add_exit(ways, words) : NULL;
+    }
+    const struct fragment *to = fragments_get(fragments, table, words.word >> 1, NULL);
+    if (!to)
+        return NULL;
+    unsigned exit = find_exit(from, has_exit ? TR_EVENT_PAYLOAD(words.before) : NOT_KNOWN, 1,
+                              to->pc, words.word & TR_INDIRECT);
+    return exit == NOT_KNOWN ? NULL : ways_add(ways, from, to, words, exit);
+}
+
+/* Finds the runs of `words`. Returns of how many they were found. */
+static size_t find_runs(const struct path *path, struct fragments *fragments,
+                        struct way_table *ways, uint32_t table, const uint32_t *words, size_t count,
+                        const struct pt_block_run **runs)
+{
+    struct way_words at = {.before = path->entry};
+    size_t found = 0;
+    for (; found < count; found++) {
+        at.word = words[found];
+        runs[found] = ways_find(ways, at);
+        if (!runs[found])
+            runs[found] = discover(fragments, ways, table, at);
+        if (!runs[found])
+            break;
+        at.before_that = at.word >= TR_EVENT ? at.before : 0;
+        at.before = at.word;
+    }
+    return found;
+}
+
+/* Whether a time stamp follows, of when the entry was, and then that execution went on. */
+static bool is_only_stamped(const uint32_t *words, size_t at, size_t count)
+{
+    enum { STAMP = 3 }; /* words */
+    if (at + STAMP >= count || words[at] != TR_EVENT_WORD(TR_STAMP, TR_STAMP_ENTRY))
+        return false;
+    uint32_t next = words[at + STAMP];
+    return next != 0 && (next < TR_EVENT || TR_EVENT_KIND(next) == TR_EXIT);
+}
+
+/* What comes after the last entry may be of its beginning; and a TR_EXIT is of what comes next. */
+static size_t leave_out_last(const uint32_t *words, size_t found, size_t count)
+{
+    if (found > 0 && !is_only_stamped(words, found, count))
+        found--;
+    while (found > 0 && words[found - 1] >= TR_EVENT)
+        found--;
+    return found;
+}
+
+static void add_ways(struct path *path, size_t first, size_t count)
+{
+    const struct pt_block_run **runs = array_at(&path->ways, first);
+    struct path_step *step = add_step(path);
+    step->kind = PATH_WAYS;
+    step->ways = (struct path_ways){first, count};
+    path->ways.count += count;
+    for (size_t i = 0; i < count; i++)
+        path->instructions += runs[i]->instructions;
+    path->fragment = way_of(runs[count - 1])->to;
+    path->next = 1;
+    path->begun = false;
+}
+
+size_t path_follow(struct path *path, struct fragments *fragments, struct way_table *ways,
+                   uint32_t table, const uint32_t *words, size_t count)
+{
+    if (!path->fragment || path->exit != NOT_KNOWN || path->load_count > 0 || path->next > 1)
+        return 0;
+    size_t first = path->ways.count;
+    array_reserve(&path->ways, count);
+    size_t found =
+        find_runs(path, fragments, ways, table, words, count, array_at(&path->ways, first));
+    size_t used = leave_out_last(words, found, count);
+    if (used == 0)
+        return 0;
+    run_to(path, 0);
+    add_ways(path, first, used);
+    path->entry = words[used - 1];
+    return used;
+}
+
+uint32_t path_begun(const struct path *path)
+{
+    return path->fragment && path->next == 1 ? path->fragment->blocks[0].code->instructions : 0;
+}
+
+/* ---- what other records say ---- */
+
+bool path_exit(struct path *path, uint32_t block, struct error *error)
+{
+    if (!path->fragment)
+        return true; /* it was entered before what can be read */
+    if (block >= path->fragment->block_count)
+        return error_set(error, ERROR_FORMAT,
+                         "the fragment at %#llx of %u blocks cannot have been left by block %u",
+                         (unsigned long long)path->fragment->pc, path->fragment->block_count,
+                         block);
+    path->exit = block;
+    return true;
+}
+
+void path_load(struct path *path, const struct stack_load *load)
+{
+    if (path->fragment && path->load_count < PATH_LOADS)
+        path->loads[path->load_count++] = *load;
+}
+
+void path_finish(struct path *path)
+{
+    if (!path->fragment)
+        return;
+    run_to(path, path->exit == NOT_KNOWN ? last_block(path->fragment) : path->exit);
+    leave(path);
+}
+
+/* ---- interruptions ---- */
+
+/* Whether an instruction of the block other than its first begins at `pc`; `*before`: instructions
+ * before it. */
+static bool is_inside(const struct pt_code_block *code, uint64_t pc, unsigned *before)
+{
+    if (pc <= code->pc || pc >= code->end)
+        return false;
+    uint64_t at = code->pc;
+    for (*before = 0; at < pc; (*before)++)
+        at += code->length[*before];
+    return at == pc;
+}
+
+static void add_cut(struct path *path, unsigned block, uint64_t pc, unsigned instructions)
+{
+    *add_step(path) = (struct path_step){
+        .kind = PATH_CUT,
+        .first = (uint16_t)block,
+        .last = (uint16_t)block,
+        .fragment = path->fragment,
+        .pc = pc,
+    };
+    path->instructions += instructions;
+}
+
+/* Up to the start of block `end`, or of what follows the last one. */
+static void run_before(struct path *path, unsigned end)
+{
+    if (end > path->next)
+        run_to(path, end - 1);
+}
+
+/* Finds `pc` in blocks `first` to `last`. False: it is in none of them. */
+static bool cut_inside(struct path *path, unsigned first, unsigned last, uint64_t pc)
+{
+    const struct fragment *fragment = path->fragment;
+    for (unsigned i = first; i <= last; i++) {
+        const struct pt_code_block *code = fragment->blocks[i].code;
+        unsigned before = 0;
+        if (pc != code->pc && !is_inside(code, pc, &before))
+            continue;
+        run_before(path, i);
+        if (before > 0)
+            add_cut(path, i, pc, before);
+        return true;
+    }
+    return false;
+}
+
+/* By a branch that leads to `pc`, where nothing ran. */
+static bool leave_for(struct path *path, uint64_t pc, struct error *error)
+{
+    unsigned last = last_block(path->fragment);
+    unsigned exit =
+        path->exit == NOT_KNOWN ? direct_exit(path->fragment, path->next, pc) : path->exit;
+    if (exit == NOT_KNOWN && is_indirect(path->fragment->blocks[last].code))
+        exit = last;
+    if (exit == NOT_KNOWN)
+        return refuse(path, pc, error);
+    run_to(path, exit);
+    return true;
+}
+
+/* In the block that has begun. */
+static bool cut_begun(struct path *path, uint64_t pc)
+{
+    unsigned block = path->next - 1, before;
+    const struct pt_code_block *code = path->fragment->blocks[block].code;
+    if (!is_inside(code, pc, &before))
+        return false;
+    add_cut(path, block, pc, before);
+    ((struct path_step *)array_at(&path->steps, path->steps.count - 1))->begun = true;
+    path->instructions -= code->instructions;
+    return true;
+}
+
+bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *error)
+{
+    if (!path->fragment)
+        return true;
+    if (path->begun && (block == 0 || block == path->next) && path->exit == NOT_KNOWN &&
+        cut_begun(path, pc)) {
+        leave(path);
+        return true;
+    }
+    unsigned first = path->next, last = last_block(path->fragment);
+    if (block > first && block <= last + 1)
+        first = last = block - 1;
+    bool ok = (path->exit == NOT_KNOWN && cut_inside(path, first, last, pc)) ||
+              leave_for(path, pc, error);
+    leave(path);
+    return ok;
+}
+
+void path_abandon(struct path *path)
+{
+    if (path->fragment && path->next == 0)
+        run_to(path, path->exit == NOT_KNOWN ? 0 : path->exit);
+    leave(path);
+}
+
+void path_reach(struct path *path, unsigned block)
+{
+    run_to(path, block);
+    path->begun = true;
+}
+
+void path_begin(struct path *path, unsigned block)
+{
+    path->next = block;
+    path_reach(path, block);
+}
+
+void path_event(struct path *path, const struct log_record *record)
+{
+    *add_step(path) = (struct path_step){.kind = PATH_EVENT, .event = *record};
+}

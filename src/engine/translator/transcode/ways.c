@@ -1,0 +1,160 @@
+#include "engine/translator/transcode/ways.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+/* Of 32 bytes each. Small tables are kept emptier: they stay in the processor's cache all the same. */
+enum { FIRST_BITS = 10, ROOMY_BITS = 16 };
+
+struct known_ways {
+    struct way_table table; /* first */
+    uint32_t serial;
+    struct arena memory;
+    /* Of struct way_place *: before the table grew. Paths of other threads still point into them; together they are
+     * smaller than the table. */
+    struct array left;
+    UT_hash_handle hh;
+};
+
+struct ways {
+    struct known_ways *tables;
+};
+
+struct ways *ways_open(void)
+{
+    return memory_allocate_zeroed(sizeof(struct ways));
+}
+
+static void free_known(struct known_ways *known)
+{
+    for (size_t i = 0; i < known->left.count; i++)
+        free(*(struct way_place **)array_at(&known->left, i));
+    array_free(&known->left);
+    arena_free(&known->memory);
+    free(known->table.places);
+    free(known);
+}
+
+void ways_close(struct ways *ways)
+{
+    struct known_ways *known, *next;
+    if (!ways)
+        return;
+    HASH_ITER(hh, ways->tables, known, next)
+    {
+        HASH_DEL(ways->tables, known);
+        free_known(known);
+    }
+    free(ways);
+}
+
+void ways_forget(struct ways *ways, uint32_t serial)
+{
+    struct known_ways *known;
+    HASH_FIND(hh, ways->tables, &serial, sizeof serial, known);
+    if (!known)
+        return;
+    HASH_DEL(ways->tables, known);
+    free_known(known);
+}
+
+static void make_places(struct way_table *table, unsigned bits)
+{
+    table->places = memory_allocate_zeroed(sizeof *table->places << bits);
+    table->shift = 64 - bits;
+    table->mask = (UINT64_C(1) << bits) - 1;
+}
+
+struct way_table *ways_table(struct ways *ways, uint32_t serial)
+{
+    struct known_ways *known;
+    HASH_FIND(hh, ways->tables, &serial, sizeof serial, known);
+    if (known)
+        return &known->table;
+    known = memory_allocate_zeroed(sizeof *known);
+    known->serial = serial;
+    known->left = array_of(sizeof(struct way_place *));
+    make_places(&known->table, FIRST_BITS);
+    HASH_ADD(hh, ways->tables, serial, sizeof known->serial, known);
+    return &known->table;
+}
+
+static struct known_ways *known_of(struct way_table *table)
+{
+    return (struct known_ways *)(void *)table;
+}
+
+static struct way_place *insert(struct way_table *table, const struct way_place *place)
+{
+    uint64_t at = ways_hash(place->words) >> table->shift;
+    while (table->places[at].words.word != 0)
+        at = (at + 1) & table->mask;
+    table->places[at] = *place;
+    return &table->places[at];
+}
+
+static bool is_full(const struct way_table *table)
+{
+    unsigned bits = 64 - table->shift;
+    return table->count >> (bits - (bits < ROOMY_BITS ? 2 : 1)) != 0;
+}
+
+static void grow(struct way_table *table)
+{
+    struct way_place *before = table->places;
+    uint64_t size = table->mask + 1;
+    *(struct way_place **)array_add(&known_of(table)->left) = before;
+    make_places(table, 64 - table->shift + 1);
+    for (uint64_t i = 0; i < size; i++)
+        if (before[i].words.word != 0)
+            insert(table, &before[i]);
+}
+
+static const struct pt_block_run *add(struct way_table *table, const struct way_place *place)
+{
+    table->count++;
+    if (is_full(table))
+        grow(table);
+    return &insert(table, place)->run;
+}
+
+const struct pt_block_run *ways_add_exit(struct way_table *table, struct way_words words)
+{
+    return add(table, &(struct way_place){.words = words});
+}
+
+/* The blocks of `way`; returns how many. */
+static size_t list_blocks(const struct way *way, struct pt_code_block **blocks)
+{
+    size_t count = way->exit + 2u;
+    for (unsigned i = 0; i < count; i++)
+        blocks[i] = way_block(way, i);
+    return count;
+}
+
+const struct pt_block_run *ways_add(struct way_table *table, const struct fragment *from,
+                                    const struct fragment *to, struct way_words words,
+                                    unsigned exit)
+{
+    struct way found = {.from = from, .to = to, .exit = (uint16_t)exit};
+    struct way_place place = {.words = words};
+    if (fragment_instructions(from, 0, exit) + to->blocks[0].code->instructions >
+        PT_RUN_INSTRUCTIONS)
+        return NULL;
+    struct pt_code_block **blocks = memory_allocate((exit + 2) * sizeof *blocks);
+    struct pt_run_part parts[PT_RUN_PARTS];
+    found.parts.part = parts;
+    size_t count = pt_block_run_make(&place.run, &found.parts, blocks, list_blocks(&found, blocks));
+    free(blocks);
+    struct way *way = arena_allocate(&known_of(table)->memory, sizeof *way + count * sizeof *parts);
+    *way = found;
+    way->parts.part = way->part;
+    memcpy(way->part, parts, count * sizeof *parts);
+    place.run.parts = &way->parts;
+    return add(table, &place);
+}

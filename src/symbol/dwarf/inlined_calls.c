@@ -1,0 +1,431 @@
+#include "symbol/dwarf/inlined_calls.h"
+
+#include "symbol/range_cover.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DEPTH_MAX = 200,       /* of entries inside each other; compilers stay far below */
+    ENTRIES_MAX = 1 << 21, /* of one function, or listed of one unit */
+    RANGES_MAX = 1 << 20,  /* of one function */
+    SHORT_CALL = 64,       /* bytes */
+};
+
+/* A function that a unit has code of. */
+struct unit_function {
+    uint64_t start, end; /* addresses in DWARF */
+    Dwarf_Off entry;
+};
+
+struct unit_functions {
+    Dwarf_Off unit;
+    struct array functions; /* struct unit_function, by start */
+};
+
+/* Goes through entries that are next to each other or inside each other. */
+struct entry_walk {
+    Dwarf_Off last; /* entries only ever follow each other */
+    uint32_t left;  /* may still be visited */
+    bool damaged;
+};
+
+/* Goes to the first entry inside of `parent`. */
+static bool first_inside(struct entry_walk *walk, Dwarf_Die *parent, Dwarf_Die *entry)
+{
+    int found = dwarf_child(parent, entry);
+    walk->damaged |= found < 0;
+    return found == 0;
+}
+
+/* Whether the entry may be visited. */
+static bool may_visit(struct entry_walk *walk, Dwarf_Die *entry)
+{
+    Dwarf_Off offset = dwarf_dieoffset(entry);
+    if (walk->left == 0 || offset <= walk->last) {
+        walk->damaged = true;
+        return false;
+    }
+    walk->left--;
+    walk->last = offset;
+    return true;
+}
+
+static bool go_next(struct entry_walk *walk, Dwarf_Die *entry)
+{
+    int found = dwarf_siblingof(entry, entry);
+    walk->damaged |= found < 0;
+    return found == 0;
+}
+
+/* ---- The functions of a unit ---- */
+
+static int compare_functions(const void *left, const void *right)
+{
+    const struct unit_function *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->entry > b->entry) - (a->entry < b->entry);
+}
+
+static void add_function(struct array *functions, Dwarf_Die *entry)
+{
+    Dwarf_Addr base, start, end;
+    uint32_t count = 0;
+    for (ptrdiff_t offset = 0; (offset = dwarf_ranges(entry, offset, &base, &start, &end)) > 0;)
+        if (start < end && count++ < RANGES_MAX)
+            *(struct unit_function *)array_add(functions) =
+                (struct unit_function){start, end, dwarf_dieoffset(entry)};
+}
+
+/* Functions are also inside of namespaces and types. */
+static bool may_hold_functions(int tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_structure_type ||
+           tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type ||
+           tag == DW_TAG_variant_part;
+}
+
+static void list_functions(struct entry_walk *walk, Dwarf_Die *parent, unsigned depth,
+                           struct array *functions)
+{
+    Dwarf_Die entry;
+    if (depth > DEPTH_MAX) {
+        walk->damaged = true;
+        return;
+    }
+    if (!first_inside(walk, parent, &entry))
+        return;
+    do {
+        if (!may_visit(walk, &entry))
+            return;
+        int tag = dwarf_tag(&entry);
+        if (tag == DW_TAG_subprogram)
+            add_function(functions, &entry);
+        else if (may_hold_functions(tag))
+            list_functions(walk, &entry, depth + 1, functions);
+    } while (!walk->damaged && go_next(walk, &entry));
+}
+
+static const struct unit_functions *functions_of(struct inlined_units *units, Dwarf_Die *unit)
+{
+    if (units->units.element_size == 0)
+        units->units = array_of(sizeof(struct unit_functions));
+    Dwarf_Off offset = dwarf_dieoffset(unit);
+    size_t low = 0, high = units->units.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct unit_functions *known = array_at(&units->units, middle);
+        if (known->unit == offset)
+            return known;
+        if (known->unit < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct unit_functions *added = array_insert(&units->units, low);
+    *added = (struct unit_functions){offset, array_of(sizeof(struct unit_function))};
+    struct entry_walk walk = {.left = ENTRIES_MAX};
+    list_functions(&walk, unit, 0, &added->functions);
+    units->damaged |= walk.damaged;
+    if (added->functions.count > 1)
+        qsort(added->functions.elements, added->functions.count, sizeof(struct unit_function),
+              compare_functions);
+    return added;
+}
+
+/* Of a function with several ranges the first is its beginning: dwarf_entrypc of libdw 0.188 knows only those of one. */
+static bool begins_at(Dwarf_Die *entry, Dwarf_Addr address)
+{
+    Dwarf_Addr base, start, end;
+    return dwarf_ranges(entry, 0, &base, &start, &end) > 0 && start == address;
+}
+
+bool inlined_units_function(struct inlined_units *units, const struct source_lines *lines,
+                            uint64_t address, Dwarf_Die *entry)
+{
+    Dwarf_Die unit;
+    uint64_t start = address + lines->bias;
+    if (!source_lines_unit(lines, address, &unit))
+        return false;
+    const struct array *functions = &functions_of(units, &unit)->functions;
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct unit_function *function = array_at(functions, i);
+        if (function->start == start && dwarf_offdie(lines->debug, function->entry, entry) &&
+            begins_at(entry, start))
+            return true;
+    }
+    return false;
+}
+
+void inlined_units_free(struct inlined_units *units)
+{
+    for (size_t i = 0; i < units->units.count; i++)
+        array_free(&((struct unit_functions *)array_at(&units->units, i))->functions);
+    array_free(&units->units);
+}
+
+/* ---- The inlined calls of a function ---- */
+
+struct reading {
+    struct entry_walk walk;
+    struct inlined_code *code;
+    struct array ranges; /* struct ranked_range */
+    uint64_t bias;       /* address in DWARF minus the object's own */
+    Dwarf_Files *files;  /* of the unit; NULL: unknown */
+    size_t file_count;
+};
+
+static bool read_number(Dwarf_Die *entry, unsigned name, uint64_t *value)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word word;
+    if (!dwarf_attr(entry, name, &attribute) || dwarf_formudata(&attribute, &word) != 0)
+        return false;
+    *value = word;
+    return true;
+}
+
+static const char *read_name(Dwarf_Die *entry)
+{
+    static const unsigned names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
+    Dwarf_Attribute attribute;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *name = dwarf_formstring(dwarf_attr_integrate(entry, names[i], &attribute));
+        if (name && *name)
+            return name;
+    }
+    return "[inlined]";
+}
+
+/* dwarf_entrypc of libdw 0.188 reads neither offsets nor, without the attribute, ranges. */
+static uint64_t read_entry(Dwarf_Die *entry, uint64_t first_range)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Addr address;
+    Dwarf_Word offset;
+    if (!dwarf_attr(entry, DW_AT_entry_pc, &attribute))
+        return first_range;
+    if (dwarf_formaddr(&attribute, &address) == 0)
+        return address;
+    Dwarf_Addr low;
+    if (dwarf_formudata(&attribute, &offset) == 0)
+        return (dwarf_lowpc(entry, &low) == 0 ? low : first_range) + offset;
+    return first_range;
+}
+
+/* Where distributions, GCC, LLVM, Rust and Go keep such sources. */
+static bool is_of_library(const char *file)
+{
+    static const char *const starts[] = {"/usr/include/", "/usr/lib/", "/rustc/", "/usr/local/go/",
+                                         "/usr/share/go"};
+    static const char *const parts[] = {"/include/c++/", "/rustlib/src/", "/.cargo/registry/",
+                                        "/rust/deps/"};
+    if (!file)
+        return false;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(file, starts[i], strlen(starts[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(file, parts[i]))
+            return true;
+    return false;
+}
+
+static struct inlined_call describe_call(const struct reading *reading, Dwarf_Die *entry)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    struct inlined_call call = {.symbol = read_name(entry),
+                                .of_library = is_of_library(dwarf_decl_file(entry))};
+    if (dwarf_formref_die(dwarf_attr(entry, DW_AT_abstract_origin, &attribute), &origin) &&
+        dwarf_cu_getdwarf(origin.cu) == dwarf_cu_getdwarf(entry->cu))
+        call.origin = dwarf_dieoffset(&origin);
+    uint64_t file, line;
+    if (read_number(entry, DW_AT_call_line, &line) && line <= UINT32_MAX)
+        call.line = (uint32_t)line;
+    if (reading->files && read_number(entry, DW_AT_call_file, &file) && file < reading->file_count)
+        call.file = dwarf_filesrc(reading->files, file, NULL, NULL);
+    return call;
+}
+
+/* Compilers may move an instruction of the caller to the very entry: then the call begins with the
+ * first of its own code after that. `ranges` are those of the call, `count` of them. */
+static uint64_t own_entry(const struct ranked_range *ranges, size_t count, uint64_t entry)
+{
+    uint64_t next = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (entry >= ranges[i].start && entry < ranges[i].end)
+            return entry;
+        if (ranges[i].start > entry && ranges[i].start < next)
+            next = ranges[i].start;
+    }
+    return next < UINT64_MAX ? next : ranges[0].start;
+}
+
+/* Adds the inlined call, unless it has no code. Returns its index, or that of the parent. */
+static inlined_index add_call(struct reading *reading, Dwarf_Die *entry, inlined_index parent)
+{
+    struct inlined_code *code = reading->code;
+    uint32_t depth = ((struct inlined_nesting *)array_at(&code->nesting, parent))->depth + 1;
+    inlined_index index = (inlined_index)code->nesting.count;
+    size_t first = reading->ranges.count;
+    Dwarf_Addr base, start, end;
+    for (ptrdiff_t offset = 0; (offset = dwarf_ranges(entry, offset, &base, &start, &end)) > 0;) {
+        if (reading->ranges.count >= RANGES_MAX) {
+            reading->walk.damaged = true;
+            return parent;
+        }
+        if (start >= end)
+            continue;
+        *(struct ranked_range *)array_add(&reading->ranges) =
+            (struct ranked_range){start - reading->bias, end - reading->bias,
+                                  (uint64_t)depth << 32 | reading->ranges.count, index};
+    }
+    if (reading->ranges.count == first)
+        return parent;
+    const struct ranked_range *ranges = array_at(&reading->ranges, first);
+    uint64_t entry_address = read_entry(entry, ranges->start + reading->bias) - reading->bias;
+    *(struct inlined_nesting *)array_add(&code->nesting) = (struct inlined_nesting){
+        parent, depth, own_entry(ranges, reading->ranges.count - first, entry_address)};
+    struct inlined_call *call = array_add(&code->calls);
+    *call = describe_call(reading, entry);
+    for (size_t i = first; i < reading->ranges.count; i++) {
+        const struct ranked_range *range = array_at(&reading->ranges, i);
+        call->size += range->end - range->start;
+    }
+    return index;
+}
+
+static bool holds_code(int tag)
+{
+    return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block ||
+           tag == DW_TAG_with_stmt;
+}
+
+static void read_calls(struct reading *reading, Dwarf_Die *parent, inlined_index index,
+                       unsigned depth)
+{
+    struct entry_walk *walk = &reading->walk;
+    Dwarf_Die entry;
+    if (depth > DEPTH_MAX) {
+        walk->damaged = true;
+        return;
+    }
+    if (!first_inside(walk, parent, &entry))
+        return;
+    do {
+        if (!may_visit(walk, &entry))
+            return;
+        int tag = dwarf_tag(&entry);
+        if (tag == DW_TAG_inlined_subroutine)
+            read_calls(reading, &entry, add_call(reading, &entry, index), depth + 1);
+        else if (holds_code(tag))
+            read_calls(reading, &entry, index, depth + 1);
+    } while (!walk->damaged && go_next(walk, &entry));
+}
+
+/* Makes runs of [start, end) of the ranges. */
+static void make_runs(struct reading *reading, uint64_t start, uint64_t end)
+{
+    struct array *runs = &reading->code->runs;
+    if (reading->ranges.count == 0)
+        return;
+    struct array covered = range_cover(reading->ranges.elements, reading->ranges.count);
+    uint64_t at = start;
+    for (size_t i = 0; i < covered.count; i++) {
+        const struct covered_range *range = array_at(&covered, i);
+        uint64_t from = range->start > at ? range->start : at;
+        uint64_t to = range->end < end ? range->end : end;
+        if (from >= to)
+            continue;
+        if (from > at)
+            *(struct inlined_run *)array_add(runs) = (struct inlined_run){at, from, 0};
+        *(struct inlined_run *)array_add(runs) = (struct inlined_run){from, to, range->owner};
+        at = to;
+    }
+    if (runs->count > 0 && at < end)
+        *(struct inlined_run *)array_add(runs) = (struct inlined_run){at, end, 0};
+    array_free(&covered);
+}
+
+/* Reads the functions of the unit that have code in [start, end), addresses in DWARF. */
+static void read_functions(struct reading *reading, Dwarf *debug, const struct unit_functions *unit,
+                           uint64_t start, uint64_t end)
+{
+    Dwarf_Off done = 0;
+    for (size_t i = 0; i < unit->functions.count && !reading->walk.damaged; i++) {
+        const struct unit_function *function = array_at(&unit->functions, i);
+        Dwarf_Die entry;
+        if (function->start >= end)
+            break;
+        if (function->end <= start || function->entry == done ||
+            !dwarf_offdie(debug, function->entry, &entry))
+            continue;
+        done = reading->walk.last = function->entry;
+        read_calls(reading, &entry, 0, 0);
+    }
+}
+
+struct inlined_code inlined_calls_read(struct inlined_units *units,
+                                       const struct source_lines *lines, uint64_t start,
+                                       uint64_t end)
+{
+    struct inlined_code code = {
+        .nesting = array_of(sizeof(struct inlined_nesting)),
+        .calls = array_of(sizeof(struct inlined_call)),
+        .runs = array_of(sizeof(struct inlined_run)),
+    };
+    Dwarf_Die unit;
+    if (!source_lines_unit(lines, start, &unit))
+        return code;
+    const struct unit_functions *functions = functions_of(units, &unit);
+    struct reading reading = {
+        .walk = {.left = ENTRIES_MAX},
+        .code = &code,
+        .ranges = array_of(sizeof(struct ranked_range)),
+        .bias = lines->bias,
+    };
+    array_add(&code.nesting);
+    array_add(&code.calls);
+    if (dwarf_getsrcfiles(&unit, &reading.files, &reading.file_count) != 0)
+        reading.files = NULL;
+    read_functions(&reading, lines->debug, functions, start + lines->bias, end + lines->bias);
+    units->damaged |= reading.walk.damaged;
+    make_runs(&reading, start, end);
+    array_free(&reading.ranges);
+    return code;
+}
+
+void inlined_code_leave_out_short(struct inlined_code *code)
+{
+    const struct inlined_nesting *nesting = code->nesting.elements;
+    const struct inlined_call *calls = code->calls.elements;
+    for (size_t i = 0; i < code->runs.count; i++) {
+        struct inlined_run *run = array_at(&code->runs, i);
+        while (run->innermost != 0 && calls[run->innermost].of_library &&
+               calls[run->innermost].size <= SHORT_CALL)
+            run->innermost = nesting[run->innermost].parent;
+    }
+}
+
+void inlined_code_free(struct inlined_code *code)
+{
+    array_free(&code->nesting);
+    array_free(&code->calls);
+    array_free(&code->runs);
+}
+
+struct source_line inlined_calls_line(const struct source_lines *lines, uint64_t origin,
+                                      struct arena *memory)
+{
+    Dwarf_Die entry, unit;
+    int line;
+    if (!lines->debug || origin == 0 || !dwarf_offdie(lines->debug, origin, &entry) ||
+        !dwarf_diecu(&entry, &unit, NULL, NULL) || dwarf_decl_line(&entry, &line) != 0 || line <= 0)
+        return (struct source_line){0};
+    return source_lines_place(&unit, dwarf_decl_file(&entry), (uint32_t)line, memory);
+}

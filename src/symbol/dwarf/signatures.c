@@ -1,0 +1,542 @@
+#include "symbol/dwarf/signatures.h"
+
+#include "base/memory.h"
+#include "symbol/dwarf/value_types.h"
+#include "symbol/object.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LARGEST_VALUE = 256,   /* bytes */
+    LARGEST_REFERRED = 64, /* of what a reference refers to */
+    ARGUMENTS_MAX = 24,    /* of one function */
+    GENERAL_REGISTERS = 6, /* of arguments */
+    VECTOR_REGISTERS = 8,  /* likewise */
+    EIGHTBYTE = 8,
+    EIGHTBYTES_MAX = 2,   /* of a value in registers */
+    CLASSIFIED_DEPTH = 8, /* of types within types */
+};
+
+struct signatures {
+    struct arena memory;
+    struct image_file file;
+    struct object *object;
+    struct source_lines lines;
+    struct inlined_units units;
+};
+
+struct signatures *signatures_open(const char *path)
+{
+    struct signatures *signatures = memory_allocate_zeroed(sizeof *signatures);
+    signatures->file = (struct image_file){.path = path, .local_path = path};
+    struct error unheard;
+    if (image_file_open(&signatures->file, &signatures->memory, &unheard) && signatures->file.elf)
+        signatures->object = object_open(&signatures->file);
+    if (signatures->object && signatures->object->module)
+        source_lines_open(&signatures->lines, signatures->object->module, signatures->object->bias);
+    if (signatures->lines.debug)
+        return signatures;
+    signatures_close(signatures);
+    return NULL;
+}
+
+void signatures_close(struct signatures *signatures)
+{
+    if (!signatures)
+        return;
+    inlined_units_free(&signatures->units);
+    source_lines_close(&signatures->lines);
+    if (signatures->object)
+        object_close(signatures->object);
+    image_file_close(&signatures->file);
+    arena_free(&signatures->memory);
+    free(signatures);
+}
+
+/* ---- the ABI's classes ---- */
+
+enum value_class { CLASS_NONE, CLASS_INTEGER, CLASS_SSE, CLASS_MEMORY };
+
+struct classes {
+    enum value_class of[EIGHTBYTES_MAX];
+    bool is_vector; /* one register holds all of it */
+};
+
+static bool read_number(Dwarf_Die *entry, unsigned name, uint64_t *number)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word word;
+    if (!dwarf_attr_integrate(entry, name, &attribute) || dwarf_formudata(&attribute, &word) != 0)
+        return false;
+    *number = word;
+    return true;
+}
+
+static void merge(struct classes *classes, uint64_t offset, uint64_t size, enum value_class class)
+{
+    for (uint64_t at = offset / EIGHTBYTE; at <= (offset + size - 1) / EIGHTBYTE; at++) {
+        enum value_class *merged = &classes->of[at < EIGHTBYTES_MAX ? at : 0];
+        if (at >= EIGHTBYTES_MAX || class == CLASS_MEMORY || *merged == CLASS_MEMORY)
+            *merged = CLASS_MEMORY;
+        else if (*merged != CLASS_INTEGER)
+            *merged = class;
+    }
+}
+
+/* By what a type that was read consists of. */
+static void classify_within(const struct value_type *type, uint64_t offset, unsigned depth,
+                            struct classes *classes)
+{
+    if (type->size == 0)
+        return;
+    if (depth > CLASSIFIED_DEPTH) {
+        merge(classes, offset, type->size, CLASS_MEMORY);
+        return;
+    }
+    switch (type->kind) {
+    case VALUE_STRUCT:
+        for (size_t i = 0; i < type->member_count; i++)
+            classify_within(type->members[i].type, offset + type->members[i].offset, depth + 1,
+                            classes);
+        break;
+    case VALUE_ARRAY:
+        for (uint64_t at = 0; at < type->size; at += type->members[0].type->size)
+            classify_within(type->members[0].type, offset + at, depth + 1, classes);
+        break;
+    case VALUE_FLOAT:
+        merge(classes, offset, type->size, CLASS_SSE);
+        break;
+    default:
+        merge(classes, offset, type->size, CLASS_INTEGER);
+        break;
+    }
+}
+
+static bool is_vector(Dwarf_Die *entry)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr_integrate(entry, DW_AT_GNU_vector, &attribute) != NULL;
+}
+
+static bool is_float(Dwarf_Die *entry)
+{
+    uint64_t encoding = 0;
+    read_number(entry, DW_AT_encoding, &encoding);
+    return encoding == DW_ATE_float || encoding == DW_ATE_complex_float;
+}
+
+/* A class that is not copied bit by bit is passed, and returned, by its address. */
+static bool is_by_reference(Dwarf_Die *entry)
+{
+    uint64_t convention = 0;
+    read_number(entry, DW_AT_calling_convention, &convention);
+    return convention == DW_CC_pass_by_reference;
+}
+
+static struct classes classify(Dwarf_Die *entry, const struct value_type *type)
+{
+    struct classes classes = {{CLASS_NONE, CLASS_NONE}, false};
+    if (is_vector(entry) && type->size <= 2 * EIGHTBYTE) {
+        classes.is_vector = true;
+        classes.of[0] = CLASS_SSE;
+    } else if (type->size > EIGHTBYTES_MAX * EIGHTBYTE ||
+               (type->kind == VALUE_BYTES && is_float(entry))) {
+        classes.of[0] = CLASS_MEMORY;
+    } else {
+        classify_within(type, 0, 0, &classes);
+    }
+    if (classes.of[1] == CLASS_MEMORY)
+        classes.of[0] = CLASS_MEMORY;
+    return classes;
+}
+
+/* ---- the next free registers ---- */
+
+struct allocation {
+    unsigned general, vector; /* used so far */
+    uint32_t stack;           /* bytes used */
+};
+
+static const uint8_t general_registers[GENERAL_REGISTERS] = {7, 6, 2, 1,
+                                                             8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */
+
+static void add_place(struct signature_value *value, struct value_place place)
+{
+    if (value->place_count < VALUE_PLACES_MAX)
+        value->places[value->place_count++] = place;
+}
+
+static void place_on_stack(struct signature_value *value, struct allocation *allocation,
+                           uint32_t size, uint64_t alignment)
+{
+    if (alignment > EIGHTBYTE)
+        allocation->stack = (allocation->stack + 15) / 16 * 16;
+    add_place(value, (struct value_place){
+                         .kind = PLACE_STACK, .size = size, .offset = (int32_t)allocation->stack});
+    allocation->stack += (size + EIGHTBYTE - 1) / EIGHTBYTE * EIGHTBYTE;
+}
+
+static void place_pointer(struct signature_value *value, struct allocation *allocation)
+{
+    if (allocation->general < GENERAL_REGISTERS)
+        add_place(value, (struct value_place){.kind = PLACE_REGISTER,
+                                              .number = general_registers[allocation->general++],
+                                              .size = EIGHTBYTE});
+    else
+        place_on_stack(value, allocation, EIGHTBYTE, EIGHTBYTE);
+}
+
+static unsigned count_class(const struct classes *classes, enum value_class class)
+{
+    return (classes->of[0] == class) + (classes->of[1] == class);
+}
+
+static void place_by_convention(struct signature_value *value, struct allocation *allocation,
+                                const struct classes *classes, uint32_t size, uint64_t alignment)
+{
+    unsigned general = count_class(classes, CLASS_INTEGER);
+    unsigned vector = count_class(classes, CLASS_SSE);
+    if (classes->of[0] == CLASS_MEMORY || allocation->general + general > GENERAL_REGISTERS ||
+        allocation->vector + vector > VECTOR_REGISTERS) {
+        place_on_stack(value, allocation, size, alignment);
+        return;
+    }
+    for (uint32_t i = 0, at = 0; i < EIGHTBYTES_MAX && at < size; i++, at += EIGHTBYTE) {
+        uint32_t part = classes->is_vector ? size : size - at < EIGHTBYTE ? size - at : EIGHTBYTE;
+        bool in_vector = classes->of[i] == CLASS_SSE;
+        add_place(value, (struct value_place){
+                             .kind = in_vector ? PLACE_VECTOR : PLACE_REGISTER,
+                             .number = in_vector ? (uint8_t)allocation->vector++
+                                                 : general_registers[allocation->general++],
+                             .size = part});
+        if (classes->is_vector)
+            break;
+    }
+}
+
+/* ---- what debug information says of the first instruction ---- */
+
+/* Of the DWARF number of a general register the processor's. */
+static const uint8_t processor_numbers[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+
+enum { DWARF_XMM0 = 17, DWARF_XMM15 = 32 };
+
+static bool is_of_arguments(const struct value_place *place)
+{
+    if (place->kind == PLACE_VECTOR)
+        return place->number < VECTOR_REGISTERS;
+    return memchr(general_registers, place->number, GENERAL_REGISTERS) != NULL;
+}
+
+/* False: the operation names no register. */
+static bool register_of(const Dwarf_Op *operation, struct value_place *place)
+{
+    uint64_t number;
+    if (operation->atom >= DW_OP_reg0 && operation->atom <= DW_OP_reg31)
+        number = operation->atom - DW_OP_reg0;
+    else if (operation->atom == DW_OP_regx)
+        number = operation->number;
+    else
+        return false;
+    if (number < sizeof processor_numbers)
+        *place = (struct value_place){.kind = PLACE_REGISTER, .number = processor_numbers[number]};
+    else if (number >= DWARF_XMM0 && number <= DWARF_XMM15)
+        *place =
+            (struct value_place){.kind = PLACE_VECTOR, .number = (uint8_t)(number - DWARF_XMM0)};
+    else
+        return false;
+    return true;
+}
+
+/* Registers that hold all of the value, eight bytes each but the last. False: it says something else. */
+static bool read_registers(const Dwarf_Op *operations, size_t count, uint32_t size,
+                           struct signature_value *value)
+{
+    uint32_t covered = 0;
+    for (size_t i = 0; i < count && value->place_count < VALUE_PLACES_MAX; i++) {
+        struct value_place place;
+        if (!register_of(&operations[i], &place))
+            return false;
+        place.size = size - covered;
+        if (i + 1 < count && operations[i + 1].atom == DW_OP_piece)
+            place.size = (uint32_t)operations[++i].number;
+        if (covered % EIGHTBYTE || covered + place.size > size)
+            return false;
+        covered += place.size;
+        add_place(value, place);
+    }
+    bool one_is_enough = value->place_count == 1 && value->places[0].kind == PLACE_VECTOR;
+    return covered == size && (one_is_enough || covered <= value->place_count * EIGHTBYTE);
+}
+
+enum location {
+    LOCATION_UNKNOWN,
+    LOCATION_REGISTERS,
+    LOCATION_FRAME,    /* where it is stored later */
+    LOCATION_ELSEWHERE /* it is not passed, or not as a whole */
+};
+
+static enum location read_location(Dwarf_Die *parameter, Dwarf_Addr start, uint32_t size,
+                                   struct signature_value *value)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *operations;
+    size_t count;
+    if (!dwarf_attr(parameter, DW_AT_location, &attribute))
+        return LOCATION_UNKNOWN;
+    if (dwarf_getlocation_addr(&attribute, start, &operations, &count, 1) != 1 || count == 0)
+        return LOCATION_ELSEWHERE;
+    if (read_registers(operations, count, size, value))
+        return LOCATION_REGISTERS;
+    value->place_count = 0;
+    bool in_frame = operations[0].atom == DW_OP_fbreg ||
+                    (operations[0].atom >= DW_OP_breg0 && operations[0].atom <= DW_OP_breg31);
+    return in_frame ? LOCATION_FRAME : LOCATION_ELSEWHERE;
+}
+
+/* ---- functions ---- */
+
+struct function_entry {
+    Dwarf_Die entry;
+    Dwarf_Addr start; /* in DWARF */
+    bool is_go, is_rust;
+    bool is_local; /* compilers may choose what it is passed, as its callers are all known */
+    bool
+        is_changed; /* a compiler's variant of a function, which may lack parameters: name.constprop.0 */
+};
+
+static bool find_function(struct signatures *signatures, uint64_t address,
+                          struct function_entry *function)
+{
+    Dwarf_Die unit;
+    if (!inlined_units_function(&signatures->units, &signatures->lines, address,
+                                &function->entry) ||
+        !dwarf_diecu(&function->entry, &unit, NULL, NULL))
+        return false;
+    function->start = address + signatures->lines.bias;
+    int language = dwarf_srclang(&unit);
+    function->is_go = language == DW_LANG_Go;
+    function->is_rust = language == DW_LANG_Rust;
+    Dwarf_Attribute attribute;
+    function->is_local =
+        function->is_rust || !dwarf_attr_integrate(&function->entry, DW_AT_external, &attribute);
+    return true;
+}
+
+static const char *parameter_name(Dwarf_Die *parameter, struct arena *memory)
+{
+    Dwarf_Attribute attribute;
+    const char *name = dwarf_formstring(dwarf_attr_integrate(parameter, DW_AT_name, &attribute));
+    return name && *name ? arena_copy_string(memory, name) : NULL;
+}
+
+static bool is_reference(Dwarf_Die *type)
+{
+    int tag = dwarf_tag(type);
+    return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
+/* Larger values of Rust are passed by their address. */
+static bool passes_address(const struct function_entry *function, Dwarf_Die *entry,
+                           const struct value_type *type)
+{
+    return is_by_reference(entry) || (function->is_rust && type->size > EIGHTBYTES_MAX * EIGHTBYTE);
+}
+
+/* Whether debug information says that the value is where an argument register, or a slot of the frame, points to. */
+static bool is_pointed_to(Dwarf_Die *parameter, Dwarf_Addr start)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *operations;
+    size_t count;
+    if (!dwarf_attr(parameter, DW_AT_location, &attribute) ||
+        dwarf_getlocation_addr(&attribute, start, &operations, &count, 1) != 1 || count == 0)
+        return false;
+    if (operations[0].atom == DW_OP_fbreg)
+        return count == 2 && operations[1].atom == DW_OP_deref;
+    uint64_t number = (uint64_t)operations[0].atom - DW_OP_breg0;
+    struct value_place place = {.kind = PLACE_REGISTER};
+    if (count != 1 || number >= sizeof processor_numbers || operations[0].number != 0)
+        return false;
+    place.number = processor_numbers[number];
+    return is_of_arguments(&place);
+}
+
+/* Of a reference, what it refers to is shown. */
+static void look_through_reference(Dwarf_Die *entry, struct arena *memory,
+                                   struct signature_value *value)
+{
+    Dwarf_Die to;
+    if (!is_reference(entry) || !value_type_entry(entry, &to))
+        return;
+    const struct value_type *type = value_type_read(&to, LARGEST_REFERRED, memory);
+    if (!type || type->kind == VALUE_STRING)
+        return;
+    value->value.type = type;
+    value->value.in_memory = true;
+}
+
+static bool is_one_number(const struct value_type *type)
+{
+    return type->kind != VALUE_STRUCT && type->kind != VALUE_ARRAY && type->kind != VALUE_BYTES;
+}
+
+/* Rust passes small structures by a convention of its own, which is that of the ABI for two words. */
+static bool is_of_rust(const struct signature_value *placed, const struct value_type *type,
+                       bool by_address)
+{
+    return by_address || is_one_number(type) ||
+           (type->size == 2 * EIGHTBYTE && placed->place_count == 2);
+}
+
+static void place_argument(const struct function_entry *function, Dwarf_Die *parameter,
+                           Dwarf_Die *entry, struct value_type *type, struct allocation *allocation,
+                           struct signature_value *value)
+{
+    struct signature_value by_convention = {.place_count = 0};
+    uint64_t alignment = 0;
+    bool by_address =
+        passes_address(function, entry, type) || is_pointed_to(parameter, function->start);
+    read_number(entry, DW_AT_alignment, &alignment);
+    if (dwarf_tag(entry) == DW_TAG_base_type && type->size > EIGHTBYTE)
+        alignment = type->size;
+    if (by_address) {
+        place_pointer(&by_convention, allocation);
+    } else {
+        struct classes classes = classify(entry, type);
+        place_by_convention(&by_convention, allocation, &classes, type->size, alignment);
+    }
+    uint32_t size = by_address ? EIGHTBYTE : type->size;
+    enum location location = read_location(parameter, function->start, size, value);
+    if (location == LOCATION_REGISTERS && (function->is_go || is_of_arguments(&value->places[0])))
+        return;
+    value->place_count = 0;
+    bool follows_convention = !function->is_go && !function->is_changed &&
+                              (location == LOCATION_FRAME || !function->is_local) &&
+                              (!function->is_rust || is_of_rust(&by_convention, type, by_address));
+    if (!follows_convention) {
+        value->value.type = NULL;
+        return;
+    }
+    memcpy(value->places, by_convention.places, sizeof value->places);
+    value->place_count = by_convention.place_count;
+    value->value.in_memory = by_address;
+}
+
+static void read_argument(const struct function_entry *function, Dwarf_Die *parameter,
+                          struct allocation *allocation, struct arena *memory,
+                          struct signature_value *value)
+{
+    Dwarf_Die entry;
+    *value = (struct signature_value){.value.name = parameter_name(parameter, memory)};
+    if (!value_type_entry(parameter, &entry))
+        return;
+    /* What follows it is placed by its size, even when it is too large to be recorded. */
+    struct value_type *type = value_type_read(&entry, UINT16_MAX, memory);
+    if (!type)
+        return;
+    value->value.type = type;
+    place_argument(function, parameter, &entry, type, allocation, value);
+    if (value->value.type && !value->value.in_memory)
+        look_through_reference(&entry, memory, value);
+    if (type->size > LARGEST_VALUE)
+        value->value.type = NULL;
+}
+
+static void read_result(const struct function_entry *function, struct allocation *allocation,
+                        struct arena *memory, struct signature *signature)
+{
+    Dwarf_Die entry, subprogram = function->entry;
+    if (function->is_go || !value_type_entry(&subprogram, &entry))
+        return;
+    struct value_type *type = value_type_read(&entry, LARGEST_VALUE, memory);
+    if (!type) {
+        uint64_t size;
+        /* Its address is passed all the same. */
+        if (read_number(&entry, DW_AT_byte_size, &size) && size > LARGEST_VALUE)
+            allocation->general++;
+        return;
+    }
+    struct signature_value *value = &signature->result;
+    struct classes classes = classify(&entry, type);
+    value->value.type = type;
+    signature->has_result = !function->is_rust || is_one_number(type);
+    if (passes_address(function, &entry, type) || classes.of[0] == CLASS_MEMORY) {
+        /* A long double is in a register of the x87, which is not recorded. */
+        if (type->kind == VALUE_BYTES && is_float(&entry)) {
+            signature->has_result = false;
+            return;
+        }
+        allocation->general++;
+        value->value.in_memory = true;
+        add_place(value, (struct value_place){.kind = PLACE_REGISTER, .size = EIGHTBYTE});
+        return;
+    }
+    static const uint8_t general[EIGHTBYTES_MAX] = {0, 2}; /* rax, rdx */
+    struct allocation used = {0};
+    for (uint32_t i = 0, at = 0; i < EIGHTBYTES_MAX && at < type->size; i++, at += EIGHTBYTE) {
+        bool in_vector = classes.of[i] == CLASS_SSE;
+        uint32_t left = type->size - at;
+        add_place(value, (struct value_place){
+                             .kind = in_vector ? PLACE_VECTOR : PLACE_REGISTER,
+                             .number = in_vector ? (uint8_t)used.vector++ : general[used.general++],
+                             .size = left < EIGHTBYTE || classes.is_vector ? left : EIGHTBYTE});
+        if (classes.is_vector)
+            break;
+    }
+    look_through_reference(&entry, memory, value);
+}
+
+static bool is_result_of_go(Dwarf_Die *parameter)
+{
+    Dwarf_Attribute attribute;
+    bool is = false;
+    return dwarf_attr_integrate(parameter, DW_AT_variable_parameter, &attribute) &&
+           dwarf_formflag(&attribute, &is) == 0 && is;
+}
+
+bool signatures_find(struct signatures *signatures, uint64_t address, const char *symbol,
+                     struct arena *memory, struct signature *signature)
+{
+    struct function_entry function = {.is_go = false};
+    struct allocation allocation = {0};
+    Dwarf_Die parameter;
+    *signature = (struct signature){0};
+    if (!find_function(signatures, address, &function))
+        return false;
+    function.is_changed = strchr(symbol, '.') != NULL;
+    signature->arguments = arena_allocate(memory, ARGUMENTS_MAX * sizeof *signature->arguments);
+    read_result(&function, &allocation, memory, signature);
+    if (dwarf_child(&function.entry, &parameter) != 0)
+        return true;
+    do
+        if (dwarf_tag(&parameter) == DW_TAG_formal_parameter &&
+            !(function.is_go && is_result_of_go(&parameter)))
+            read_argument(&function, &parameter, &allocation, memory,
+                          &signature->arguments[signature->argument_count++]);
+    while (signature->argument_count < ARGUMENTS_MAX &&
+           dwarf_siblingof(&parameter, &parameter) == 0);
+    return true;
+}
+
+struct signature signature_of_registers(struct arena *memory)
+{
+    static const char *const names[GENERAL_REGISTERS] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
+    static const struct value_type type = {.kind = VALUE_POINTER, .size = EIGHTBYTE};
+    struct signature signature = {
+        .arguments = arena_allocate(memory, GENERAL_REGISTERS * sizeof *signature.arguments),
+        .argument_count = GENERAL_REGISTERS,
+        .has_result = true,
+        .result = {.value.type = &type, .place_count = 1},
+    };
+    signature.result.places[0] = (struct value_place){.kind = PLACE_REGISTER, .size = EIGHTBYTE};
+    for (unsigned i = 0; i < GENERAL_REGISTERS; i++) {
+        signature.arguments[i] =
+            (struct signature_value){.value = {names[i], &type, false}, .place_count = 1};
+        signature.arguments[i].places[0] = (struct value_place){
+            .kind = PLACE_REGISTER, .number = general_registers[i], .size = EIGHTBYTE};
+    }
+    return signature;
+}

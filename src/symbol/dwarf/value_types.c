@@ -1,0 +1,264 @@
+#include "symbol/dwarf/value_types.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum {
+    DEPTH_MAX = 4,    /* of types within types */
+    MEMBERS_MAX = 64, /* of a struct; more are not shown */
+    NAMES_MAX = 4096, /* of an enumeration */
+    CHAIN_MAX = 64,   /* typedefs and qualifiers of one type */
+};
+
+static bool is_transparent(int tag)
+{
+    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+           tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
+}
+
+bool value_type_entry(Dwarf_Die *entry, Dwarf_Die *type)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die at = *entry;
+    for (unsigned i = 0; i < CHAIN_MAX; i++) {
+        if (!dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute), type))
+            return false;
+        if (!is_transparent(dwarf_tag(type)))
+            return true;
+        at = *type;
+    }
+    return false;
+}
+
+static bool read_number(Dwarf_Die *entry, unsigned name, uint64_t *number)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word word;
+    if (!dwarf_attr_integrate(entry, name, &attribute) || dwarf_formudata(&attribute, &word) != 0)
+        return false;
+    *number = word;
+    return true;
+}
+
+static struct value_type *make(struct arena *memory, enum value_kind kind, uint64_t size)
+{
+    struct value_type *type = arena_allocate(memory, sizeof *type);
+    *type = (struct value_type){.kind = kind, .size = (uint32_t)size};
+    return type;
+}
+
+static const char *name_of(Dwarf_Die *entry, struct arena *memory)
+{
+    const char *name = dwarf_diename(entry);
+    return name ? arena_copy_string(memory, name) : NULL;
+}
+
+static struct value_type *read_base(Dwarf_Die *entry, uint64_t size, struct arena *memory)
+{
+    uint64_t encoding = 0;
+    read_number(entry, DW_AT_encoding, &encoding);
+    enum value_kind kind = VALUE_BYTES;
+    bool is_unsigned = false;
+    switch (encoding) {
+    case DW_ATE_boolean:
+        kind = VALUE_BOOL;
+        break;
+    case DW_ATE_signed:
+        kind = VALUE_SIGNED;
+        break;
+    case DW_ATE_unsigned:
+        kind = VALUE_UNSIGNED;
+        break;
+    case DW_ATE_unsigned_char:
+    case DW_ATE_UTF:
+        is_unsigned = true;
+        /* fall through */
+    case DW_ATE_signed_char:
+        kind = VALUE_CHARACTER;
+        break;
+    case DW_ATE_float:
+        if (size == sizeof(float) || size == sizeof(double))
+            kind = VALUE_FLOAT;
+        break;
+    default:
+        break;
+    }
+    struct value_type *type = make(memory, kind, size);
+    type->is_unsigned = is_unsigned;
+    return type;
+}
+
+/* Whether a pointer to it is one to text. */
+static bool is_character(Dwarf_Die *entry)
+{
+    uint64_t encoding = 0, size = 0;
+    if (dwarf_tag(entry) != DW_TAG_base_type || !read_number(entry, DW_AT_encoding, &encoding) ||
+        !read_number(entry, DW_AT_byte_size, &size))
+        return false;
+    return size == 1 && (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
+}
+
+static struct value_type *read_pointer(Dwarf_Die *entry, struct arena *memory)
+{
+    Dwarf_Die to;
+    bool is_text = dwarf_tag(entry) == DW_TAG_pointer_type && value_type_entry(entry, &to) &&
+                   is_character(&to);
+    return make(memory, is_text ? VALUE_STRING : VALUE_POINTER, sizeof(uint64_t));
+}
+
+static size_t count_inside(Dwarf_Die *entry, size_t most)
+{
+    Dwarf_Die inside;
+    size_t count = 0;
+    if (dwarf_child(entry, &inside) != 0)
+        return 0;
+    do
+        count++;
+    while (count < most && dwarf_siblingof(&inside, &inside) == 0);
+    return count;
+}
+
+static struct value_type *read_enum(Dwarf_Die *entry, uint64_t size, struct arena *memory)
+{
+    struct value_type *type = make(memory, VALUE_ENUM, size);
+    size_t most = count_inside(entry, NAMES_MAX);
+    Dwarf_Die inside;
+    type->is_unsigned = true;
+    type->members = arena_allocate(memory, (most + 1) * sizeof *type->members);
+    if (most == 0 || dwarf_child(entry, &inside) != 0)
+        return type;
+    do {
+        Dwarf_Attribute attribute;
+        Dwarf_Sword value;
+        if (dwarf_tag(&inside) != DW_TAG_enumerator ||
+            dwarf_formsdata(dwarf_attr(&inside, DW_AT_const_value, &attribute), &value) != 0)
+            continue;
+        type->is_unsigned &= value >= 0;
+        type->members[type->member_count++] =
+            (struct value_member){.name = name_of(&inside, memory), .value = value};
+    } while (type->member_count < most && dwarf_siblingof(&inside, &inside) == 0);
+    return type;
+}
+
+static struct value_type *read_type(Dwarf_Die *entry, uint64_t most, unsigned depth,
+                                    struct arena *memory);
+
+/* False: it is not one that can be shown. */
+static bool read_member(Dwarf_Die *entry, uint64_t struct_size, unsigned depth,
+                        struct arena *memory, struct value_member *member)
+{
+    Dwarf_Die type;
+    uint64_t offset = 0, bit, bits;
+    int tag = dwarf_tag(entry);
+    Dwarf_Attribute attribute;
+    bool is_static = dwarf_attr(entry, DW_AT_external, &attribute) != NULL;
+    if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || is_static ||
+        !value_type_entry(entry, &type))
+        return false;
+    read_number(entry, DW_AT_data_member_location, &offset);
+    const struct value_type *read = read_type(&type, struct_size, depth + 1, memory);
+    if (!read || offset > struct_size)
+        return false;
+    *member = (struct value_member){.name = name_of(tag == DW_TAG_member ? entry : &type, memory),
+                                    .type = read};
+    if (read_number(entry, DW_AT_bit_size, &bits) && bits > 0 && bits <= 64 && read->size > 0 &&
+        read_number(entry, DW_AT_data_bit_offset, &bit)) {
+        offset = bit / (8 * read->size) * read->size;
+        member->bit = (uint32_t)(bit - 8 * offset);
+        member->bits = (uint32_t)bits;
+    }
+    member->offset = (uint32_t)offset;
+    return offset + read->size <= struct_size;
+}
+
+static struct value_type *read_struct(Dwarf_Die *entry, uint64_t size, unsigned depth,
+                                      struct arena *memory)
+{
+    struct value_type *type = make(memory, VALUE_STRUCT, size);
+    size_t most = count_inside(entry, MEMBERS_MAX);
+    Dwarf_Die inside;
+    if (depth >= DEPTH_MAX)
+        return make(memory, VALUE_BYTES, size);
+    type->members = arena_allocate(memory, (most + 1) * sizeof *type->members);
+    if (most == 0 || dwarf_child(entry, &inside) != 0)
+        return type;
+    do {
+        if (dwarf_tag(&inside) == DW_TAG_variant_part)
+            return make(memory, VALUE_BYTES, size);
+        if (read_member(&inside, size, depth, memory, &type->members[type->member_count]))
+            type->member_count++;
+    } while (type->member_count < most && dwarf_siblingof(&inside, &inside) == 0);
+    return type;
+}
+
+/* Of all dimensions together; 0: unknown. */
+static uint64_t count_elements(Dwarf_Die *entry)
+{
+    Dwarf_Die inside;
+    uint64_t count = 1;
+    if (dwarf_child(entry, &inside) != 0)
+        return 0;
+    do {
+        uint64_t here;
+        if (dwarf_tag(&inside) != DW_TAG_subrange_type)
+            continue;
+        if (read_number(&inside, DW_AT_upper_bound, &here))
+            here++;
+        else if (!read_number(&inside, DW_AT_count, &here))
+            return 0;
+        if (here > UINT32_MAX || count * here > UINT32_MAX)
+            return 0;
+        count *= here;
+    } while (dwarf_siblingof(&inside, &inside) == 0);
+    return count;
+}
+
+static struct value_type *read_array(Dwarf_Die *entry, uint64_t most, unsigned depth,
+                                     struct arena *memory)
+{
+    Dwarf_Die inner;
+    uint64_t count = count_elements(entry);
+    if (depth >= DEPTH_MAX || !value_type_entry(entry, &inner))
+        return NULL;
+    const struct value_type *element = read_type(&inner, most, depth + 1, memory);
+    if (!element || element->size == 0 || count * element->size > most)
+        return NULL;
+    struct value_type *type = make(memory, VALUE_ARRAY, count * element->size);
+    type->members = arena_allocate(memory, sizeof *type->members);
+    type->members[0] = (struct value_member){.type = element};
+    type->member_count = 1;
+    return type;
+}
+
+static struct value_type *read_type(Dwarf_Die *entry, uint64_t most, unsigned depth,
+                                    struct arena *memory)
+{
+    uint64_t size = 0;
+    int tag = dwarf_tag(entry);
+    if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+        tag == DW_TAG_rvalue_reference_type)
+        return read_pointer(entry, memory);
+    if (tag == DW_TAG_array_type)
+        return read_array(entry, most, depth, memory);
+    if (!read_number(entry, DW_AT_byte_size, &size) || size == 0 || size > most)
+        return NULL;
+    switch (tag) {
+    case DW_TAG_base_type:
+        return read_base(entry, size, memory);
+    case DW_TAG_enumeration_type:
+        return read_enum(entry, size, memory);
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+        return read_struct(entry, size, depth, memory);
+    case DW_TAG_ptr_to_member_type:
+        return make(memory, VALUE_BYTES, size);
+    default:
+        return make(memory, VALUE_BYTES, size);
+    }
+}
+
+struct value_type *value_type_read(Dwarf_Die *type, uint32_t most, struct arena *memory)
+{
+    return read_type(type, most, 0, memory);
+}
