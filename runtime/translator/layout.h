@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 enum {
-    TR_VERSION = 3,
+    TR_VERSION = 4,
     TR_PAGE = 4096,
     TR_CONTROL_MAGIC = 0x4352544d, /* "MTRC" */
     TR_SLOT_MAGIC = 0x534c544d,    /* "MTLS" */
@@ -378,6 +378,7 @@ enum tr_event {
                     thread that was taken over: it has callers */
     TR_VALUES, /* payload n: u64 head (TR_VALUES_HEAD), then n - 1 more 64-bit words. Execution arrives at the start of the
                     fragment entered last: there a function begins, or there a call of it has returned to */
+    TR_RESTORED, /* u64 stack pointer, u64 stack pointer that it restores: the system call that comes next is sigreturn */
     TR_EVENT_KINDS,
 };
 
@@ -395,7 +396,7 @@ enum tr_stamp {
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
     [TR_STAMP] = 2,     [TR_PARTIAL] = 2, [TR_SYSCALL] = 2,   [TR_RESUME] = 2, [TR_HANDLER] = 10,
     [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,    [TR_MARK] = 2,   [TR_STOP] = 4,
-    [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 18,
+    [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 18, [TR_RESTORED] = 4,
 };
 
 /* Payload words of the event record that `word` begins, whose kind is below TR_EVENT_KINDS. */

@@ -458,6 +458,15 @@ static void refuse_frame(struct tr_thread *thread)
     tr_force_signal(&thread->signals, SIGSEGV, occurrence.info);
 }
 
+void tr_log_restored(struct tr_thread *thread)
+{
+    struct ucontext context;
+    if (!tr_frame_read(thread, &context))
+        return;
+    uint64_t pointers[] = {thread->app.r[TR_RSP], context.uc_mcontext.rsp};
+    tr_log_event(thread, TR_RESTORED, 0, pointers, 2);
+}
+
 /* A signal that was caught comes before the return: the frame's mask may block it. */
 void tr_sys_rt_sigreturn(struct tr_thread *thread)
 {

@@ -2,16 +2,27 @@
 
 #include "packet/callchain_snapshot.h"
 
+#include <string.h>
+
 /* The assumed position of an unknown stack. */
 static const uint64_t unknown_pointer = (uint64_t)1 << 46;
 
 enum { PUSHED = 8 };
+
+/* A handler has begun. */
+struct interruption {
+    uint64_t pointer; /* the interrupted code's stack pointer */
+    uint64_t entry;   /* the handler's, where its return address lies */
+};
+
+enum { MOST_INTERRUPTIONS = 1024 };
 
 void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool reports)
 {
     *stack = (struct call_stack){
         .pointer = unknown_pointer,
         .suspended = suspended_calls_none(),
+        .interruptions = array_of(sizeof(struct interruption)),
         .reports = reports,
     };
     pt_encoder_know_stack(encoder, &stack->pointer);
@@ -20,6 +31,7 @@ void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool
 void call_stack_free(struct call_stack *stack)
 {
     suspended_calls_free(&stack->suspended);
+    array_free(&stack->interruptions);
 }
 
 void call_stack_call(struct call_stack *stack)
@@ -105,12 +117,21 @@ void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint6
         pt_encoder_stack_moved(encoder, from);
 }
 
+static void note_interruption(struct array *interruptions, uint64_t pointer, uint64_t entry)
+{
+    struct interruption *first = interruptions->elements;
+    if (interruptions->count == MOST_INTERRUPTIONS)
+        memmove(first, first + 1, --interruptions->count * sizeof *first);
+    *(struct interruption *)array_add(interruptions) = (struct interruption){pointer, entry};
+}
+
 void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encoder, uint64_t ip,
                               uint64_t from, uint64_t to)
 {
     enum { SAME_STACK = 1 << 20 }; /* bytes */
     know(stack, encoder, from);
     stack->pointer = to;
+    note_interruption(&stack->interruptions, from, to);
     if (from - to < SAME_STACK) {
         pt_encoder_push_interrupted(encoder, ip, from);
         return;
@@ -122,31 +143,73 @@ void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encod
     pt_encoder_forget_calls(encoder);
 }
 
-/* The newest interruption among the calls in progress is what it returns to. */
-static void drop_handler(struct call_stack *stack, const struct pt_encoder *encoder)
+/* The newest interruption among the calls in progress; 0: none. */
+static uint64_t newest_interrupted_pointer(const struct pt_encoder *encoder)
 {
     const struct pt_calls *calls = &encoder->calls;
     uint64_t depth = encoder->depth;
     if (depth - calls->base > calls->mask + 1)
-        return;
+        return 0;
     while (depth > calls->base) {
         const struct pt_call *call = pt_calls_at(calls, --depth);
-        if (call->return_address & CALLCHAIN_INTERRUPTED) {
-            stack->pointer = call->slot + 2 * PUSHED;
-            return;
-        }
+        if (call->return_address & CALLCHAIN_INTERRUPTED)
+            return call->slot + 2 * PUSHED;
     }
+    return 0;
 }
 
-void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encoder)
+/* Of the handler whose return has taken the stack pointer to `pointer`; 0: its beginning is not known. */
+static uint64_t take_interruption(struct call_stack *stack, const struct pt_encoder *encoder,
+                                  uint64_t pointer)
 {
-    if (!stack->handler_runs) {
-        drop_handler(stack, encoder);
-        return;
+    struct interruption *first = stack->interruptions.elements;
+    size_t index = stack->interruptions.count;
+    while (index-- > 0)
+        if (first[index].entry + PUSHED == pointer) {
+            uint64_t interrupted = first[index].pointer;
+            size_t after = --stack->interruptions.count - index;
+            memmove(first + index, first + index + 1, after * sizeof *first);
+            return interrupted;
+        }
+    return newest_interrupted_pointer(encoder);
+}
+
+struct stack_load call_stack_restore(struct call_stack *stack, const struct pt_encoder *encoder,
+                                     uint64_t pointer, uint64_t restored)
+{
+    uint64_t interrupted = take_interruption(stack, encoder, pointer);
+    bool changes = interrupted != 0 && interrupted != restored;
+    stack->restored = changes ? (struct stack_load){interrupted, restored} : (struct stack_load){0};
+    return stack->restored;
+}
+
+/* Back to the interrupted calls. */
+static void drop_handler(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    uint64_t interrupted = newest_interrupted_pointer(encoder);
+    if (stack->handler_runs) {
+        stack->pointer = stack->interrupted_pointer;
+        pt_encoder_restore_calls(encoder, &stack->interrupted);
+    } else if (interrupted != 0) {
+        stack->pointer = interrupted;
     }
     stack->handler_runs = false;
-    stack->pointer = stack->interrupted_pointer;
-    pt_encoder_restore_calls(encoder, &stack->interrupted);
+}
+
+/* All that is known of a stack that was interrupted is active: no call of it returns when it continues. */
+void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    struct stack_load restored = stack->restored;
+    drop_handler(stack, encoder);
+    if (restored.before == 0)
+        return;
+    stack->restored = (struct stack_load){0};
+    stack->pointer = restored.before;
+    pt_encoder_stack_moved(encoder, restored.before);
+    call_stack_load(stack, encoder, restored.before, restored.after);
+    if (stack->switches)
+        stack->due = stack->psb != UINT64_MAX && stack->psb != encoder->last_psb;
+    stack->switches = false;
 }
 
 void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
@@ -164,6 +227,8 @@ void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder)
 {
     stack->handler_runs = stack->switches = stack->due = false;
+    stack->interruptions.count = 0;
+    stack->restored = (struct stack_load){0};
     suspended_calls_forget(&stack->suspended);
     pt_encoder_forget_calls(encoder);
 }
