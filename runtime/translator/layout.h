@@ -394,8 +394,8 @@ enum tr_stamp {
 
 /* Payload words after the first one, but for the copy of a stack and for values. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
-    [TR_STAMP] = 2,     [TR_PARTIAL] = 2, [TR_SYSCALL] = 2,   [TR_RESUME] = 2, [TR_HANDLER] = 10,
-    [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,    [TR_MARK] = 2,   [TR_STOP] = 4,
+    [TR_STAMP] = 2,     [TR_PARTIAL] = 2, [TR_SYSCALL] = 2,   [TR_RESUME] = 2,   [TR_HANDLER] = 10,
+    [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,    [TR_MARK] = 2,     [TR_STOP] = 4,
     [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 18, [TR_RESTORED] = 4,
 };
 
