@@ -128,15 +128,14 @@ static void note_interruption(struct array *interruptions, uint64_t pointer, uin
 void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encoder, uint64_t ip,
                               uint64_t from, uint64_t to)
 {
-    enum { SAME_STACK = 1 << 20 }; /* bytes */
     know(stack, encoder, from);
     stack->pointer = to;
     note_interruption(&stack->interruptions, from, to);
-    if (from - to < SAME_STACK) {
+    if (to < from) { /* on the same stack, or on one that lies further down: both look alike */
         pt_encoder_push_interrupted(encoder, ip, from);
         return;
     }
-    /* Handlers on such stacks within each other are not followed. */
+    /* Calls are active below the stack pointer. Handlers on such stacks within each other are not followed. */
     stack->handler_runs = !stack->handler_runs;
     stack->interrupted = pt_encoder_save_calls(encoder);
     stack->interrupted_pointer = from;
