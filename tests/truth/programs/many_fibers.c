@@ -1,11 +1,11 @@
-/* Some hundred fibers with small stacks, several in a page, switched by a few instructions. Each waits at its own depth, and
+/* Some hundred fibers, switched by a few instructions. Each waits at its own depth, and
  * is resumed when the others have worked. */
 /* truth: -O0 -g; -O2; -O2 -static; strip -O2 */
 #include "marker.h"
 
-enum { FIBERS = 300, STACK = 1024, ROUNDS = 5, WORK = 60, NOTES = 64 << 10 };
+enum { FIBERS = 300, STACK = 16 << 10, ROUNDS = 5, WORK = 60 };
 
-static void *fibers[FIBERS], *outside, *notes;
+static void *fibers[FIBERS], *outside;
 static int running;
 static volatile long sum;
 
@@ -20,21 +20,6 @@ __asm__(".text\n.globl switch_stacks\n.type switch_stacks, @function\n"
         "pop %rbp\n.cfi_def_cfa_offset 8\n.cfi_restore %rbp\n"
         "ret\n.cfi_endproc\n.size switch_stacks, .-switch_stacks\n");
 
-/* An unwinder needs more than a fiber's stack: it runs on another one, whose caller's frame is found by %rbx. */
-void note(void *stack);
-__asm__(".text\n.globl note\n.type note, @function\n"
-        "note:\n.cfi_startproc\n"
-        "push %rbx\n.cfi_def_cfa_offset 16\n.cfi_offset %rbx, -16\n"
-        "mov %rsp, %rbx\n.cfi_def_cfa_register %rbx\n"
-        "mov %rdi, %rsp\ncall mark\nmov %rbx, %rsp\n.cfi_def_cfa_register %rsp\n"
-        "pop %rbx\n.cfi_def_cfa_offset 8\n.cfi_restore %rbx\n"
-        "ret\n.cfi_endproc\n.size note, .-note\n");
-
-__attribute__((noinline, used)) void mark(void)
-{
-    truth_marker();
-}
-
 __attribute__((noinline)) static void step(int value)
 {
     sum = sum + value;
@@ -48,9 +33,9 @@ __attribute__((noinline)) static void work(void)
 
 __attribute__((noinline)) static void wait(void)
 {
-    note(notes);
+    truth_marker();
     switch_stacks(&fibers[running], outside);
-    note(notes);
+    truth_marker();
 }
 
 __attribute__((noinline)) static void descend(int depth)
@@ -73,17 +58,15 @@ __attribute__((noinline)) static void resume(int number)
 {
     running = number;
     switch_stacks(&outside, fibers[number]);
-    note(notes);
+    truth_marker();
     work();
 }
 
 int main(void)
 {
     char *stacks = malloc(FIBERS * STACK);
-    notes = (void *)(((unsigned long)malloc(NOTES) + NOTES) & -16UL);
     for (int i = 0; i < FIBERS; i++) {
         void **top = (void **)(((unsigned long)stacks + (i + 1) * STACK) & -16UL);
-        *--top = NULL;
         *--top = NULL;
         *--top = (void *)run;
         *--top = NULL;
