@@ -79,13 +79,16 @@ static bool write_table(const struct query *query, const struct array *rows, siz
     if (!query_json_open(answer, &json, error))
         return false;
     size_t shown = rows->count < top ? rows->count : top;
-    uint64_t time = 0, omitted = 0;
+    uint32_t off_cpu_group = index_off_cpu_group(query->index);
+    uint64_t time = 0, omitted = 0, off_cpu = 0;
     json_text_open(&json, '{');
     json_text_key(&json, "rows");
     json_text_open(&json, '[');
     for (size_t i = 0; i < rows->count; i++) {
         const struct function_row *row = array_at(rows, i);
         time += row->self;
+        if (row->group == off_cpu_group)
+            off_cpu = row->self;
         if (i < shown)
             write_row(&json, query, row);
         else
@@ -95,6 +98,7 @@ static bool write_table(const struct query *query, const struct array *rows, siz
     json_text_member_number(&json, "omittedRows", rows->count - shown);
     json_text_member_number(&json, "omittedSelf", omitted);
     json_text_member_number(&json, "time", time);
+    json_text_member_number(&json, "offCpu", off_cpu);
     json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
