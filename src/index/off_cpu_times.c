@@ -47,6 +47,8 @@ struct off_cpu_times *off_cpu_times_new(const struct trace_index *index)
 
 void off_cpu_times_free(struct off_cpu_times *times)
 {
+    if (!times)
+        return;
     for (uint32_t i = 0; i < times->index->facts.tracks; i++)
         array_free(&times->tracks[i]);
     free(times->tracks);

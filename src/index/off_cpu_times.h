@@ -12,6 +12,7 @@ struct off_cpu_times;
 
 /* The index must outlive it. */
 struct off_cpu_times *off_cpu_times_new(const struct trace_index *index);
+/* `times` may be NULL. */
 void off_cpu_times_free(struct off_cpu_times *times);
 
 /* Whether the trace says when threads were not running; without, all times are 0. */
