@@ -365,8 +365,9 @@ enum tr_event {
                      at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
     TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
     TR_STACK, /* u64 before, u64 after: the stack pointer around the load that ended the last block */
-    TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, rdi, then a copy of the
-                     program's stack: n 8-byte words (2 words each) from rsp on. pc is in the fragment whose entry comes next,
+    TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, rdi, u64 outer, u64 m, then
+                     a copy of the program's stack: n 8-byte words (2 words each), the last m of them from `outer` on, where a
+                     handler that runs on another stack has interrupted the thread, the others from rsp on. pc is in the fragment whose entry comes next,
                      so that a reader who begins here learns it. The first record of every chunk but the first; also the
                      first one after TR_FORKED */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
@@ -395,8 +396,8 @@ enum tr_stamp {
 /* Payload words after the first one, but for the copy of a stack and for values. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
     [TR_STAMP] = 2,     [TR_PARTIAL] = 2, [TR_SYSCALL] = 2,   [TR_RESUME] = 2,   [TR_HANDLER] = 10,
-    [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,    [TR_MARK] = 2,     [TR_STOP] = 4,
-    [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 18, [TR_RESTORED] = 4,
+    [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 22,    [TR_MARK] = 2,     [TR_STOP] = 4,
+    [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 22, [TR_RESTORED] = 4,
 };
 
 /* Payload words of the event record that `word` begins, whose kind is below TR_EVENT_KINDS. */

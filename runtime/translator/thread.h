@@ -105,6 +105,7 @@ struct tr_action {
 
 enum {
     TR_SIGNALS = 64,
+    TR_SAME_STACK = 1 << 20,    /* bytes: pointers further apart are those of two stacks */
     TR_SIGNAL_INFO = 128,       /* bytes of siginfo_t */
     TR_SYNCHRONOUS_SIGNALS = 6, /* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS */
     TR_PENDING_HELD = -1,
@@ -124,6 +125,9 @@ struct tr_signals_of_thread {
     bool clears_actions; /* of the child: CLONE_CLEAR_SIGHAND */
     uint32_t alt_flags;  /* the program's sigaltstack */
     uint64_t alt_start, alt_size;
+    /* The newest handler that began on another stack than what it interrupted: its stack pointer then, and that of what it
+     * interrupted; 0: there was none. */
+    uint64_t other_stack_entry, other_stack_from;
     /* not 0: tr_signal_deliver has something to do. The number of the signal in `info`, or TR_PENDING_HELD: only
      * some of `held` */
     volatile int pending;

@@ -357,6 +357,14 @@ struct delivery {
     bool handled;     /* a handler runs next */
 };
 
+static void note_other_stack(struct tr_signals_of_thread *signals, uint64_t from, uint64_t to)
+{
+    if (from - to < TR_SAME_STACK)
+        return;
+    signals->other_stack_entry = to;
+    signals->other_stack_from = from;
+}
+
 static void log_handler(struct delivery *delivery, int signal, const struct tr_action *action,
                         const struct tr_state *before)
 {
@@ -366,6 +374,7 @@ static void log_handler(struct delivery *delivery, int signal, const struct tr_a
     const uint64_t values[] = {tr_time(thread), before->pc, before->r[TR_RSP],
                                thread->app.r[TR_RSP], action->handler};
     tr_log_event(thread, TR_HANDLER, (uint32_t)signal, values, sizeof values / sizeof *values);
+    note_other_stack(&thread->signals, before->r[TR_RSP], thread->app.r[TR_RSP]);
     delivery->in_fragment = false;
     delivery->handled = true;
 }

@@ -128,15 +128,14 @@ static void note_interruption(struct array *interruptions, uint64_t pointer, uin
 void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encoder, uint64_t ip,
                               uint64_t from, uint64_t to)
 {
-    enum { SAME_STACK = 1 << 20 }; /* bytes */
     know(stack, encoder, from);
     stack->pointer = to;
     note_interruption(&stack->interruptions, from, to);
-    if (from - to < SAME_STACK) {
+    if (to < from) { /* on the same stack, or on one that lies further down: both look alike */
         pt_encoder_push_interrupted(encoder, ip, from);
         return;
     }
-    /* Handlers on such stacks within each other are not followed. */
+    /* Calls are active below the stack pointer. Handlers on such stacks within each other are not followed. */
     stack->handler_runs = !stack->handler_runs;
     stack->interrupted = pt_encoder_save_calls(encoder);
     stack->interrupted_pointer = from;
@@ -212,9 +211,45 @@ void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encod
     stack->switches = false;
 }
 
-void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
-                      const struct array *calls, bool all)
+/* Whether the newest `calls` but `ended` that the encoder knows are these. Their places on the stack are not compared:
+ * those that were not learned from a copy are estimates. */
+static bool knows_calls(const struct pt_encoder *encoder, const struct array *calls, uint64_t ended)
 {
+    uint64_t known = encoder->depth - encoder->calls.base, first = known - ended - calls->count;
+    if (known < ended + calls->count)
+        return false;
+    for (size_t i = 0; i < calls->count; i++) {
+        const struct pt_call *call = array_at(calls, i);
+        uint64_t number = encoder->calls.base + first + i;
+        if (pt_calls_at(&encoder->calls, number)->return_address != call->return_address)
+            return false;
+    }
+    return true;
+}
+
+/* A copy that holds a part of the stack shows what is known already, but for a few calls that may have ended: then what
+ * is further out stays known. Puts that in front of `calls`. Returns whether these are now all. */
+static bool keep_outer_calls(const struct pt_encoder *encoder, struct array *calls)
+{
+    enum { MOST_ENDED = 8 };
+    const struct pt_calls *known = &encoder->calls;
+    uint64_t count = encoder->depth - known->base, ended = 0;
+    if (calls->count == 0 || count > known->mask + 1)
+        return false;
+    while (ended <= MOST_ENDED && !knows_calls(encoder, calls, ended))
+        ended++;
+    if (ended > MOST_ENDED)
+        return false;
+    uint64_t outer = count - ended - calls->count;
+    for (uint64_t i = 0; i < outer; i++)
+        *(struct pt_call *)array_insert(calls, i) = *pt_calls_at(known, known->base + i);
+    return known->all;
+}
+
+void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
+                      struct array *calls, bool all)
+{
+    all = all || keep_outer_calls(encoder, calls);
     stack->known = true;
     stack->pointer = pointer;
     stack->switches = stack->due = false;

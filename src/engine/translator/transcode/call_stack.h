@@ -63,9 +63,9 @@ struct stack_load call_stack_restore(struct call_stack *stack, const struct pt_e
                                      uint64_t pointer, uint64_t restored);
 
 /* The stack pointer is `pointer`, and `calls` (of struct pt_call, the outermost first) are in
- * progress; `all`: that is all of them. */
+ * progress; `all`: that is all of them, else those further out that are known are added. */
 void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
-                      const struct array *calls, bool all);
+                      struct array *calls, bool all);
 
 /* Nothing is known of what ran until now. */
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder);
