@@ -1,13 +1,15 @@
 """Linux 4.14: what the kernel has learned since then does not exist for magic-trace and the programs (tests/programs/old_kernel.c)."""
 import ctypes
 import os
+import pathlib
+import re
 import shlex
 import signal
 import subprocess
 import sys
 
 import harness
-from harness import Settings, read_until
+from harness import Settings, read_until, wait_until
 from kills import Started, alive
 from viewer import Served
 
@@ -19,6 +21,17 @@ print("ready", flush=True)
 info = signal.sigwaitinfo([signal.SIGUSR1])
 print(info.si_signo, info.si_pid, flush=True)
 """
+
+
+def sleeps(pid):
+    """How often its first thread has given up the processor."""
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1])
+
+
+def wait_for_sleeps(pid, count):
+    """`busy` sleeps after each request."""
+    target = sleeps(pid) + count
+    wait_until(lambda: sleeps(pid) >= target)
 
 
 class OldKernel(harness.TestCase):
@@ -57,20 +70,28 @@ class OldKernel(harness.TestCase):
         alone = self.trace(command, "-full-execution")
         self.assertIn("-follow", alone.messages)
 
+    def attach(self, process, trace, *options):
+        recorder = subprocess.Popen([Settings.binary, "attach", "-engine", "translator", "-pid", str(process.pid), "-multi-thread",
+                                     "-o", trace, *options], cwd=self.folder, stderr=subprocess.PIPE)
+        self.addCleanup(recorder.stderr.close)
+        read_until(recorder.stderr, b"Attached")
+        return recorder
+
     def test_attach(self):
-        """attach records until Ctrl-C, or the program ends, which goes on meanwhile as ever"""
+        """attach records until a trigger, Ctrl-C, or the end of the program, which goes on meanwhile as ever"""
         process = subprocess.Popen([harness.compile_program("busy"), "3"], stdout=subprocess.PIPE)
         self.addCleanup(process.kill)
         process.stdout.readline()
-        for end, target in ((signal.SIGINT, None), (signal.SIGTERM, process)):
-            trace = self.folder / f"{end}.fxt"
-            recorder = subprocess.Popen([Settings.binary, "attach", "-engine", "translator", "-pid", str(process.pid), "-multi-thread",
-                                         "-o", trace], cwd=self.folder, stderr=subprocess.PIPE)
-            read_until(recorder.stderr, b"Attached")
-            (target or recorder).send_signal(end)
+        for how, options, signalled in (("trigger", ["-trigger", "request"], None), ("interrupt", [], signal.SIGINT),
+                                        ("end", [], signal.SIGTERM)):
+            trace = self.folder / f"{how}.fxt"
+            recorder = self.attach(process, trace, *options)
+            if signalled:
+                wait_for_sleeps(process.pid, 20)
+                (process if how == "end" else recorder).send_signal(signalled)
             messages = recorder.communicate()[1]
             self.assertEqual(recorder.returncode, 0, messages)
-            self.assertEqual(self.spans(trace)["main"], 1)
+            self.assertGreaterEqual(self.spans(trace)["request"], 1)
         self.assertEqual(process.communicate()[0], b"0 faults in many requests\n")
 
     def test_signals(self):
