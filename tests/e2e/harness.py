@@ -48,7 +48,20 @@ def configure(binary, judges, work, quick):
     Settings.environment["UBSAN_OPTIONS"] = (
         f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}")
     Settings.environment["LC_ALL"] = "C"
+    fill_perf_cache()
     watchdog.default_signals()
+
+
+def fill_perf_cache():
+    """perf has its own cache of programs here, not that of who runs the tests. The C library is in it: perf 6.12 takes instructions
+    from a library's detached debug file, which has none, unless the cache has the library."""
+    folder = Settings.work / "perf_cache"
+    os.environ["PERF_BUILDID_DIR"] = Settings.environment["PERF_BUILDID_DIR"] = str(folder)
+    if not shutil.which("perf") or folder.exists():
+        return
+    loaded = run(["ldd", sys.executable]).stdout.decode()
+    libraries = [path for path in re.findall(r"/\S+", loaded) if re.match(r"(ld-linux|lib(c|m|pthread|dl)\.so)", pathlib.Path(path).name)]
+    run(["perf", "buildid-cache", "--add", ",".join(os.path.realpath(path) for path in libraries)])
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from kills import Started, alive
 from viewer import Served
 
 # Says which signal it got from whom, and ends.
-RECEIVER = """
+WAITS_FOR_SIGNAL = """
 import signal
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 print("ready", flush=True)
@@ -100,7 +100,7 @@ class OldKernel(harness.TestCase):
         os.kill(started.process.pid, signal.SIGINT)
         self.assertEqual(started.finish(self).status, 0)
         self.assertFalse(alive(started.program))
-        started = Started(self, [sys.executable, "-c", RECEIVER])
+        started = Started(self, [sys.executable, "-c", WAITS_FOR_SIGNAL])
         self.assertEqual(ctypes.CDLL(None).sigqueue(started.process.pid, int(signal.SIGUSR1), None), 0)
         finished = started.finish(self)
         self.assertEqual(finished.status, 0, finished.stderr)
