@@ -55,13 +55,15 @@ def configure(binary, judges, work, quick):
 def fill_perf_cache():
     """perf has its own cache of programs here, not that of who runs the tests. The C library is in it: perf 6.12 takes instructions
     from a library's detached debug file, which has none, unless the cache has the library."""
-    folder = Settings.work / "perf_cache"
-    os.environ["PERF_BUILDID_DIR"] = Settings.environment["PERF_BUILDID_DIR"] = str(folder)
-    if not shutil.which("perf") or folder.exists():
+    folder, config = Settings.work / "perf_cache", Settings.work / "perf_config"
+    os.environ["PERF_CONFIG"] = Settings.environment["PERF_CONFIG"] = str(config)
+    shutil.rmtree(folder, ignore_errors=True)
+    if not shutil.which("perf"):
         return
-    loaded = run(["ldd", sys.executable]).stdout.decode()
-    libraries = [path for path in re.findall(r"/\S+", loaded) if re.match(r"(ld-linux|lib(c|m|pthread|dl)\.so)", pathlib.Path(path).name)]
-    run(["perf", "buildid-cache", "--add", ",".join(os.path.realpath(path) for path in libraries)])
+    config.write_text(f"[buildid]\n\tdir = {folder}\n", encoding="utf-8")
+    loaded = re.findall(r"/\S+", run(["ldd", sys.executable]).stdout.decode())
+    libraries = [os.path.realpath(path) for path in loaded if re.match(r"(ld-linux|lib(c|m|pthread|dl)\.so)", pathlib.Path(path).name)]
+    run(["perf", "buildid-cache", "--add", ",".join(libraries)])
 
 
 @contextlib.contextmanager
