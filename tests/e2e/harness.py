@@ -53,10 +53,9 @@ def configure(binary, judges, work, quick):
 
 
 def fill_perf_cache():
-    """perf has its own cache of programs here, not that of who runs the tests. The C library is in it: perf 6.12 takes instructions
-    from a library's detached debug file, which has none, unless the cache has the library."""
+    """perf as a judge has its own cache of programs, not that of who runs the tests. The C library is in it: perf 6.12 takes
+    instructions from a library's detached debug file, which has none, unless the cache has the library."""
     folder, config = Settings.work / "perf_cache", Settings.work / "perf_config"
-    os.environ["PERF_CONFIG"] = Settings.environment["PERF_CONFIG"] = str(config)
     shutil.rmtree(folder, ignore_errors=True)
     if not shutil.which("perf"):
         return
@@ -126,8 +125,10 @@ Finished = collections.namedtuple("Finished", "status stdout stderr")
 
 def run(command, **options):
     """Runs `command` to its end; bytes in, bytes out."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=options.pop("env", Settings.environment), **options)
+    environment = options.pop("env", Settings.environment)
+    if command[0] == "perf" or Settings.judges in pathlib.Path(command[0]).parents:
+        environment = {**environment, "PERF_CONFIG": str(Settings.work / "perf_config")}
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options)
     return Finished(done.returncode, done.stdout, done.stderr)
 
 
