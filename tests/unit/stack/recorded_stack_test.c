@@ -534,7 +534,7 @@ static void a_handler_can_return_to_another_stack(void **state)
     interrupt_for_handler(s, at('a', 0x30));
     restore(s, MAIN + 8, ONE - 0x100, at('b', 0x20));
     return_after(s, at('f', 0x10));
-    assert_spans(s, "a(b(I()h()r(S())))sf(b(I()h()r(S())))sa?(b?())(I()h()r(S()))sf?(b?())$");
+    assert_spans(s, "a(b(I()h()r(S()))s)sf(b(I()h()r(S()))s)sa?(b?()I()h()r(S()))sf?(b?())$");
 }
 
 static void a_handler_that_rewrites_the_context_stays_on_its_stack(void **state)
