@@ -2,6 +2,7 @@
 #include "analysis/comparison.h"
 
 #include "analysis/divergence.h"
+#include "base/memory.h"
 #include "index_test.h"
 #include "span_script.h"
 
@@ -198,6 +199,41 @@ static void fewer_causes_add_up(void **state)
     free_compared(&compared);
 }
 
+/* Sixty functions: twenty call alloc() `calls` times, the others once more. */
+static char *scattered_text(int calls)
+{
+    char *text = memory_copy_string("main(");
+    for (int i = 0; i < 60; i++) {
+        char *longer = memory_format("%sf%d(", text, i);
+        for (int j = 0; j < (i < 20 ? 0 : 1) + calls; j++) {
+            char *more = memory_format("%salloc()", longer);
+            free(longer);
+            longer = more;
+        }
+        free(text);
+        text = memory_format("%s)", longer);
+        free(longer);
+    }
+    char *all = memory_format("%s)", text);
+    free(text);
+    return all;
+}
+
+static void a_function_that_many_call_more_often_is_one_cause(void **state)
+{
+    char *a = scattered_text(0), *b = scattered_text(3);
+    struct compared compared = compare_texts(a, b);
+    const struct cause *cause = first_cause(&compared);
+    assert_int_equal(cause->kind, CAUSE_CALLS);
+    assert_string_equal(name_at(&compared.comparison, cause->node), "alloc");
+    assert_int_equal(cause->nodes, 60);
+    assert_int_equal(cause->sides[CONTEXT_A].calls, 40);
+    assert_int_equal(cause->sides[CONTEXT_B].calls, 220);
+    free_compared(&compared);
+    free(a);
+    free(b);
+}
+
 static void two_that_fit_are_not_guessed_at(void **state)
 {
     struct compared compared = compare_texts("main(p()q())", "main(r()s())");
@@ -241,6 +277,7 @@ int main(void)
         cmocka_unit_test(copies_of_the_compiler_are_the_function),
         cmocka_unit_test(parts_of_a_function_are_not_the_function),
         cmocka_unit_test(fewer_causes_add_up),
+        cmocka_unit_test(a_function_that_many_call_more_often_is_one_cause),
         cmocka_unit_test(two_that_fit_are_not_guessed_at),
         cmocka_unit_test(differences_add_up),
     };
