@@ -242,16 +242,23 @@ static bool does_more(const struct search *search, uint32_t number)
     return more >= COVERED * extra && more > self && greatest < ALONE * extra;
 }
 
-/* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
-static enum cause_kind kind_of(const struct search *search, uint32_t number)
+/* CAUSE_REST: both sides have the node, and it is of the program. */
+static enum cause_kind kind_by_presence(const struct search *search, uint32_t number)
 {
     const struct context_sums *sides = node_at(search, number)->sides;
     if (is_outside(search, number))
         return CAUSE_OUTSIDE;
     if (sides[CONTEXT_USUAL].calls == 0)
         return CAUSE_ONLY_SLOW;
-    if (sides[CONTEXT_SLOW].calls == 0)
-        return CAUSE_ONLY_USUAL;
+    return sides[CONTEXT_SLOW].calls == 0 ? CAUSE_ONLY_USUAL : CAUSE_REST;
+}
+
+/* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
+static enum cause_kind kind_of(const struct search *search, uint32_t number)
+{
+    enum cause_kind kind = kind_by_presence(search, number);
+    if (kind != CAUSE_REST)
+        return kind;
     bool by_calls = is_by_calls(search, number), can_follow = can_be_followed(search, number);
     /* That the function calls itself more often says little, if what it calls says more. */
     if (by_calls && !(number == STACK_ROOT && can_follow))
@@ -328,13 +335,9 @@ static void search_from_root(struct search *search)
  * code alone. */
 static enum cause_kind scattered_kind(const struct search *search, uint32_t number)
 {
-    const struct context_sums *sides = node_at(search, number)->sides;
-    if (is_outside(search, number))
-        return CAUSE_OUTSIDE;
-    if (sides[CONTEXT_USUAL].calls == 0)
-        return CAUSE_ONLY_SLOW;
-    if (sides[CONTEXT_SLOW].calls == 0)
-        return CAUSE_ONLY_USUAL;
+    enum cause_kind kind = kind_by_presence(search, number);
+    if (kind != CAUSE_REST)
+        return kind;
     if (is_by_calls(search, number))
         return CAUSE_CALLS;
     if (search->first_child[number] == 0)
