@@ -1,11 +1,9 @@
 #include "symbol/dwarf/inlined_search.h"
 
-#include "symbol/demangle/demangle.h"
 #include "symbol/dwarf/inlined_entry.h"
 #include "symbol/function_list.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -33,13 +31,7 @@ static bool has_name(const char *function, Dwarf_Die *origin)
         dwarf_formstring(dwarf_attr_integrate(origin, DW_AT_linkage_name, &attribute));
     if (!plain || !strstr(function, plain))
         return false;
-    if (!symbol)
-        return strcmp(plain, function) == 0;
-    char *name = demangle(symbol);
-    bool is =
-        listed_function_is(&(struct listed_function){.symbol = symbol, .name = name}, function);
-    free(name);
-    return is;
+    return function_symbol_is(symbol ? symbol : plain, function);
 }
 
 static bool is_wanted(struct inlined_query *query, Dwarf_Die *call)
