@@ -135,7 +135,7 @@ static void request_jit_names(void)
 static bool find_functions(struct recording_request *request, struct error *error)
 {
     bool triggered = request->trigger || request->symbol_part;
-    if (!triggered && !request->args)
+    if (!triggered && !request->record.wants_values)
         return true;
     struct objects objects;
     bool ok = objects_of_command(&objects, request->record.command, error) &&
