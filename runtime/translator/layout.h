@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 enum {
-    TR_VERSION = 3,
+    TR_VERSION = 4,
     TR_PAGE = 4096,
     TR_CONTROL_MAGIC = 0x4352544d, /* "MTRC" */
     TR_SLOT_MAGIC = 0x534c544d,    /* "MTLS" */
@@ -112,6 +112,9 @@ struct tr_options {
      * on_cpu longer on a processor */
     uint64_t longer_than;
     struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
+    uint32_t until_count; /* the recording ends where a thread arrives at one of them */
+    uint32_t reserved;
+    struct tr_trigger_place until_places[TR_TRIGGER_PLACES];
 
     uint32_t value_place_count, value_step_count;
     struct tr_value_place value_places[TR_VALUE_PLACES]; /* by file_offset */
@@ -208,6 +211,7 @@ struct tr_control {
 
     /* The trigger's state; times in ticks. */
     _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;
+    _Atomic uint32_t until_reached; /* bool: a thread has arrived where the recording ends */
 
     struct tr_request requests[TR_REQUESTS];
 };

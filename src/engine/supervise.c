@@ -148,8 +148,9 @@ int supervise(struct supervision *supervision)
         } else if (ready > 0 && waited_for[0].revents) {
             break;
         }
-        /* After SIGCHLD was taken, or the next one would be lost in it. */
-        if (ready > 0 && supervision->serve)
+        /* After SIGCHLD was taken, or the next one would be lost in it. Also when nothing was ready: the recording may be
+         * frozen. */
+        if (supervision->serve)
             supervision->serve(supervision->recording);
     }
     return program_signals_end(&supervision->program);
