@@ -76,16 +76,20 @@ static void begin_to_trace(struct late_start *start)
 /* The kernel has let its threads go, but their breakpoints are still there. */
 static void stand_in_for_attacher(struct late_start *start)
 {
+    enum { TRIES = 50 };
     struct stopped_threads stopped;
-    struct error unheard;
+    struct error error = {.code = ERROR_IO};
     epoll_ctl(start->descriptor, EPOLL_CTL_DEL, start->attacher->line, NULL);
     start->state = LATE_START_OVER;
-    log_warning("%s was killed: the program runs on natively, and nothing is recorded of it.",
-                THREADS_STOPPER);
-    if (threads_stop(&stopped, start->pid, &unheard)) {
+    for (int i = 0; error.code == ERROR_IO && i < TRIES; i++) {
+        if (!threads_stop(&stopped, start->pid, &error))
+            continue;
         threads_clear_breakpoints(&stopped);
         threads_go_on(&stopped);
+        error.code = ERROR_NONE;
     }
+    log_warning("%s was killed: the program runs on natively, and nothing is recorded of it.",
+                THREADS_STOPPER);
 }
 
 static void look_for_arrival(struct late_start *start)

@@ -267,7 +267,13 @@ enum attacher_report attacher_report(struct attacher *attacher)
     struct answer answer = {0};
     if (!attacher->pid || poll(&waited_for, 1, 0) <= 0)
         return ATTACHER_SILENT;
-    return read_answer(attacher, REACHED, &answer) ? ATTACHER_REACHED : ATTACHER_KILLED;
+    if (read_answer(attacher, REACHED, &answer))
+        return ATTACHER_REACHED;
+    /* Its socket is closed before its tracees are let go. */
+    siginfo_t end;
+    while (waitid(P_PID, (id_t)attacher->pid, &end, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+        ;
+    return ATTACHER_KILLED;
 }
 
 unsigned attacher_release_all(struct attacher *attacher, const struct translator_arena *arena,
