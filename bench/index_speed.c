@@ -155,8 +155,8 @@ static void measure_flame(const struct trace_index *index)
     struct array nodes = array_of(sizeof(struct flame_node));
     struct error error = {0};
     double cpu = bench_cpu_seconds(), wall = bench_wall_seconds();
-    if (!index_flame_graph(index, (struct index_tracks){0}, whole_trace(index), 0.0005, &nodes,
-                           &error))
+    const struct flame_request request = {.range = whole_trace(index), .share = 0.0005};
+    if (!index_flame_graph(index, &request, &nodes, &error))
         fail(&error);
     report(index, "flame graph", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
     array_free(&nodes);

@@ -7,12 +7,15 @@
 //   'tracks'    tracks were arranged in another way 'theme'     'light', 'dark' or 'system'
 //   'flame'     another view of the flame graph was chosen
 //   'lengths'   other lengths of calls were chosen
+//   'time'      time on a processor, or all time, is added up;  'calls'     calls are listed by another length
 //   'sql'       another query was asked             'names'      names of functions are written short, or whole again
 //   'cursor'    the pointer moved on the time line
 
 /** @typedef {import('./data/source.js').Range} Range */
 /** @typedef {import('./data/source.js').Place} Place */
 /** @typedef {{time: number, text: string}} Flag */
+/** @typedef {import('./data/source.js').Time} Time */
+/** @typedef {import('./data/source.js').CallOrder} CallOrder */
 /** @typedef {'stacks' | 'upside-down' | 'callers' | 'callees'} FlameView */
 
 /** The narrowest range that can be shown, in ns. */
@@ -52,6 +55,10 @@ export class ViewState extends EventTarget {
     this.flame = 'stacks';
     /** @type {Range | null} the lengths of the calls that are listed, ns; null: of all */
     this.lengths = null;
+    /** @type {Time} which time tables and flame graphs add up */
+    this.time = 'cpu';
+    /** @type {CallOrder} by what calls are listed */
+    this.callOrder = 'length';
     /** The query that was asked last, in SQL; '': none. */
     this.sql = '';
     /** @type {number | null} the moment under the pointer, ns; null: the pointer is not on the time line. No part of the URL. */
@@ -142,6 +149,20 @@ export class ViewState extends EventTarget {
     if (lengths?.from === this.lengths?.from && lengths?.to === this.lengths?.to) return;
     this.lengths = lengths;
     this.#notify('lengths');
+  }
+
+  /** @param {Time} time */
+  setTime(time) {
+    if (time === this.time) return;
+    this.time = time;
+    this.#notify('time');
+  }
+
+  /** @param {CallOrder} order */
+  setCallOrder(order) {
+    if (order === this.callOrder) return;
+    this.callOrder = order;
+    this.#notify('calls');
   }
 
   /** @param {string} sql */

@@ -91,6 +91,7 @@ struct tr_options {
     uint32_t full_execution;
     uint32_t multi_thread; /* bool */
     uint32_t follow;       /* bool: processes that the program starts are traced, too */
+    uint32_t hold_inputs;  /* bool: random numbers and time() are the same in every run */
     /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
     uint64_t ring_size;
     uint64_t snapshot_size; /* bytes of packets before a snapshot that belong to it */

@@ -1,35 +1,30 @@
 /* The start of the runtime in a process: enter.S calls tr_begin on a small stack of its own, with everything else as
  * the kernel left it at the program's exec. */
 #include "engine/packets/sideband_layout.h"
+#include "runtime/translator/auxiliary_vector.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/signals/signal.h"
+#include "runtime/translator/syscalls/held_inputs.h"
 #include "runtime/translator/syscalls/syscall.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
-#include <linux/auxvec.h>
 #include <linux/mman.h>
 
 struct tr_process tr_process;
 
 enum { CLOCK_DEFAULT = 0, HWCAP2_FSGSBASE = 1 << 1 };
 
-/* An entry of the auxiliary vector, which the kernel puts after the arguments and the environment on the first stack. */
-static uint64_t auxiliary_value(const uint64_t *stack, uint64_t kind)
-{
-    const uint64_t *at = stack + 1 + stack[0] + 1;
-    while (*at)
-        at++;
-    for (at++; at[0] != AT_NULL; at += 2)
-        if (at[0] == kind)
-            return at[1];
-    return 0;
-}
+_Noreturn void tr_begin(const struct tr_start *start, uint64_t *stack);
 
-_Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack);
+static bool has_fsgsbase(uint64_t *stack)
+{
+    const uint64_t *capabilities = tr_auxiliary_entry(stack, AT_HWCAP2);
+    return capabilities && (capabilities[1] & HWCAP2_FSGSBASE) != 0;
+}
 
 static void log_no_memory(struct tr_process *process)
 {
@@ -57,7 +52,7 @@ static void expect_holes(uint64_t arena, uint64_t size)
     tr_syscall(__NR_madvise, arena, size, MADV_RANDOM);
 }
 
-_Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
+_Noreturn void tr_begin(const struct tr_start *start, uint64_t *stack)
 {
     struct tr_process *process = &tr_process;
     process->control = (void *)start->arena;
@@ -67,13 +62,15 @@ _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
     process->image_size = start->image_size;
     process->pid = (int32_t)tr_syscall(__NR_getpid, 0, 0, 0);
     process->steals_time = process->control->options.clock == CLOCK_DEFAULT;
-    process->fsgsbase = (auxiliary_value(stack, AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
+    process->fsgsbase = has_fsgsbase(stack);
     memcpy(process->name, start->name, sizeof process->name);
     struct tr_thread *thread = tr_thread_allocate(process);
     if (!thread || !tr_fragments_begin(process, start->table)) {
         log_no_memory(process);
         begin_natively(start->pc, stack);
     }
+    if (process->control->options.hold_inputs)
+        tr_hold_start(stack);
     thread->pid = process->pid;
     thread->tid = (int32_t)tr_syscall(__NR_gettid, 0, 0, 0);
     thread->app.pc = start->pc;

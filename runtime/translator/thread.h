@@ -223,6 +223,7 @@ struct tr_thread {
     bool parent_waits;  /* until it calls exec or exits; then the parent releases this structure */
     uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
     uint64_t exec_cookie; /* struct tr_request */
+    uint64_t random; /* state of what getrandom() gives, where inputs are held; 0: none was made */
     struct tr_signals_of_thread signals;
     struct tr_timed_calls timed_calls;
     struct tr_value_calls value_calls;

@@ -26,6 +26,25 @@ struct search {
     double rest;
     uint32_t *first_child, *next_sibling; /* by node; 0: none; owned */
     struct array *causes;
+    struct array parts;     /* of struct small_part */
+    struct array scattered; /* of struct scattered_cause */
+};
+
+/* A node with all below it, or the own code of a node, which is no cause by itself; but what it has
+ * in common with others may be one. */
+struct small_part {
+    uint32_t node;
+    bool is_spread; /* its difference is worth naming, but none of its parts' is */
+    bool is_own_code;
+    double left; /* of its difference: what no cause has taken */
+};
+
+struct scattered_cause {
+    enum cause_kind kind;
+    uint64_t key; /* the same for what is one cause */
+    uint32_t node;
+    size_t part;
+    double extra;
 };
 
 /* ---- differences of a node ---- */
@@ -123,12 +142,8 @@ static void add_sums(struct cause *cause, const struct context_node *node, bool 
     }
 }
 
-static void add_cause(struct search *search, enum cause_kind kind, uint32_t number, double extra)
+static void name_cause(struct search *search, enum cause_kind kind, uint32_t number, double extra)
 {
-    if (!is_worth_naming(search, extra)) {
-        search->rest += extra;
-        return;
-    }
     struct cause *cause = find_same(search, kind, number);
     if (!cause) {
         cause = array_add(search->causes);
@@ -146,6 +161,14 @@ static void add_cause(struct search *search, enum cause_kind kind, uint32_t numb
     cause->nodes++;
     cause->extra += extra;
     add_sums(cause, node_at(search, number), is_greatest);
+}
+
+static void add_cause(struct search *search, enum cause_kind kind, uint32_t number, double extra)
+{
+    if (is_worth_naming(search, extra))
+        name_cause(search, kind, number, extra);
+    else
+        search->rest += extra;
 }
 
 /* ---- from the root on ---- */
@@ -219,16 +242,23 @@ static bool does_more(const struct search *search, uint32_t number)
     return more >= COVERED * extra && more > self && greatest < ALONE * extra;
 }
 
-/* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
-static enum cause_kind kind_of(const struct search *search, uint32_t number)
+/* CAUSE_REST: both sides have the node, and it is of the program. */
+static enum cause_kind kind_by_presence(const struct search *search, uint32_t number)
 {
     const struct context_sums *sides = node_at(search, number)->sides;
     if (is_outside(search, number))
         return CAUSE_OUTSIDE;
     if (sides[CONTEXT_USUAL].calls == 0)
         return CAUSE_ONLY_SLOW;
-    if (sides[CONTEXT_SLOW].calls == 0)
-        return CAUSE_ONLY_USUAL;
+    return sides[CONTEXT_SLOW].calls == 0 ? CAUSE_ONLY_USUAL : CAUSE_REST;
+}
+
+/* CAUSE_REST: the node is no cause itself, and is followed into its parts. */
+static enum cause_kind kind_of(const struct search *search, uint32_t number)
+{
+    enum cause_kind kind = kind_by_presence(search, number);
+    if (kind != CAUSE_REST)
+        return kind;
     bool by_calls = is_by_calls(search, number), can_follow = can_be_followed(search, number);
     /* That the function calls itself more often says little, if what it calls says more. */
     if (by_calls && !(number == STACK_ROOT && can_follow))
@@ -240,22 +270,46 @@ static enum cause_kind kind_of(const struct search *search, uint32_t number)
     return can_follow ? CAUSE_REST : CAUSE_SPREAD;
 }
 
+static void add_part(struct search *search, uint32_t number, double extra, bool is_spread)
+{
+    *(struct small_part *)array_add(&search->parts) =
+        (struct small_part){.node = number, .is_spread = is_spread, .left = extra};
+}
+
+static void scatter(struct search *search, enum cause_kind kind, uint32_t number, double extra,
+                    size_t part)
+{
+    const struct context_node *node = node_at(search, number);
+    uint64_t key = node->group;
+    if (kind == CAUSE_OUTSIDE)
+        key |= (uint64_t)node_at(search, node->parent)->group << 32;
+    if (extra != 0)
+        *(struct scattered_cause *)array_add(&search->scattered) =
+            (struct scattered_cause){kind, key, number, part, extra};
+}
+
+static void add_own_code(struct search *search, enum cause_kind kind, uint32_t number, double extra)
+{
+    scatter(search, kind, number, extra, search->parts.count);
+    *(struct small_part *)array_add(&search->parts) =
+        (struct small_part){.node = number, .is_own_code = true, .left = extra};
+}
+
 /* Follows the difference of the node into its parts. */
 static void follow(struct search *search, struct array *waiting, uint32_t number)
 {
-    double left = extra_of(search, number), self = extra_self_of(search, number);
+    double self = extra_self_of(search, number);
+    enum cause_kind kind = is_by_calls(search, number) ? CAUSE_CALLS : CAUSE_SELF;
     for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i]) {
-        double part = extra_of(search, i);
-        if (!is_worth_naming(search, part))
-            continue;
-        *(uint32_t *)array_add(waiting) = i;
-        left -= part;
+        if (is_worth_naming(search, extra_of(search, i)))
+            *(uint32_t *)array_add(waiting) = i;
+        else
+            add_part(search, i, extra_of(search, i), false);
     }
-    if (is_worth_naming(search, self)) {
-        add_cause(search, is_by_calls(search, number) ? CAUSE_CALLS : CAUSE_SELF, number, self);
-        left -= self;
-    }
-    search->rest += left;
+    if (is_worth_naming(search, self))
+        add_cause(search, kind, number, self);
+    else
+        add_own_code(search, kind, number, self);
 }
 
 static void search_from_root(struct search *search)
@@ -267,10 +321,140 @@ static void search_from_root(struct search *search)
         enum cause_kind kind = kind_of(search, number);
         if (kind == CAUSE_REST)
             follow(search, &waiting, number);
+        else if (kind == CAUSE_SPREAD)
+            add_part(search, number, extra_of(search, number), true);
         else
             add_cause(search, kind, number, extra_of(search, number));
     }
     array_free(&waiting);
+}
+
+/* ---- what is scattered over many places ---- */
+
+/* Like kind_of(), but a function of a library is not looked into, and CAUSE_REST is the node's own
+ * code alone. */
+static enum cause_kind scattered_kind(const struct search *search, uint32_t number)
+{
+    enum cause_kind kind = kind_by_presence(search, number);
+    if (kind != CAUSE_REST)
+        return kind;
+    if (is_by_calls(search, number))
+        return CAUSE_CALLS;
+    if (search->first_child[number] == 0)
+        return CAUSE_SELF;
+    return is_own(search, number) ? CAUSE_REST : CAUSE_SPREAD;
+}
+
+/* What the part consists of, down to where calls begin to differ. */
+static void scatter_part(struct search *search, size_t part)
+{
+    struct array waiting = array_of(sizeof(uint32_t));
+    *(uint32_t *)array_add(&waiting) = ((struct small_part *)array_at(&search->parts, part))->node;
+    while (waiting.count > 0) {
+        uint32_t number = *(uint32_t *)array_at(&waiting, --waiting.count);
+        enum cause_kind kind = scattered_kind(search, number);
+        if (kind != CAUSE_REST) {
+            scatter(search, kind, number, extra_of(search, number), part);
+            continue;
+        }
+        scatter(search, CAUSE_SELF, number, extra_self_of(search, number), part);
+        for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i])
+            *(uint32_t *)array_add(&waiting) = i;
+    }
+    array_free(&waiting);
+}
+
+static int compare_scattered(const void *left, const void *right)
+{
+    const struct scattered_cause *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind > b->kind ? 1 : -1;
+    if (a->key != b->key)
+        return a->key > b->key ? 1 : -1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static bool is_one_cause(const struct scattered_cause *a, const struct scattered_cause *b)
+{
+    return a->kind == b->kind && a->key == b->key;
+}
+
+/* A function that is called more often, or takes longer, in many places, in none of them worth
+ * naming, is one cause. */
+static void name_scattered(struct search *search)
+{
+    struct scattered_cause *all = search->scattered.elements;
+    size_t count = search->scattered.count;
+    if (count > 1)
+        qsort(all, count, sizeof *all, compare_scattered);
+    for (size_t i = 0, end; i < count; i = end) {
+        double extra = 0;
+        for (end = i; end < count && is_one_cause(&all[i], &all[end]); end++)
+            extra += all[end].extra;
+        bool is_named =
+            is_worth_naming(search, extra) || find_same(search, all[i].kind, all[i].node);
+        for (size_t j = i; is_named && j < end; j++) {
+            name_cause(search, all[j].kind, all[j].node, all[j].extra);
+            ((struct small_part *)array_at(&search->parts, all[j].part))->left -= all[j].extra;
+        }
+    }
+}
+
+static bool is_of_calls(const struct cause *cause)
+{
+    return cause->kind == CAUSE_ONLY_SLOW || cause->kind == CAUSE_ONLY_USUAL ||
+           cause->kind == CAUSE_CALLS;
+}
+
+/* `from` becomes part of `cause`. */
+static void merge_causes(struct cause *cause, const struct cause *from)
+{
+    if (fabs(from->extra) > fabs(cause->extra)) {
+        cause->node = from->node;
+        cause->carrier = from->carrier;
+    }
+    if (cause->kind != from->kind)
+        cause->kind = CAUSE_CALLS;
+    cause->nodes += from->nodes;
+    cause->extra += from->extra;
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        cause->sides[side].calls += from->sides[side].calls;
+        cause->sides[side].time += from->sides[side].time;
+    }
+}
+
+/* A function that some callers call for the first time and others more often is called more often. */
+static void merge_calls(struct search *search)
+{
+    struct cause *all = search->causes->elements;
+    for (size_t i = 0; i < search->causes->count; i++)
+        for (size_t j = search->causes->count; is_of_calls(&all[i]) && j-- > i + 1;) {
+            if (!is_of_calls(&all[j]) ||
+                node_at(search, all[i].node)->group != node_at(search, all[j].node)->group)
+                continue;
+            merge_causes(&all[i], &all[j]);
+            all[j] = all[--search->causes->count];
+        }
+}
+
+/* Causes of the small parts, if both sides are of interest; what is left of them is spread, or rest. */
+static void gather_parts(struct search *search)
+{
+    if (search->request->is_symmetric) {
+        for (size_t i = 0; i < search->parts.count; i++)
+            if (!((struct small_part *)array_at(&search->parts, i))->is_own_code)
+                scatter_part(search, i);
+        name_scattered(search);
+    }
+    for (size_t i = 0; i < search->parts.count; i++) {
+        const struct small_part *part = array_at(&search->parts, i);
+        if (part->is_spread)
+            add_cause(search, CAUSE_SPREAD, part->node, part->left);
+        else
+            search->rest += part->left;
+    }
+    if (search->request->is_symmetric)
+        merge_calls(search);
 }
 
 static void link_children(struct search *search)
@@ -342,6 +526,8 @@ double attribute(const struct attribution_request *request, struct array *causes
         .tree = tree,
         .scale = (double)tree->calls[CONTEXT_SLOW] / (double)tree->calls[CONTEXT_USUAL],
         .causes = causes,
+        .parts = array_of(sizeof(struct small_part)),
+        .scattered = array_of(sizeof(struct scattered_cause)),
     };
     search.whole = extra_of(&search, STACK_ROOT);
     search.size = fabs(search.whole);
@@ -349,7 +535,10 @@ double attribute(const struct attribution_request *request, struct array *causes
         search.size = size_of_all(&search);
     link_children(&search);
     search_from_root(&search);
+    gather_parts(&search);
     put_in_order(&search);
+    array_free(&search.parts);
+    array_free(&search.scattered);
     free(search.first_child);
     free(search.next_sibling);
     return search.whole;

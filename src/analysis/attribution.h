@@ -2,7 +2,9 @@
  * trees, each with its cause.
  *
  * From the root on, the difference of a node is followed into what it calls, down to the node that
- * carries it. The parts do not overlap and add up to the whole difference.
+ * carries it. The parts do not overlap and add up to the whole difference. Where both sides are of
+ * interest, parts that are too small to be named are added up by function: what is called more often
+ * in a hundred places is one cause.
  *
  * Called by explanation.c and comparison.c.
  */

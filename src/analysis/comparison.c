@@ -153,8 +153,9 @@ static void find_moved(struct comparison *comparison)
 
 /* ---- causes ---- */
 
-static void find_causes(struct comparison *comparison, size_t causes_max)
+void comparison_name_causes(struct comparison *comparison, size_t causes_max)
 {
+    comparison->causes.count = 0;
     uint32_t count = comparison->ids.count;
     bool *outside = memory_allocate_zeroed(count + 1), *own = memory_allocate_zeroed(count + 1);
     for (uint32_t id = 0; id < count; id++) {
@@ -195,7 +196,7 @@ bool compare_parts(const struct trace_part parts[CONTEXT_SIDES], size_t causes_m
         return false;
     add_up_functions(comparison);
     find_moved(comparison);
-    find_causes(comparison, causes_max);
+    comparison_name_causes(comparison, causes_max);
     return true;
 }
 

@@ -51,9 +51,11 @@ struct comparison {
     struct array moved;     /* of struct moved_function: to another source file */
 };
 
-/* `comparison` is to be freed in any case. */
+/* Names at most `causes_max` causes. `comparison` is to be freed in any case. */
 bool compare_parts(const struct trace_part parts[CONTEXT_SIDES], size_t causes_max,
                    struct comparison *comparison, struct error *error);
+/* Names so many of the same comparison; all others are in the rest, so that they still add up. */
+void comparison_name_causes(struct comparison *comparison, size_t causes_max);
 void comparison_free(struct comparison *comparison);
 
 #endif

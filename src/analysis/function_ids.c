@@ -1,5 +1,6 @@
 #include "analysis/function_ids.h"
 
+#include "analysis/compiler_copies.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 /* A group of one of the two traces, to be sorted by name. */
 struct named_group {
+    char *copied; /* by which it is matched; owned */
     const char *name;
     uint32_t trace, group;
 };
@@ -14,11 +16,12 @@ struct named_group {
 static int compare_names(const void *left, const void *right)
 {
     const struct named_group *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    if (order != 0)
-        return order;
-    return a->trace != b->trace ? (a->trace > b->trace) - (a->trace < b->trace)
-                                : (a->group > b->group) - (a->group < b->group);
+    int order = strcmp(a->copied, b->copied);
+    if (order == 0)
+        order = (a->trace > b->trace) - (a->trace < b->trace);
+    if (order == 0)
+        order = strcmp(a->name, b->name);
+    return order ? order : (a->group > b->group) - (a->group < b->group);
 }
 
 static uint32_t *filled(size_t count)
@@ -32,10 +35,12 @@ static uint32_t *filled(size_t count)
 static void number_groups(struct function_ids *ids, const struct named_group *groups, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || strcmp(groups[i].name, groups[i - 1].name) != 0)
+        if (i == 0 || strcmp(groups[i].copied, groups[i - 1].copied) != 0)
             ids->count++;
-        ids->by_group[groups[i].trace][groups[i].group] = ids->count - 1;
-        ids->groups[groups[i].trace][ids->count - 1] = groups[i].group;
+        uint32_t id = ids->count - 1, *first = &ids->groups[groups[i].trace][id];
+        ids->by_group[groups[i].trace][groups[i].group] = id;
+        if (*first == NO_FUNCTION)
+            *first = groups[i].group;
     }
 }
 
@@ -53,12 +58,15 @@ struct function_ids function_ids_new(const struct trace_index *a, const struct t
         for (uint32_t i = 0; i < functions; i++) {
             struct index_function function = trace_index_function(ids.indexes[trace], i);
             if (function.group == i)
-                groups[count++] = (struct named_group){function.name, trace, i};
+                groups[count++] =
+                    (struct named_group){name_of_copied(function.name), function.name, trace, i};
         }
     }
     if (count > 1)
         qsort(groups, count, sizeof *groups, compare_names);
     number_groups(&ids, groups, count);
+    for (size_t i = 0; i < count; i++)
+        free(groups[i].copied);
     free(groups);
     return ids;
 }
@@ -73,10 +81,11 @@ void function_ids_free(struct function_ids *ids)
 
 void function_ids_join(struct function_ids *ids, uint32_t of_a, uint32_t of_b)
 {
-    uint32_t group = ids->groups[1][of_b];
-    ids->groups[1][of_a] = group;
+    ids->groups[1][of_a] = ids->groups[1][of_b];
     ids->groups[1][of_b] = NO_FUNCTION;
-    ids->by_group[1][group] = of_a;
+    for (uint32_t i = 0; i < trace_index_facts(ids->indexes[1])->functions; i++)
+        if (ids->by_group[1][i] == of_b)
+            ids->by_group[1][i] = of_a;
 }
 
 struct index_function function_ids_function(const struct function_ids *ids, uint32_t id)

@@ -1,5 +1,6 @@
 /* Numbers for the functions of two traces: the same for those that have the same name, so that
- * their calls can be compared.
+ * their calls can be compared. A copy that the compiler made has the number of what it is a copy of
+ * (compiler_copies.h), for which copies there are differs from build to build.
  *
  * Called by comparison.c. The two may be the same trace.
  */
@@ -13,8 +14,8 @@
 struct function_ids {
     const struct trace_index *indexes[2]; /* the caller's */
     uint32_t *by_group[2];                /* the number of each group; owned */
-    uint32_t *groups[2];                  /* by number: its group; NO_FUNCTION: the trace has none;
-                                             owned */
+    uint32_t *groups[2];                  /* by number: its group, of copies the first;
+                                             NO_FUNCTION: the trace has none; owned */
     uint32_t count;
 };
 

@@ -9,6 +9,7 @@
 #include "output/short_name.h"
 #include "server/http/json_text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -440,63 +441,89 @@ static bool write_cause(struct json_text *json, const struct comparison_text *te
     return ok;
 }
 
-static void write_functions(struct json_text *json, const struct comparison *comparison)
+/* A list, the most important row first, of which as many rows are written as there is space for. */
+struct row_list {
+    const char *key;
+    size_t count;
+    void (*write)(struct json_text *json, const struct comparison *comparison,
+                  const struct row_list *list, size_t row);
+    const struct array *numbers; /* of nodes, of a list of paths */
+};
+
+static void write_function(struct json_text *json, const struct comparison *comparison,
+                           const struct row_list *list, size_t row)
 {
-    json_text_key(json, "functions");
-    json_text_open(json, '[');
-    for (size_t i = 0; i < comparison->functions.count; i++) {
-        const struct function_difference *row = array_at(&comparison->functions, i);
-        json_text_open(json, '{');
-        json_text_member_string(json, "function", name_of(comparison, row->id));
-        write_sums(json, row->calls, row->self, row->total);
-        json_text_member_number(json, "outside_a_ns", row->outside[CONTEXT_A]);
-        json_text_member_number(json, "outside_b_ns", row->outside[CONTEXT_B]);
-        json_text_close(json, '}');
-    }
-    json_text_close(json, ']');
+    (void)list;
+    const struct function_difference *function = array_at(&comparison->functions, row);
+    json_text_member_string(json, "function", name_of(comparison, function->id));
+    write_sums(json, function->calls, function->self, function->total);
+    json_text_member_number(json, "outside_a_ns", function->outside[CONTEXT_A]);
+    json_text_member_number(json, "outside_b_ns", function->outside[CONTEXT_B]);
 }
 
-static void write_paths(struct json_text *json, const struct comparison *comparison)
+static void write_path_row(struct json_text *json, const struct comparison *comparison,
+                           const struct row_list *list, size_t row)
 {
-    struct array numbers = sorted_nodes(comparison);
-    json_text_key(json, "paths");
-    json_text_open(json, '[');
-    for (size_t i = 0; i < numbers.count; i++) {
-        uint32_t number = *(uint32_t *)array_at(&numbers, i);
-        uint64_t calls[CONTEXT_SIDES], self[CONTEXT_SIDES], total[CONTEXT_SIDES];
-        read_sums(node_at(comparison, number), calls, self, total);
-        json_text_open(json, '{');
-        write_path(json, comparison, number);
-        write_sums(json, calls, self, total);
-        json_text_close(json, '}');
-    }
-    json_text_close(json, ']');
-    array_free(&numbers);
+    uint32_t number = *(uint32_t *)array_at(list->numbers, row);
+    uint64_t calls[CONTEXT_SIDES], self[CONTEXT_SIDES], total[CONTEXT_SIDES];
+    read_sums(node_at(comparison, number), calls, self, total);
+    write_path(json, comparison, number);
+    write_sums(json, calls, self, total);
 }
 
-static void write_names(struct json_text *json, const struct comparison *comparison)
+static void write_renamed(struct json_text *json, const struct comparison *comparison,
+                          const struct row_list *list, size_t row)
 {
-    json_text_key(json, "renamed");
+    (void)list;
+    const struct renamed_function *renamed = array_at(&comparison->renamed, row);
+    json_text_member_string(json, "a", renamed->names[CONTEXT_A]);
+    json_text_member_string(json, "b", renamed->names[CONTEXT_B]);
+}
+
+static void write_moved(struct json_text *json, const struct comparison *comparison,
+                        const struct row_list *list, size_t row)
+{
+    (void)list;
+    const struct moved_function *moved = array_at(&comparison->moved, row);
+    json_text_member_string(json, "function", name_of(comparison, moved->id));
+    json_text_member_string(json, "a", moved->files[CONTEXT_A]);
+    json_text_member_string(json, "b", moved->files[CONTEXT_B]);
+}
+
+/* The row as a JSON object. NULL: no memory. The caller frees. */
+static char *row_text(const struct comparison *comparison, const struct row_list *list, size_t row)
+{
+    char *text = NULL;
+    size_t size;
+    struct json_text json = {.stream = open_memstream(&text, &size)};
+    if (!json.stream)
+        return NULL;
+    json_text_open(&json, '{');
+    list->write(&json, comparison, list, row);
+    json_text_close(&json, '}');
+    fclose(json.stream);
+    return text;
+}
+
+/* Takes what it writes off *space. Returns how many rows were left out. */
+static size_t write_rows(struct json_text *json, const struct comparison *comparison,
+                         const struct row_list *list, size_t *space)
+{
+    size_t row = 0;
+    json_text_key(json, list->key);
     json_text_open(json, '[');
-    for (size_t i = 0; i < comparison->renamed.count; i++) {
-        const struct renamed_function *renamed = array_at(&comparison->renamed, i);
-        json_text_open(json, '{');
-        json_text_member_string(json, "a", renamed->names[CONTEXT_A]);
-        json_text_member_string(json, "b", renamed->names[CONTEXT_B]);
-        json_text_close(json, '}');
+    for (; row < list->count; row++) {
+        char *text = row_text(comparison, list, row);
+        size_t length = text ? strlen(text) + strlen(",") : SIZE_MAX;
+        if (length <= *space)
+            json_text_raw(json, text);
+        free(text);
+        if (length > *space)
+            break;
+        *space -= length;
     }
     json_text_close(json, ']');
-    json_text_key(json, "moved");
-    json_text_open(json, '[');
-    for (size_t i = 0; i < comparison->moved.count; i++) {
-        const struct moved_function *moved = array_at(&comparison->moved, i);
-        json_text_open(json, '{');
-        json_text_member_string(json, "function", name_of(comparison, moved->id));
-        json_text_member_string(json, "a", moved->files[CONTEXT_A]);
-        json_text_member_string(json, "b", moved->files[CONTEXT_B]);
-        json_text_close(json, '}');
-    }
-    json_text_close(json, ']');
+    return list->count - row;
 }
 
 static void write_divergence(struct json_text *json, const struct comparison_text *text)
@@ -540,26 +567,73 @@ static void write_part(struct json_text *json, const struct comparison_text *tex
     json_text_close(json, '}');
 }
 
-bool comparison_print_json(FILE *stream, const struct comparison_text *text, struct error *error)
+static bool write_head(struct json_text *json, const struct comparison_text *text,
+                       struct error *error)
 {
     const struct comparison *comparison = text->comparison;
-    struct json_text json = {.stream = stream};
     bool ok = true;
-    json_text_open(&json, '{');
     for (int side = 0; side < CONTEXT_SIDES; side++)
-        write_part(&json, text, side);
-    write_signed(&json, "difference_ns", difference_of(comparison->wall));
-    json_text_key(&json, "causes");
-    json_text_open(&json, '[');
+        write_part(json, text, side);
+    write_signed(json, "difference_ns", difference_of(comparison->wall));
+    json_text_key(json, "causes");
+    json_text_open(json, '[');
     for (size_t i = 0; ok && i < comparison->causes.count; i++)
-        ok = write_cause(&json, text, array_at(&comparison->causes, i), error);
-    json_text_close(&json, ']');
-    write_names(&json, comparison);
-    write_divergence(&json, text);
-    write_functions(&json, comparison);
+        ok = write_cause(json, text, array_at(&comparison->causes, i), error);
+    json_text_close(json, ']');
+    write_divergence(json, text);
+    return ok;
+}
+
+/* What is left for rows after `written` bytes. */
+static size_t space_after(const struct comparison_text *text, size_t written)
+{
+    /* Of the keys of four lists, the brackets around them, and the count of what is left out. */
+    enum { AROUND_ROWS = 120 };
+    size_t used = written + AROUND_ROWS;
+    if (text->max_bytes == 0)
+        return SIZE_MAX;
+    return text->max_bytes > used ? text->max_bytes - used : 0;
+}
+
+static void write_lists(struct json_text *json, const struct comparison_text *text, size_t space)
+{
+    const struct comparison *comparison = text->comparison;
+    struct array paths = text->by_path ? sorted_nodes(comparison) : array_of(sizeof(uint32_t));
+    const struct row_list functions = {"functions", comparison->functions.count, write_function, 0};
+    const struct row_list by_path = {"paths", paths.count, write_path_row, &paths};
+    const struct row_list renamed = {"renamed", comparison->renamed.count, write_renamed, 0};
+    const struct row_list moved = {"moved", comparison->moved.count, write_moved, 0};
+    size_t kept = text->by_path && text->max_bytes ? space / 2 : 0; /* for paths */
+    space -= kept;
+    size_t omitted = write_rows(json, comparison, &functions, &space);
+    space += kept;
     if (text->by_path)
-        write_paths(&json, comparison);
-    json_text_close(&json, '}');
-    fputc('\n', stream);
+        omitted += write_rows(json, comparison, &by_path, &space);
+    omitted += write_rows(json, comparison, &renamed, &space);
+    omitted += write_rows(json, comparison, &moved, &space);
+    json_text_member_number(json, "omitted", omitted);
+    array_free(&paths);
+}
+
+bool comparison_print_json(FILE *stream, const struct comparison_text *text, struct error *error)
+{
+    char *head = NULL;
+    size_t size;
+    struct json_text json = {.stream = open_memstream(&head, &size)};
+    if (!json.stream) {
+        error_set_errno(error, ERROR_IO, errno, "cannot write the comparison as JSON");
+        return false;
+    }
+    json_text_open(&json, '{');
+    bool ok = write_head(&json, text, error);
+    fclose(json.stream);
+    if (ok) {
+        json.stream = stream;
+        fputs(head, stream);
+        write_lists(&json, text, space_after(text, size));
+        json_text_close(&json, '}');
+        fputc('\n', stream);
+    }
+    free(head);
     return ok;
 }

@@ -16,12 +16,14 @@ struct comparison_text {
     const char *labels[CONTEXT_SIDES]; /* what A and B are, for the user */
     const char *traces[CONTEXT_SIDES]; /* as the user gave them, for commands */
     size_t rows;                       /* of the table of functions, or of paths */
+    size_t max_bytes;                  /* of JSON; 0: any size */
     bool by_path;
 };
 
 bool comparison_print(FILE *stream, const struct comparison_text *text, struct error *error);
 
-/* One JSON object; magic-trace-compare(1) describes its fields. */
+/* One JSON object; magic-trace-compare(1) describes its fields. Only lists of rows are cut to fit: what is
+ * larger than max_bytes has too many causes. */
 bool comparison_print_json(FILE *stream, const struct comparison_text *text, struct error *error);
 
 #endif

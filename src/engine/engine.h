@@ -39,7 +39,9 @@ struct record_options {
     bool sized;             /* the user gave it; else it is a default that may be lowered */
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
-    bool follow;                        /* child processes too */
+    bool follow; /* child processes too */
+    /* Random numbers and the time of day are the same in every run, where the engine can. */
+    bool hold_inputs;
     struct record_packets packets;      /* the qemu engine's; others write all */
     struct processor_options processor; /* of engines that use the processor's own trace */
     bool triggered;         /* a trigger is wanted, which is found when the engine was chosen */

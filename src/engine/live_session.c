@@ -8,6 +8,7 @@
 #include "engine/recording_guard.h"
 #include "engine/trigger_hits.h"
 #include "process/exec_stop.h"
+#include "process/pidfd.h"
 #include "process/processes.h"
 #include "process/program.h"
 #include "process/program_signals.h"
@@ -17,7 +18,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ struct live_session {
     struct live_target target;
     struct program_signals *program; /* that was started by us; NULL: attached */
     const struct signals *signals;
-    struct array processes; /* of int, pidfds of the processes that have not ended */
+    struct array processes; /* of int, of pidfd_of: the processes that have not ended */
     struct trigger_hits hits;
     struct recording_guard guard;
     struct disk_reserve reserve;
@@ -64,12 +64,11 @@ static const struct record_options *options_of(const struct live_session *sessio
 
 static bool watch_process(struct live_session *session, pid_t pid, struct error *error)
 {
-    int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+    int descriptor = pidfd_of(pid);
     if (descriptor < 0 && errno == ESRCH)
         return error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.", (int)pid);
     if (descriptor < 0)
-        return error_set_errno(error, ERROR_UNSUPPORTED, errno,
-                               "cannot watch the process %d (pidfd_open; needs Linux 5.3)",
+        return error_set_errno(error, ERROR_UNSUPPORTED, errno, "cannot watch the process %d",
                                (int)pid);
     *(int *)array_add(&session->processes) = descriptor;
     return true;
@@ -170,7 +169,7 @@ static bool handle_for_program(struct live_session *session, struct error *error
     if (session->program->interrupts == 1)
         return interrupt(session, error);
     log_status("Got signal again, killing the program...");
-    syscall(SYS_pidfd_send_signal, session->program->child.descriptor, SIGKILL, NULL, 0);
+    pidfd_signal(session->program->child.descriptor, session->program->child.pid, SIGKILL, NULL);
     return true;
 }
 

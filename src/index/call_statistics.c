@@ -36,8 +36,9 @@ struct call_reading {
     /* What is done with each call that overlaps the range; `state` is a thread's, at first 0. */
     void (*take)(const struct call_reading *reading, void *state, const struct call_place *call,
                  bool is_recursive);
-    /* Time of the range in which calls are open, whoever counts them; or NULL. */
-    void (*take_time)(void *state, uint64_t time);
+    /* An outermost call, for its time in the range, whichever part counts it; or NULL. */
+    void (*take_time)(const struct call_reading *reading, void *state,
+                      const struct call_place *call, struct index_range range);
     /* Adds a thread's state to `context`. */
     void (*add)(const struct call_reading *reading, void *state);
     void *context;
@@ -81,7 +82,8 @@ static void take_call(struct reading_part *part, const struct scan_part *scanned
     if (!range_overlaps(scanned->range, span))
         return;
     if (!is_recursive && reading->take_time)
-        reading->take_time(part->state, range_clip(scanned->range, span));
+        reading->take_time(reading, part->state, &(struct call_place){scanned->track, *span},
+                           scanned->range);
     if (part_counts(scanned, span))
         reading->take(reading, part->state, &(struct call_place){scanned->track, *span},
                       is_recursive);
@@ -131,21 +133,41 @@ struct found_figures {
     struct call_cell *cells; /* of the map, by column and bin; made with the first call */
 };
 
-static int compare_slowest(const void *left, const void *right)
+static uint64_t length_of(const struct call_place *call)
 {
-    const struct call_place *a = left, *b = right;
-    uint64_t first = a->span.end - a->span.start, second = b->span.end - b->span.start;
-    if (first != second)
-        return first > second ? -1 : 1;
-    return call_place_compare(a, b);
+    return call->span.end - call->span.start;
 }
 
-static void cut_slowest(struct array *slowest, size_t wanted)
+/* What calls are listed by. */
+static uint64_t listed_length(const struct listed_call *call, bool by_on_cpu)
+{
+    return length_of(&call->place) - (by_on_cpu ? call->off_cpu : 0);
+}
+
+static int compare_listed(const void *left, const void *right, void *context)
+{
+    const struct calls_request *request = context;
+    const struct listed_call *a = left, *b = right;
+    uint64_t first = listed_length(a, request->by_on_cpu);
+    uint64_t second = listed_length(b, request->by_on_cpu);
+    if (first != second)
+        return first > second ? -1 : 1;
+    return call_place_compare(&a->place, &b->place);
+}
+
+static void cut_slowest(struct array *slowest, const struct calls_request *request)
 {
     if (slowest->count > 1)
-        qsort(slowest->elements, slowest->count, slowest->element_size, compare_slowest);
-    if (slowest->count > wanted)
-        slowest->count = wanted;
+        qsort_r(slowest->elements, slowest->count, slowest->element_size, compare_listed,
+                (void *)request);
+    if (slowest->count > request->slowest)
+        slowest->count = request->slowest;
+}
+
+static uint64_t off_cpu_of(const struct calls_request *request, const struct call_place *call)
+{
+    return off_cpu_times_within(request->off_cpu, call->track,
+                                (struct index_range){call->span.start, call->span.end});
 }
 
 /* Keeps the longest, in any order until there are twice as many as wanted. Of equally long ones the
@@ -155,25 +177,29 @@ static void offer_slowest(struct found_figures *found, const struct call_place *
 {
     enum { ROOM = 256 };
     const size_t wanted = request->slowest;
-    const uint64_t length = call->span.end - call->span.start;
+    const uint64_t length = length_of(call);
     struct array *slowest = &found->statistics.slowest;
-    slowest->element_size = sizeof *call;
+    struct listed_call listed = {.place = *call};
+    slowest->element_size = sizeof listed;
     if (wanted == 0 || length < found->too_short)
         return;
     if (request->lengths.to && (length < request->lengths.from || length >= request->lengths.to ||
                                 !is_whole_call(&call->span, request->range)))
         return;
-    array_add_all(slowest, call, 1);
+    if (request->by_on_cpu)
+        listed.off_cpu = off_cpu_of(request, call);
+    array_add_all(slowest, &listed, 1);
     if (slowest->count < 2 * wanted + ROOM)
         return;
-    cut_slowest(slowest, wanted);
-    const struct call_place *shortest = array_at(slowest, wanted - 1);
-    found->too_short = shortest->span.end - shortest->span.start;
+    cut_slowest(slowest, request);
+    found->too_short = listed_length(array_at(slowest, wanted - 1), request->by_on_cpu);
 }
 
 static void keep_longer(struct call_cell *cell, const struct call_place *call)
 {
-    if (cell->calls == 0 || compare_slowest(call, &cell->longest) < 0)
+    uint64_t length = length_of(call), longest = length_of(&cell->longest);
+    if (cell->calls == 0 || length > longest ||
+        (length == longest && call_place_compare(call, &cell->longest) < 0))
         cell->longest = *call;
 }
 
@@ -213,10 +239,18 @@ static void add_map(struct array *map, const struct call_cell *cells, uint32_t c
     *map = sum;
 }
 
-static void take_open_time(void *state, uint64_t time)
+static void take_open_time(const struct call_reading *reading, void *state,
+                           const struct call_place *call, struct index_range range)
 {
+    const struct calls_request *request = ((const struct figures *)reading->context)->request;
     struct found_figures *found = state;
-    found->statistics.total += time;
+    found->statistics.total += range_clip(range, &call->span);
+    if (request->off_cpu) {
+        struct call_place clipped = *call;
+        clipped.span.start = call->span.start > range.from ? call->span.start : range.from;
+        clipped.span.end = call->span.end < range.to ? call->span.end : range.to;
+        found->statistics.off_cpu += off_cpu_of(request, &clipped);
+    }
 }
 
 static void take_figures(const struct call_reading *reading, void *state,
@@ -251,6 +285,7 @@ static void add_figures(const struct call_reading *reading, void *state)
     all->calls += found->calls;
     all->recursive += found->recursive;
     all->total += found->total;
+    all->off_cpu += found->off_cpu;
     if (found->whole > 0 && (all->whole == 0 || found->min < all->min))
         all->min = found->min;
     if (found->max > all->max)
@@ -261,7 +296,7 @@ static void add_figures(const struct call_reading *reading, void *state)
         all->bins[i] += found->bins[i];
     array_add_all(&all->slowest, found->slowest.elements, found->slowest.count);
     array_free(&found->slowest);
-    cut_slowest(&all->slowest, figures->request->slowest);
+    cut_slowest(&all->slowest, figures->request);
     if (cells)
         add_map(&all->map, cells, figures->request->columns);
     free(cells);
@@ -356,9 +391,10 @@ bool index_calls(const struct trace_index *index, const struct calls_request *re
                  struct call_statistics *statistics, struct error *error)
 {
     const struct index_range range = request->range;
-    *statistics = (struct call_statistics){.slowest = array_of(sizeof(struct call_place)),
+    *statistics = (struct call_statistics){.slowest = array_of(sizeof(struct listed_call)),
                                            .map = array_of(sizeof(struct call_cell))};
-    if (!index_check_group(index, request->group, error))
+    if (!index_check_group(index, request->group, error) ||
+        (request->off_cpu && !off_cpu_times_read(request->off_cpu, error)))
         return false;
     if (request->columns)
         statistics->column = column_width(index, range, request->columns);
@@ -373,8 +409,13 @@ bool index_calls(const struct trace_index *index, const struct calls_request *re
         .add = add_figures,
         .context = &figures,
     };
-    return read_calls(&reading, request->tracks, error) &&
-           (statistics->whole == 0 || find_quantiles(&reading, request->tracks, statistics, error));
+    if (!read_calls(&reading, request->tracks, error))
+        return false;
+    for (size_t i = 0; request->off_cpu && i < statistics->slowest.count; i++) {
+        struct listed_call *listed = array_at(&statistics->slowest, i);
+        listed->off_cpu = off_cpu_of(request, &listed->place);
+    }
+    return statistics->whole == 0 || find_quantiles(&reading, request->tracks, statistics, error);
 }
 
 void call_statistics_free(struct call_statistics *statistics)

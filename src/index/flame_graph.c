@@ -1,6 +1,7 @@
 #include "index/flame_graph.h"
 
 #include "base/memory.h"
+#include "index/off_cpu_times.h"
 #include "index/scan_parts.h"
 #include "index/span_scan.h"
 #include "index/stack_tree.h"
@@ -171,15 +172,30 @@ static void report(const struct stack_tree *tree, double share, struct array *no
     free(sorted);
 }
 
-bool index_flame_graph(const struct trace_index *index, struct index_tracks tracks,
-                       struct index_range range, double share, struct array *nodes,
-                       struct error *error)
+/* Leaves the nodes of the group out, with all below them: their time is that of nothing around them, either. Children have
+ * greater numbers, so that they come first. */
+static void leave_out(struct stack_tree *tree, uint32_t group)
+{
+    for (uint32_t i = (uint32_t)tree->nodes.count; i-- > STACK_ROOT + 1;) {
+        struct stack_node *node = stack_tree_node(tree, i);
+        if (node->group != group)
+            continue;
+        for (uint32_t at = node->parent; at != STACK_ROOT; at = stack_tree_node(tree, at)->parent)
+            stack_tree_node(tree, at)->total -= node->total;
+        node->calls = node->total = node->self = 0;
+    }
+}
+
+bool index_flame_graph(const struct trace_index *index, const struct flame_request *request,
+                       struct array *nodes, struct error *error)
 {
     struct flame flame = {index, stack_tree_new()};
     const struct part_scanner scanner = {&flame, begin_part, scan_part, end_part};
-    bool ok = scan_parts(index, tracks, range, &scanner, error);
+    bool ok = scan_parts(index, request->tracks, request->range, &scanner, error);
+    if (ok && request->on_cpu)
+        leave_out(&flame.tree, index_off_cpu_group(index));
     if (ok)
-        report(&flame.tree, share, nodes);
+        report(&flame.tree, request->share, nodes);
     stack_tree_free(&flame.tree);
     return ok;
 }

@@ -15,11 +15,17 @@ struct flame_node {
     uint64_t omitted;     /* ns of children that are too narrow to be reported */
 };
 
+struct flame_request {
+    struct index_tracks tracks;
+    struct index_range range;
+    double share;
+    bool on_cpu; /* without the time in which threads were not running */
+};
+
 /* Appends struct flame_node, the root first, parents before children, widest child first. Nodes
- * narrower than `share` (0 to 1) of the root are left out, with all below them. Memory while it is
+ * narrower than `request->share` (0 to 1) of the root are left out, with all below them. Memory while it is
  * made grows with the stacks that differ, 100 bytes each. */
-bool index_flame_graph(const struct trace_index *index, struct index_tracks tracks,
-                       struct index_range range, double share, struct array *nodes,
-                       struct error *error);
+bool index_flame_graph(const struct trace_index *index, const struct flame_request *request,
+                       struct array *nodes, struct error *error);
 
 #endif

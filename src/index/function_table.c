@@ -1,13 +1,12 @@
 #include "index/function_table.h"
 
 #include "base/memory.h"
+#include "index/off_cpu_times.h"
 #include "index/open_groups.h"
 #include "index/scan_parts.h"
 #include "index/span_scan.h"
-#include "stack/spans/off_cpu_spans.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct table {
     const struct trace_index *index;
@@ -97,7 +96,7 @@ static void add_span(struct table_part *part, const struct scan_part *scanned,
         part->rows[caller].self -= time;
     if (is_outermost)
         row->total += time;
-    if (group == part->table->off_cpu)
+    if (is_outermost && group == part->table->off_cpu)
         add_off_cpu(part, time);
     if (part_counts(scanned, span))
         count_call(row, span, scanned->track, part->table->range);
@@ -155,16 +154,6 @@ static void end_part(void *context, void *state)
     free(part->counted);
     open_groups_free(&part->open);
     free(part);
-}
-
-uint32_t index_off_cpu_group(const struct trace_index *index)
-{
-    for (uint32_t i = 0; i < index->facts.functions; i++) {
-        const struct index_function function = trace_index_function(index, i);
-        if (function.colour == INDEX_SPECIAL && strcmp(function.name, OFF_CPU_NAME) == 0)
-            return index_group_of(index, i);
-    }
-    return NO_GROUP;
 }
 
 bool index_function_table(const struct trace_index *index, struct index_tracks tracks,

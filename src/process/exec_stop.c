@@ -1,6 +1,7 @@
 #include "process/exec_stop.h"
 
 #include "process/debug_registers.h"
+#include "process/pidfd.h"
 #include "process/processes.h"
 
 #include <elf.h>
@@ -8,7 +9,6 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -141,7 +141,7 @@ void exec_stop_release(const struct child *child)
 
 void exec_stop_give_up(const struct child *child)
 {
-    syscall(SYS_pidfd_send_signal, child->descriptor, SIGKILL, NULL, 0);
+    pidfd_signal(child->descriptor, child->pid, SIGKILL, NULL);
     while (waitpid(child->pid, NULL, __WALL) < 0 && errno == EINTR)
         ;
     close(child->descriptor);

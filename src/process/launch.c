@@ -1,13 +1,13 @@
 #include "process/launch.h"
 
 #include "process/exec_failure.h"
+#include "process/pidfd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,14 +40,13 @@ static _Noreturn void wait_and_become(const char *path, char *const *arguments,
 static bool watch(struct child *child, struct error *error)
 {
     /* Only we can reap the child, so its pid stays valid. */
-    child->descriptor = (int)syscall(SYS_pidfd_open, child->pid, 0);
+    child->descriptor = pidfd_of(child->pid);
     if (child->descriptor >= 0)
         return true;
     int reason = errno;
     kill(child->pid, SIGKILL);
     waitpid(child->pid, NULL, 0);
-    return error_set_errno(error, ERROR_UNSUPPORTED, reason,
-                           "cannot watch the program (pidfd_open; needs Linux 5.3)");
+    return error_set_errno(error, ERROR_UNSUPPORTED, reason, "cannot watch the program");
 }
 
 static bool cannot_start(const char *name, int reason, struct error *error)

@@ -9,7 +9,7 @@
 
 struct child {
     pid_t pid;
-    int descriptor; /* pidfd, close-on-exec: readable when the process has ended */
+    int descriptor; /* of pidfd_of */
 };
 
 /* `arguments` is an argv whose first word is an absolute path, `environment` what goes with it. The

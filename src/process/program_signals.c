@@ -1,9 +1,9 @@
 #include "process/program_signals.h"
 
+#include "process/pidfd.h"
 #include "process/processes.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,8 +53,8 @@ static void pass_on(const struct program_signals *program, const struct signalfd
     queued.si_uid = info->ssi_uid;
     queued.si_value.sival_ptr = (void *)(uintptr_t)info->ssi_ptr;
     /* Only signals with values (sigqueue(3)) may be passed on with the sender's identity. */
-    syscall(SYS_pidfd_send_signal, program->child.descriptor, info->ssi_signo,
-            info->ssi_code == SI_QUEUE ? &queued : NULL, 0);
+    pidfd_signal(program->child.descriptor, program->child.pid, (int)info->ssi_signo,
+                 info->ssi_code == SI_QUEUE ? &queued : NULL);
 }
 
 static bool interrupt(struct program_signals *program)
@@ -76,11 +76,11 @@ static void continue_program(struct program_signals *program)
     bool runs = waitid(P_PID, (id_t)program->child.pid, &event, WCONTINUED | WNOHANG) == 0 &&
                 event.si_pid != 0;
     if (!runs)
-        syscall(SYS_pidfd_send_signal, program->child.descriptor, SIGCONT, NULL, 0);
+        pidfd_signal(program->child.descriptor, program->child.pid, SIGCONT, NULL);
     program->stopped = false;
 }
 
-/* SIGCHLD: the program stopped, was continued, or ended (which the pidfd reports). If we trace it,
+/* SIGCHLD: the program stopped, was continued, or ended (which the descriptor reports). If we trace it,
  * its stops are left to the tracer. */
 static void note_stop(struct program_signals *program)
 {

@@ -36,7 +36,8 @@ static const struct route {
 
 void api_open(struct api *api, const struct trace_index *index, const char *name, const char *trace)
 {
-    *api = (struct api){.index = index, .name = name, .trace = trace};
+    *api = (struct api){
+        .index = index, .name = name, .trace = trace, .off_cpu = off_cpu_times_new(index)};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     sem_init(&api->long_answers, 0, processors > 1 ? (unsigned)processors : 2);
 }
@@ -44,6 +45,7 @@ void api_open(struct api *api, const struct trace_index *index, const char *name
 void api_close(struct api *api)
 {
     sem_destroy(&api->long_answers);
+    off_cpu_times_free(api->off_cpu);
 }
 
 static const struct route *find_route(const char *name)

@@ -5,7 +5,7 @@
 #ifndef MAGIC_TRACE_SERVER_API_H
 #define MAGIC_TRACE_SERVER_API_H
 
-#include "index/trace_index.h"
+#include "index/off_cpu_times.h"
 #include "server/http/http.h"
 
 #include <semaphore.h>
@@ -14,6 +14,7 @@ struct api {
     const struct trace_index *index;
     const char *name;  /* of the trace, for people */
     const char *trace; /* the trace's file; NULL: there is none (a recording was decoded) */
+    struct off_cpu_times *off_cpu; /* owned */
     sem_t long_answers;
 };
 

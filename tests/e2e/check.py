@@ -74,6 +74,25 @@ class Check(harness.TestCase):
             self.assertEqual(shown, "")  # not even the program's output: it has not run
             self.assertIn(words, messages)
 
+    def test_held_inputs(self):
+        """random numbers and the second of the day are the same in every run, but for -no-hold"""
+        source = self.folder / "reads.c"
+        source.write_text("#include <inttypes.h>\n#include <stdio.h>\n#include <sys/auxv.h>\n#include <sys/random.h>\n#include <time.h>\n"
+                          "int main(void) { uint64_t n[3] = {0}; char odd[3]; getrandom(n, 24, 0); fread(odd, 1, 3, fopen(\"/dev/urandom\", \"r\")); time_t stored = 0, now = time(&stored);\n"
+                          "const uint64_t *r = (void *)getauxval(AT_RANDOM); printf(\"%\" PRIx64 \" %\" PRIx64 \" %\" PRIx64, n[0], n[1], n[2]);\n"
+                          "for (int i = 0; i < 3; i++) printf(\" %x\", odd[i]);\n"
+                          "printf(\" %\" PRIx64 \" %\" PRIx64 \" %ld %d\\n\", r[0], r[1], now, now == stored); return getrandom((void *)1, 8, 0) != -1; }\n")
+        subprocess.run(["gcc", "-w", "-o", self.folder / "reads", source], check=True)
+        first = self.check("-update", command=("./reads",))[0].splitlines()[0]
+        again = self.check(command=("./reads",))[0].splitlines()[0]
+        self.assertEqual(first, again)
+        self.assertRegex(first, r" 946684800 1$")
+        numbers = first.split()[:3]
+        self.assertEqual(len(set(numbers)), 3, first)
+        real = self.check("-no-hold", "-update", command=("./reads",))[0].splitlines()[0].split()
+        self.assertFalse(set(real[:3]) & set(numbers))
+        self.assertNotIn("946684800", real)
+
     def test_varying_inputs(self):
         """what the program reads that differs from run to run is named, when counts differ"""
         source = self.folder / "seeded.c"

@@ -72,12 +72,32 @@ class Compare(harness.TestCase):
         halves = self.compare("..100us", "100us..200us", traced.trace)
         self.assertEqual(halves["a"]["ns"], halves["b"]["ns"])
 
+    def test_budget(self):
+        """-max-bytes keeps the largest differences, which still add up"""
+        first, second = self.trace_build(0), self.trace_build(1)
+        whole = self.compare(first, second)
+        self.assertEqual(whole["omitted"], 0)
+        for size in (1, 2500, 5000, 20000):
+            finished = self.magic_trace("compare", "-json", "-paths", "-max-bytes", str(size), first, second)
+            kept = json.loads(finished.stdout)
+            self.assertEqual(kept["causes"][0], whole["causes"][0])
+            self.assertAlmostEqual(sum(cause["difference_ns"] for cause in kept["causes"]), whole["difference_ns"],
+                                   delta=len(kept["causes"]))
+            if len(finished.stdout) > size:
+                self.assertLessEqual(len(kept["causes"]), 2)
+                self.assertEqual(kept["functions"] + kept["paths"], [])
+            lists = ("functions", "paths", "renamed", "moved")
+            for name in lists:
+                self.assertEqual(kept[name], whole[name][:len(kept[name])])
+            self.assertEqual(kept["omitted"], sum(len(whole[name]) - len(kept[name]) for name in lists))
+        self.assertGreater(len(kept["functions"]), 10)
+
     def test_refused(self):
         """what cannot be compared"""
         trace = self.trace_build(0)
         for arguments, words in (([], b"two traces"), ([trace], b"two traces"), (["main#1", trace], b"with nothing"),
                                  (["main#1", "1us..2us", trace], b"do not fit"), ([trace] * 3, b"third"),
-                                 (["-top", "x", trace, trace], b"-top"), (["main#0", "main#1", trace], b"from 1")):
+                                 (["-top", "x", trace, trace], b"-top"), (["-max-bytes", "9", trace, trace], b"-json"), (["main#0", "main#1", trace], b"from 1")):
             finished = self.magic_trace("compare", *arguments)
             self.assertEqual((finished.status, finished.stdout), (2, b""), arguments)
             self.assertIn(words, finished.stderr)

@@ -83,8 +83,9 @@ class Explain(harness.TestCase):
         program = harness.compile_program("slow_calls")
         for reason in WAITING:
             with self.subTest(reason):
-                explained, cause, _ = self.first_cause([program, reason])
-                self.assertEqual(explained["longest"], 272)
+                # On a busy machine another call may be the longest, so this one is given.
+                explained, cause, _ = self.first_cause([program, reason], function="handle_request#272")
+                self.assertEqual(explained["calls"], 400)
                 self.assert_named(cause, reason)
                 self.assertTrue(cause["waits"])
 
@@ -98,8 +99,8 @@ class Explain(harness.TestCase):
     def test_python(self):
         """python3: a call of the C library that waits"""
         explained, cause, _ = self.first_cause([sys.executable, "-I", "-S", "-c", SLEEPING],
-                                               function="clock_nanosleep")
-        self.assertEqual((explained["calls"], explained["longest"], cause["kind"]), (60, 31, "outside"))
+                                               function="clock_nanosleep#31")
+        self.assertEqual((explained["calls"], cause["kind"]), (60, "outside"))
 
     def test_one_call(self):
         """one call is compared with the others; text, recordings and limits"""

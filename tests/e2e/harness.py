@@ -48,7 +48,21 @@ def configure(binary, judges, work, quick):
     Settings.environment["UBSAN_OPTIONS"] = (
         f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}")
     Settings.environment["LC_ALL"] = "C"
+    fill_perf_cache()
     watchdog.default_signals()
+
+
+def fill_perf_cache():
+    """perf as a judge has its own cache of programs, not that of who runs the tests. The C library is in it: perf 6.12 takes
+    instructions from a library's detached debug file, which has none, unless the cache has the library."""
+    folder, config = Settings.work / "perf_cache", Settings.work / "perf_config"
+    shutil.rmtree(folder, ignore_errors=True)
+    if not shutil.which("perf"):
+        return
+    config.write_text(f"[buildid]\n\tdir = {folder}\n", encoding="utf-8")
+    loaded = re.findall(r"/\S+", run(["ldd", sys.executable]).stdout.decode())
+    libraries = [os.path.realpath(path) for path in loaded if re.match(r"(ld-linux|lib(c|m|pthread|dl)\.so)", pathlib.Path(path).name)]
+    run(["perf", "buildid-cache", "--add", ",".join(libraries)])
 
 
 @contextlib.contextmanager
@@ -111,8 +125,10 @@ Finished = collections.namedtuple("Finished", "status stdout stderr")
 
 def run(command, **options):
     """Runs `command` to its end; bytes in, bytes out."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=options.pop("env", Settings.environment), **options)
+    environment = options.pop("env", Settings.environment)
+    if command[0] == "perf" or Settings.judges in pathlib.Path(command[0]).parents:
+        environment = {**environment, "PERF_CONFIG": str(Settings.work / "perf_config")}
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options)
     return Finished(done.returncode, done.stdout, done.stderr)
 
 

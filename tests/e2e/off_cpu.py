@@ -76,6 +76,12 @@ class OffCpu(harness.TestCase):
         self.assertEqual({row["function"]: row["on_cpu"] for row in indexed["functions"]}, on_cpu)
         asked = self.magic_trace("query", "-json", traced.trace, "SELECT function, on_cpu FROM functions")
         self.assertEqual({row["function"]: row["on_cpu"] for row in json.loads(asked.stdout)}, on_cpu)
+        asked = self.magic_trace("query", "-json", traced.trace,
+                                 "SELECT c.on_cpu, c.duration, ifnull((SELECT sum(n.duration) FROM calls n WHERE n.parent = c.id AND "
+                                 "n.function = '[not running]'), 0) AS off FROM calls c WHERE function = '[syscall]'")
+        calls = json.loads(asked.stdout)
+        self.assertTrue(all(call["on_cpu"] == call["duration"] - call["off"] for call in calls), calls)
+        self.assertGreater(sum(call["off"] for call in calls), 0)
         stacks, all_stacks = (self.report(traced, "-folded", *wall)["stacks"] for wall in ((), ("-wall",)))
         self.assertEqual([stack for stack in all_stacks if stack["stack"][-1] != "[not running]"], stacks)
         self.assertEqual(sum(stack["self"] for stack in all_stacks) - sum(stack["self"] for stack in stacks),

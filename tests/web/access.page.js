@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openPage } from './page.js';
-import { makeTrace } from './traces.js';
+import { makeTrace, withPauses } from './traces.js';
 
 const CONTRAST = 4.5; // WCAG 2.2, success criterion 1.4.3, level AA
 const PANELS = ['details', 'calls', 'functions', 'flame', 'source', 'marks', 'flags', 'counters'];
@@ -14,7 +14,7 @@ let opened;
 let page;
 
 before(async () => {
-  opened = await openPage({ trace: makeTrace() });
+  opened = await openPage({ trace: withPauses(makeTrace()) });
   page = opened.page;
   await page.evaluate(`(({ state, info }) => {
     state.setSpan({ track: 0, depth: 0, start: info.tracks[0].first, end: info.tracks[0].last });

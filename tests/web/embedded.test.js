@@ -127,7 +127,7 @@ test('statistics are those of the definition', async () => {
 test('the flame graph adds up', async () => {
   const source = sourceOf(randomSpans(randomNumbers(3)));
   const range = { from: 20, to: 400 };
-  const root = await source.flame(range, null, 0);
+  const root = await source.flame(range, null, 0, 'wall');
   /** @param {import('../../web/data/source.js').FlameNode} node @returns {number} */
   const selfBelow = (node) => node.self + node.omitted + node.children.reduce((sum, child) => sum + selfBelow(child), 0);
   const { time } = await source.table(range, null, 100, 'self');

@@ -51,10 +51,14 @@ export function writeFxt(trace) {
     words.push(8n | (2n << 4n) | (BigInt(firstName) << 16n), BigInt(pid));
     words.push(3n | (3n << 4n) | (BigInt(i + 1) << 16n), BigInt(pid), BigInt(tid));
   });
+  const special = firstName + 1 + 2 * threads.length;
+  writeString(special, 'special');
   const events = threads.flatMap((track, i) => eventsOf(unpackSpans(track, trace.functions.length), i + 1));
   events.sort((a, b) => a.time - b.time); // stable: those of a thread keep their order
-  for (const { time, thread, name, kind } of events)
-    words.push(4n | (2n << 4n) | (BigInt(kind) << 16n) | (BigInt(thread) << 24n) | (BigInt(name) << 48n), BigInt(time));
+  for (const { time, thread, name, kind } of events) {
+    const category = name > 0 && trace.functions[name - 1][5] === 'special' ? special : 0;
+    words.push(4n | (2n << 4n) | (BigInt(kind) << 16n) | (BigInt(thread) << 24n) | (BigInt(category) << 32n) | (BigInt(name) << 48n), BigInt(time));
+  }
   const file = Buffer.alloc(words.length * 8);
   words.forEach((word, i) => file.writeBigUInt64LE(word, i * 8));
   return file;

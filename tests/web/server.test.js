@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { EmbeddedSource } from '../../web/data/embedded.js';
 import { HttpSource } from '../../web/data/http.js';
 import { writeFxt } from './fxt.js';
-import { makeTrace, randomNumbers } from './traces.js';
+import { makeTrace, randomNumbers, withPauses } from './traces.js';
 import { BINARY, viewTrace } from './viewer.js';
 
 /** @typedef {import('../../web/data/source.js').DataSource} DataSource */
@@ -30,7 +30,7 @@ let ownNames;
 before(async () => {
   if (skip) return;
   // Times begin at the first event in both.
-  const trace = makeTrace({ spans: 6000, threads: 3, duration: 3_000_000, seed: 5, from: 0, inferred: 0 });
+  const trace = withPauses(makeTrace({ spans: 6000, threads: 3, duration: 3_000_000, seed: 5, from: 0, inferred: 0 }));
   viewer = await viewTrace(writeFxt(trace));
   server = new HttpSource(new URL('api/', viewer.url));
   own = new EmbeddedSource({ ...trace, tracks: trace.tracks.filter(({ kind }) => kind === 'thread'), marks: [], hits: [], counters: [] });
@@ -93,7 +93,7 @@ test('spans and stacks', { skip }, async () => {
     const depth = Math.floor(random() * ours.length);
     const [a, b] = await both((source) => source.span(0, depth, time));
     const facts = (/** @type {typeof a} */ { span, parents }) =>
-      span && [span.name, span.start, span.end, span.depth, span.self, span.children, span.beganInferred, span.ended, plain(parents)];
+      span && [span.name, span.start, span.end, span.depth, span.self, span.offCpu, span.children, span.beganInferred, span.ended, plain(parents)];
     assert.deepEqual(facts(a), facts(b));
   }
 });
@@ -102,14 +102,18 @@ test('the table of functions', { skip }, async () => {
   for (const range of ranges()) {
     const [theirs, ours] = await both((source) => source.table(range, null, 100, 'self'));
     const rows = (/** @type {typeof theirs} */ { rows: all }) =>
-      all.map(({ name, calls, total, self, whole, min, max, mean }) => [name, calls, total, self, whole, min, max, Math.round(mean)].join()).sort();
+      all.map(({ name, calls, total, self, offCpu, whole, min, max, mean }) => [name, calls, total, self, offCpu, whole, min, max, Math.round(mean * whole)].join()).sort();
     assert.deepEqual(rows(theirs), rows(ours), JSON.stringify(range));
+    assert.equal(theirs.offCpu, ours.offCpu);
+    const [a, b] = await both((source) => source.table(range, null, 3, 'onCpu'));
+    const onCpu = (/** @type {typeof a} */ { rows: some }) => some.map(({ total, offCpu }) => total - offCpu);
+    assert.deepEqual(onCpu(a), onCpu(b));
   }
 });
 
 test('the flame graph', { skip }, async () => {
-  for (const range of ranges(20)) {
-    const [theirs, ours] = await both((source) => source.flame(range, null, 1e-3));
+  for (const range of ranges(20)) for (const time of /** @type {const} */ (['cpu', 'wall'])) {
+    const [theirs, ours] = await both((source) => source.flame(range, null, 1e-3, time));
     /** @param {FlameNode} node @param {string} path @param {Map<string, string>} into */
     const flat = (node, path, into) => {
       for (const child of node.children) {
@@ -129,14 +133,15 @@ test('calls of a function, from call to call', { skip }, async () => {
   const groups = [serverNames, ownNames].map((names) => names.indexOf(name));
   let lengths = { from: 0, to: 0 };
   for (const range of ranges(20)) {
-    const asked = { slowest: 5, columns: 30, ...(lengths.to > 0 ? { lengths } : {}) };
+    const by = /** @type {const} */ (range.from % 2 ? 'onCpu' : 'length');
+    const asked = { slowest: 5, by, columns: 30, ...(lengths.to > 0 ? { lengths } : {}) };
     const theirs = await server.calls(groups[0], range, null, asked);
     const ours = await own.calls(groups[1], range, null, asked);
-    const facts = (/** @type {typeof theirs} */ { calls, recursive, total, whole, sum, min, max, median, p99, histogram }) => ({
-      calls, recursive, total, whole, sum, min, max, median, p99, histogram: histogram.filter(({ count }) => count > 0).sort((a, b) => a.from - b.from),
+    const facts = (/** @type {typeof theirs} */ { calls, recursive, total, offCpu, whole, sum, min, max, median, p99, histogram }) => ({
+      calls, recursive, total, offCpu, whole, sum, min, max, median, p99, histogram: histogram.filter(({ count }) => count > 0).sort((a, b) => a.from - b.from),
     });
     assert.deepEqual(facts(theirs), facts(ours), JSON.stringify(range));
-    const lengthsOf = (/** @type {typeof theirs} */ { slowest }) => slowest.map(({ start, end }) => end - start);
+    const lengthsOf = (/** @type {typeof theirs} */ { slowest }) => slowest.map(({ start, end, offCpu }) => [end - start, offCpu]);
     assert.deepEqual(lengthsOf(theirs), lengthsOf(ours));
     assert.deepEqual([theirs.column, theirs.map], [ours.column, ours.map]);
     const bin = ours.histogram[Math.floor(ours.histogram.length / 2)];

@@ -1,5 +1,7 @@
 // Traces for tests of the page, in the form that a page carries in itself (web/data/embedded_trace.js). Deterministic.
 
+import { unpackSpans } from '../../web/data/embedded_trace.js';
+
 /** @typedef {import('../../web/data/embedded_trace.js').CarriedTrace} CarriedTrace */
 /** @typedef {{depth: number, start: number, end: number, function: number, flags?: number}} PlainSpan */
 
@@ -173,4 +175,22 @@ export function makeTallTrace({ tracks, depth, duration = 1e9 }) {
     marks: [],
     hits: [],
   };
+}
+
+/** Every fifth span that calls nothing becomes a time in which its thread was not running. @param {CarriedTrace} trace @returns {CarriedTrace} */
+export function withPauses(trace) {
+  const notRunning = trace.functions.length;
+  const tracks = trace.tracks.map((track) => {
+    if (track.kind !== 'thread') return track;
+    const spans = unpackSpans(track, trace.functions.length);
+    /** @type {PlainSpan[]} */
+    const plain = [];
+    for (let i = 0; i < spans.count; i++) {
+      const calls = i + 1 < spans.count && spans.depth[i + 1] > spans.depth[i];
+      const fn = !calls && i % 5 === 0 ? notRunning : spans.function[i];
+      plain.push({ depth: spans.depth[i], start: spans.start[i], end: spans.end[i], function: fn, flags: spans.flags[i] });
+    }
+    return { ...track, columns: packSpans(plain) };
+  });
+  return { ...trace, tracks, functions: [...trace.functions, ['[not running]', null, null, 0, null, 'special']] };
 }

@@ -5,6 +5,7 @@ import { tilesOf } from './embedded_tiles.js';
 import { chain, eachOverlapping, spanAt, stackAt } from './embedded_search.js';
 import { callsOf, flameOf, tableOf } from './embedded_statistics.js';
 import { ENDINGS, checkTrace, groupsOf, unpackSpans } from './embedded_trace.js';
+import { OffCpuTimes, isOffCpu } from './off_cpu.js';
 import { FLAG_ACROSS_GAP, FLAG_END_INFERRED, FLAG_START_INFERRED } from './source.js';
 
 /** @typedef {import('./embedded_trace.js').Spans} Spans */
@@ -135,6 +136,7 @@ export class EmbeddedSource {
       ...this.#entry(spans, i),
       track,
       self: spans.end[i] - spans.start[i] - inside,
+      offCpu: new OffCpuTimes(spans, this.#functions).within(spans.start[i], spans.end[i]),
       children,
       name,
       symbol,
@@ -159,16 +161,18 @@ export class EmbeddedSource {
   /** @type {DataSource['table']} */
   async table(range, tracks, top, sort) {
     const rows = tableOf(this.#chosen(tracks), range, this.#functions);
-    rows.sort((a, b) => b[sort] - a[sort] || a.group - b.group);
+    /** @param {typeof rows[number]} row */
+    const key = (row) => (sort === 'onCpu' ? row.total - row.offCpu : row[sort]);
+    rows.sort((a, b) => key(b) - key(a) || a.group - b.group);
     const omitted = rows.slice(top);
     /** @param {typeof rows} some */
     const self = (some) => some.reduce((sum, row) => sum + row.self, 0);
-    return { rows: rows.slice(0, top), omittedRows: omitted.length, omittedSelf: self(omitted), time: self(rows) };
+    return { rows: rows.slice(0, top), omittedRows: omitted.length, omittedSelf: self(omitted), time: self(rows), offCpu: self(rows.filter(({ group }) => isOffCpu(this.#functions[group]))) };
   }
 
   /** @type {DataSource['flame']} */
-  async flame(range, tracks, share) {
-    return flameOf(this.#chosen(tracks), range, share, this.#functions);
+  async flame(range, tracks, share, time) {
+    return flameOf(this.#chosen(tracks), range, share, time, this.#functions);
   }
 
   /** @type {DataSource['find']} */

@@ -1,6 +1,7 @@
 // Statistics, flame graph and calls (docs/viewer.md section 1) of tracks that the page holds itself.
 
 import { eachOverlapping } from './embedded_search.js';
+import { OffCpuTimes, isOffCpu } from './off_cpu.js';
 import { FLAG_END_INFERRED, FLAG_START_INFERRED } from './source.js';
 
 /** @typedef {import('./embedded_trace.js').Spans} Spans */
@@ -57,7 +58,7 @@ export function tableOf(tracks, range, functions) {
     const { group, name } = functions[fn];
     let row = rows.get(group);
     if (row === undefined) {
-      row = { group, name, calls: 0, total: 0, self: 0, whole: 0, min: 0, max: 0, mean: 0 };
+      row = { group, name, calls: 0, total: 0, self: 0, offCpu: 0, whole: 0, min: 0, max: 0, mean: 0 };
       rows.set(group, row);
     }
     return row;
@@ -76,7 +77,10 @@ export function tableOf(tracks, range, functions) {
       row.self += time;
       const caller = open[open.length - 1];
       if (caller) caller.self -= time;
-      if (!open.includes(row)) row.total += time;
+      if (!open.includes(row)) {
+        row.total += time;
+        if (isOffCpu(functions[spans.function[i]])) for (const around of new Set([...open, row])) if (around) around.offCpu += time;
+      }
       open.push(row);
       if (!isWhole(spans, i, range)) return;
       const length = spans.end[i] - spans.start[i];
@@ -109,17 +113,31 @@ function prune(node, least) {
 
 /**
  * @param {TrackSpans[]} tracks @param {Range} range @param {number} share of the whole that a node must have to be in the answer
- * @param {FunctionInfo[]} functions
+ * @param {import('./source.js').Time} wanted @param {FunctionInfo[]} functions
  */
-export function flameOf(tracks, range, share, functions) {
+export function flameOf(tracks, range, share, wanted, functions) {
   const root = makeNode(-1, 'all');
   for (const { spans } of tracks) {
     /** @type {(ReturnType<typeof makeNode> | undefined)[]} nodes of the open spans, by depth */
     const open = [];
+    /** Depth of a span that is left out with all below it. */
+    let hidden = Infinity;
     eachOverlapping(spans, range, (i) => {
+      if (spans.depth[i] > hidden) return;
+      hidden = Infinity;
       open.length = spans.depth[i];
       const parent = open[open.length - 1] ?? root;
       const { group, name } = functions[spans.function[i]];
+      if (wanted === 'cpu' && isOffCpu(functions[spans.function[i]])) {
+        const off = clipped(spans, i, range);
+        for (const around of open) if (around) around.total -= off;
+        if (parent !== root) {
+          parent.self -= off;
+          root.total -= off;
+        }
+        hidden = spans.depth[i];
+        return;
+      }
       let node = parent.nodes.get(group);
       if (node === undefined) {
         node = makeNode(group, name);
@@ -165,10 +183,11 @@ function quantile(lengths, share) {
  * @param {TrackSpans[]} tracks @param {Range} range @param {number} group @param {import('./source.js').CallsAsked} asked
  * @param {FunctionInfo[]} functions @returns {CallStatistics}
  */
-export function callsOf(tracks, range, group, { slowest, lengths: listed, columns = 0 }, functions) {
+export function callsOf(tracks, range, group, { slowest, by = 'length', lengths: listed, columns = 0 }, functions) {
   let calls = 0;
   let recursive = 0;
   let total = 0;
+  let offCpu = 0;
   /** @type {import('./source.js').SlowCall[]} */
   const places = [];
   /** @type {Place[]} */
@@ -178,13 +197,17 @@ export function callsOf(tracks, range, group, { slowest, lengths: listed, column
   for (const { id, spans } of tracks) {
     /** Depth of the outermost open call; none is open where a span is as deep or less so. */
     let outermost = Infinity;
+    const times = new OffCpuTimes(spans, functions);
     eachOverlapping(spans, range, (i) => {
       const depth = spans.depth[i];
       if (depth <= outermost) outermost = Infinity;
       if (functions[spans.function[i]].group !== group) return;
       calls++;
       if (outermost < Infinity) recursive++;
-      else total += clipped(spans, i, range);
+      else {
+        total += clipped(spans, i, range);
+        offCpu += times.within(Math.max(spans.start[i], range.from), Math.min(spans.end[i], range.to));
+      }
       if (outermost === Infinity) outermost = depth;
       const place = { track: id, depth, start: spans.start[i], end: spans.end[i] };
       const length = place.end - place.start;
@@ -193,11 +216,13 @@ export function callsOf(tracks, range, group, { slowest, lengths: listed, column
         lengths.push(length);
         whole.push(place);
       }
-      if (!listed || (isWholeCall && length >= listed.from && length < listed.to)) places.push({ ...place, cut: isCut(spans, i) });
+      if (!listed || (isWholeCall && length >= listed.from && length < listed.to)) places.push({ ...place, cut: isCut(spans, i), offCpu: times.within(place.start, place.end) });
     });
   }
   lengths.sort((a, b) => a - b);
-  places.sort(longestFirst);
+  /** @param {import('./source.js').SlowCall} call */
+  const length = ({ start, end, offCpu: off }) => end - start - (by === 'onCpu' ? off : 0);
+  places.sort((a, b) => length(b) - length(a) || a.start - b.start);
   /** @type {Map<number, number>} */
   const bins = new Map();
   for (const length of lengths) bins.set(binOf(length), (bins.get(binOf(length)) ?? 0) + 1);
@@ -205,6 +230,7 @@ export function callsOf(tracks, range, group, { slowest, lengths: listed, column
     calls,
     recursive,
     total,
+    offCpu,
     whole: lengths.length,
     sum: lengths.reduce((sum, length) => sum + length, 0),
     min: lengths[0] ?? 0,

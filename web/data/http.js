@@ -141,8 +141,8 @@ export class HttpSource {
   }
 
   /** @type {DataSource['flame']} */
-  async flame(range, tracks, share, signal) {
-    return (await this.#json('flame', { ...wholeNs(range), tracks: tracks?.join(), share }, signal)).root;
+  async flame(range, tracks, share, time, signal) {
+    return (await this.#json('flame', { ...wholeNs(range), tracks: tracks?.join(), share, time }, signal)).root;
   }
 
   /** @type {DataSource['find']} */
@@ -151,8 +151,8 @@ export class HttpSource {
   }
 
   /** @type {DataSource['calls']} */
-  calls(group, range, tracks, { slowest, lengths, columns }, signal) {
-    const bounds = { shortest: lengths?.from, below: lengths?.to, columns: columns || undefined };
+  calls(group, range, tracks, { slowest, by, lengths, columns }, signal) {
+    const bounds = { shortest: lengths?.from, below: lengths?.to, columns: columns || undefined, by };
     return this.#json('calls', { group, ...wholeNs(range), tracks: tracks?.join(), slowest, ...bounds }, signal);
   }
 

@@ -12,22 +12,24 @@
  * @typedef {{name: string, group: number, colour: 'own' | 'library' | 'kernel' | 'inlined' | 'special', calls: number}} FunctionInfo
  * @typedef {{track: number, depth: number, start: number, end: number}} Place where a span is; enough to find it again
  * @typedef {{depth: number, start: number, end: number, function: number}} StackEntry
- * @typedef {Place & {self: number, children: number, function: number, name: string, symbol: string | null, file: string | null,
+ * @typedef {Place & {self: number, offCpu: number, children: number, function: number, name: string, symbol: string | null, file: string | null,
  *   line: number, address: string | null, beganInferred: boolean, endInferred: boolean, acrossGap: boolean, ended: string,
  *   arguments: Record<string, string | number>}} SpanDetails
  * @typedef {{from: number, to: number}} Range [from, to)
- * @typedef {{group: number, name: string, calls: number, total: number, self: number, whole: number, min: number, max: number,
- *   mean: number}} TableRow
+ * @typedef {{group: number, name: string, calls: number, total: number, self: number, offCpu: number, whole: number, min: number,
+ *   max: number, mean: number}} TableRow offCpu, here and below: ns of total, or of the call, in which the thread was not running
  * @typedef {{group: number, name: string, calls: number, total: number, self: number, omitted: number,
  *   children: FlameNode[]}} FlameNode
- * @typedef {Place & {cut: boolean}} SlowCall cut: its beginning or end was not seen
- * @typedef {{calls: number, recursive: number, total: number, whole: number, sum: number, min: number, max: number, median: number,
- *   p99: number, histogram: {from: number, to: number, count: number}[], slowest: SlowCall[], column?: number,
+ * @typedef {Place & {cut: boolean, offCpu: number}} SlowCall cut: its beginning or end was not seen
+ * @typedef {{calls: number, recursive: number, total: number, offCpu: number, whole: number, sum: number, min: number, max: number,
+ *   median: number, p99: number, histogram: {from: number, to: number, count: number}[], slowest: SlowCall[], column?: number,
  *   map?: CallCell[]}} CallStatistics column: ns of a column of the map
  * @typedef {[column: number, shortest: number, calls: number, track: number, depth: number, start: number, end: number]} CallCell
  *   calls that begin in the same column of time and whose lengths are in the same bin of the histogram; the last four: the longest
- * @typedef {{slowest: number, lengths?: Range, columns?: number}} CallsAsked how many of the longest are listed; lengths: of whole
- *   calls that take [from, to) ns alone; columns: of the map, 0 or none for no map
+ * @typedef {{slowest: number, by?: CallOrder, lengths?: Range, columns?: number}} CallsAsked how many of the longest are listed, and by
+ *   what; lengths: of whole calls that take [from, to) ns alone; columns: of the map, 0 or none for no map
+ * @typedef {'length' | 'onCpu'} CallOrder
+ * @typedef {'cpu' | 'wall'} Time cpu: without the time in which threads were not running
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span
@@ -56,9 +58,9 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(track: number, depth: number, time: number, signal?: AbortSignal) =>
  *   Promise<{span: SpanDetails | null, parents: StackEntry[]}>} span
  * @property {(track: number, time: number, signal?: AbortSignal) => Promise<StackEntry[]>} stack
- * @property {(range: Range, tracks: number[] | null, top: number, sort: 'self' | 'total' | 'calls' | 'max', signal?: AbortSignal) =>
- *   Promise<{rows: TableRow[], omittedRows: number, omittedSelf: number, time: number}>} table
- * @property {(range: Range, tracks: number[] | null, share: number, signal?: AbortSignal) => Promise<FlameNode>} flame
+ * @property {(range: Range, tracks: number[] | null, top: number, sort: 'self' | 'total' | 'calls' | 'max' | 'onCpu', signal?: AbortSignal) =>
+ *   Promise<{rows: TableRow[], omittedRows: number, omittedSelf: number, time: number, offCpu: number}>} table
+ * @property {(range: Range, tracks: number[] | null, share: number, time: Time, signal?: AbortSignal) => Promise<FlameNode>} flame
  * @property {(query: string, mode: 'text' | 'regex', limit: number, signal?: AbortSignal) =>
  *   Promise<{matches: {group: number, name: string, calls: number}[], total: number}>} find
  * @property {(group: number, range: Range, tracks: number[] | null, asked: CallsAsked, signal?: AbortSignal) => Promise<CallStatistics>} calls

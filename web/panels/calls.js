@@ -1,6 +1,7 @@
 // All calls of one function: how many, how long, the distribution of their lengths, when they are, the slowest ones. A bar of the
 // distribution lists its calls.
 import { formatCount, formatCounted, formatDuration, formatShare, formatTime } from '../format.js';
+import { knowsOffCpu } from '../data/off_cpu.js';
 import { makePanel } from './context.js';
 import { button, element, fill } from './dom.js';
 import { COLUMNS, makeCallMap } from './call_map.js';
@@ -40,7 +41,7 @@ export function makeCallsPanel(context) {
     name.textContent = names.of(group) || `function ${group}`;
     name.title = functions[group]?.name ?? '';
     question.run(
-      (signal) => source.calls(group, ranges.range(), ranges.tracks(), { slowest: SLOWEST, columns: COLUMNS, lengths: state.lengths ?? undefined }, signal),
+      (signal) => source.calls(group, ranges.range(), ranges.tracks(), { slowest: SLOWEST, by: state.callOrder, columns: COLUMNS, lengths: state.lengths ?? undefined }, signal),
       (statistics) => {
         const focused = answer.contains(document.activeElement) ? document.activeElement?.getAttribute('aria-label') : null;
         fill(answer, ...describe(context, statistics));
@@ -62,7 +63,7 @@ export function makeCallsPanel(context) {
   state.addEventListener('search', follow);
   chosen.addEventListener('details', follow);
   return makePanel(context, {
-    name: 'calls', title: 'Calls', content: [hint, content], update, on: [[interest, 'group'], [ranges, 'range'], [state, 'lengths']],
+    name: 'calls', title: 'Calls', content: [hint, content], update, on: [[interest, 'group'], [ranges, 'range'], [state, 'lengths'], [state, 'calls']],
   });
 }
 
@@ -71,7 +72,7 @@ function describe(context, statistics) {
   const { calls, whole } = statistics;
   if (calls === 0) return [element('p', { class: 'hint' }, 'It is not called in this range.')];
   /** @type {HTMLElement[]} */
-  const parts = [element('div', {}, context.info.sampled ? sampledFigures(statistics) : figures(statistics))];
+  const parts = [element('div', {}, context.info.sampled ? sampledFigures(statistics) : figures(statistics, knowsOffCpu(context.functions)))];
   if (context.info.sampled) return [...parts, slowest(context, statistics.slowest, 'longest span', 'longest spans')];
   if (whole === 0) {
     parts[0].append(element('p', { class: 'hint' }, 'No call lies in the range with both its ends seen, so no length is known.'));
@@ -108,14 +109,15 @@ function sampledFigures({ calls, total }) {
   return element('dl', { class: 'figures' }, ...lines.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
 }
 
-/** @param {CallStatistics} statistics */
-function figures({ calls, recursive, total, whole, sum, min, max, median, p99 }) {
+/** @param {CallStatistics} statistics @param {boolean} hasOnCpu */
+function figures({ calls, recursive, total, offCpu, whole, sum, min, max, median, p99 }, hasOnCpu) {
   /** @type {[string, string][]} */
   const lines = [
     ['Calls', formatCount(calls)],
     ['Seen from begin to end', `${formatCount(whole)} (${formatShare(whole, calls)})`],
     ['Together', formatDuration(total)],
   ];
+  if (hasOnCpu) lines.push(['Of that on-CPU', `${formatDuration(total - offCpu)} (${formatShare(total - offCpu, total)})`]);
   if (recursive > 0) lines.splice(1, 0, ['Of them recursive', `${formatCount(recursive)}, not counted again in Together`]);
   if (whole < calls) lines.splice(2, 0, ['Cut, in no length below', formatCount(calls - whole)]);
   if (whole > 0) {
@@ -134,18 +136,28 @@ function figures({ calls, recursive, total, whole, sum, min, max, median, p99 })
  * @param {Context} context @param {SlowCall[]} places @param {string} one what they are called @param {string} many
  * @param {string} heading
  */
-function slowest({ state, info }, places, one = 'slowest call', many = 'slowest calls', heading = `The ${formatCounted(places.length, one, many)}`) {
+function slowest({ state, info, functions }, places, one = 'slowest call', many = 'slowest calls', heading = `The ${formatCounted(places.length, one, many)}`) {
+  const hasOnCpu = !info.sampled && knowsOffCpu(functions);
   const threads = new Map(info.tracks.map((track) => [track.id, track.thread]));
   const severalThreads = info.tracks.filter((track) => track.kind === 'thread').length > 1;
   const entries = places.map((place) => {
     const where = `at ${formatTime(place.start)}${severalThreads ? ` in ${threads.get(place.track) ?? 'a thread'}` : ''}`;
     const go = button('', () => reveal(state, place));
     const length = element('strong', {}, formatDuration(place.end - place.start));
+    const onCpu = hasOnCpu && ` ${formatDuration(place.end - place.start - place.offCpu)} on-CPU`;
     const cut = place.cut && !info.sampled && element('span', { class: 'cut', title: CUT }, 'cut');
-    go.append(length, ...(cut ? [' ', cut] : []), ' ', element('span', { class: 'quiet' }, where));
+    go.append(length, ...(onCpu ? [onCpu] : []), ...(cut ? [' ', cut] : []), ' ', element('span', { class: 'quiet' }, where));
     return element('li', {}, go);
   });
   const list = element('ol', { class: 'slowest', 'aria-label': `The ${many}` }, ...entries);
   makeRoving(list, 'button').refresh();
-  return element('div', {}, element('h3', {}, heading), list);
+  return element('div', {}, element('h3', {}, heading), hasOnCpu && orderControl(state), list);
+}
+
+/** @param {import('../view_state.js').ViewState} state */
+function orderControl(state) {
+  const select = element('select', { 'aria-label': 'Calls are listed by' }, element('option', { value: 'length' }, 'by length'), element('option', { value: 'onCpu' }, 'by time on a processor'));
+  select.value = state.callOrder;
+  select.addEventListener('change', () => state.setCallOrder(/** @type {import('../view_state.js').CallOrder} */ (select.value)));
+  return element('div', { class: 'bar' }, select);
 }

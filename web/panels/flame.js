@@ -9,6 +9,7 @@ import { matcherOf } from './name_matcher.js';
 import { Question } from './question.js';
 import { flameView } from './flame_views.js';
 import { makeRangeControl } from './range_choice.js';
+import { makeTimeControl, timeOf } from './time_choice.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('./flame_layout.js').Box} Box */
@@ -55,7 +56,7 @@ class FlameGraph {
     this.whole = button('Reset zoom', () => this.#zoomTo([]), { disabled: true });
     this.calls = button('All calls', () => this.#showCalls(), { disabled: true });
     this.view = this.#makeViews();
-    this.bar = element('div', { class: 'bar' }, this.view, makeRangeControl(context.ranges), this.out, this.whole, this.calls, this.matched);
+    this.bar = element('div', { class: 'bar' }, this.view, makeRangeControl(context.ranges), makeTimeControl(context), this.out, this.whole, this.calls, this.matched);
     this.content = [this.bar, this.question.element, this.scroll, this.status, this.tip];
     this.#listen();
   }
@@ -122,7 +123,7 @@ class FlameGraph {
     const part = node === null || !this.#root ? 1 : node.total / this.#root.total;
     const share = state.flame === 'stacks' ? Math.max(SHARE * part, SMALLEST_SHARE) : SHARE_OF_VIEWS;
     this.question.run(
-      (signal) => source.flame(ranges.range(), ranges.tracks(), share, signal),
+      (signal) => source.flame(ranges.range(), ranges.tracks(), share, timeOf(this.context), signal),
       (root) => {
         this.#stacks = root;
         this.showView();
@@ -178,7 +179,7 @@ class FlameGraph {
    * @param {Box} box @returns {[string, string]}
    */
   #words(box) {
-    const of = `${formatDuration(box.total)}, ${formatShare(box.total, this.#root?.total ?? 0)} of the range`;
+    const of = `${formatDuration(box.total)}, ${formatShare(box.total, this.#root?.total ?? 0)} of the range${timeOf(this.context) === 'cpu' ? ', on-CPU' : ''}`;
     if (box.node === null) return ['Left out', `${of}: calls too short to be drawn; zoom into the function above to see them`];
     if (box.parent === null) return ['All', `${of}`];
     const ofParent = box.parent.parent === null ? '' : `, ${formatShare(box.total, box.parent.total)} of its caller`;
@@ -242,6 +243,6 @@ class FlameGraph {
 export function makeFlamePanel(context) {
   const graph = new FlameGraph(context);
   return makePanel(context, {
-    name: 'flame', title: 'Flame graph', content: graph.content, update: () => graph.update(), on: [[context.ranges, 'range'], [context.state, 'flame']],
+    name: 'flame', title: 'Flame graph', content: graph.content, update: () => graph.update(), on: [[context.ranges, 'range'], [context.state, 'flame'], [context.state, 'time']],
   });
 }

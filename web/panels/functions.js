@@ -1,10 +1,12 @@
 // The table of functions of a range: time and calls, sortable, filtered by name.
 import { formatCount, formatCounted, formatDuration, formatShare } from '../format.js';
+import { isOffCpu, knowsOffCpu } from '../data/off_cpu.js';
 import { makePanel, showCallsOf, whenQuiet } from './context.js';
 import { button, element, fill } from './dom.js';
 import { Question } from './question.js';
 import { makeRangeControl } from './range_choice.js';
 import { makeRoving } from './roving.js';
+import { makeTimeControl, timeOf } from './time_choice.js';
 import { ordered, sortedRows, sortOfSource } from './sorting.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -23,6 +25,7 @@ const COLUMNS = [
   ['name', 'Function', ''],
   ['calls', 'Calls', 'that overlap the range'],
   ['self', 'Self', 'time in which the function itself ran'],
+  ['onCpu', 'On CPU', 'of Total: without the time in which its thread was not running'],
   ['total', 'Total', 'time in which it was on the stack'],
   ['min', 'Shortest', 'of the whole calls'],
   ['mean', 'Mean', 'of the whole calls'],
@@ -52,7 +55,8 @@ class FunctionTable {
     this.filter.addEventListener('input', whenQuiet(() => this.#show(), 80));
     this.status = element('p', { class: 'quiet', role: 'status' });
     // How often a function was called, and how long a call took, samples do not say.
-    const columns = context.info.sampled ? OF_SAMPLES : COLUMNS;
+    this.hasOnCpu = !context.info.sampled && knowsOffCpu(context.functions);
+    const columns = context.info.sampled ? OF_SAMPLES : COLUMNS.filter(([column]) => this.hasOnCpu || column !== 'onCpu');
     this.heads = columns.map(([column, words, title]) => {
       const sort = button(words, () => this.#sortBy(column), { title });
       return element('th', { scope: 'col', class: column === 'name' ? '' : 'number', 'data-column': column }, sort);
@@ -61,7 +65,7 @@ class FunctionTable {
     this.roving = makeRoving(this.rows, 'button');
     this.question = new Question('Adding up the functions', this.rows);
     const table = element('table', { 'aria-label': 'Functions' }, element('thead', {}, element('tr', {}, ...this.heads)), this.rows);
-    this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), this.filter, this.status);
+    this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), makeTimeControl(context), this.filter, this.status);
     this.content = [this.bar, this.question.element, element('div', { class: 'scroll' }, table)];
   }
 
@@ -94,14 +98,16 @@ class FunctionTable {
       if (sorted) head.setAttribute('aria-sort', this.#order.descending ? 'descending' : 'ascending');
       else head.removeAttribute('aria-sort');
     }
-    const rows = sortedRows(answer.rows, this.#order, this.filter.value);
-    this.status.textContent = tableWords(rows.length, answer, this.context.info.sampled);
-    fill(this.rows, ...rows.slice(0, MOST_SHOWN).map((row) => this.#row(row, answer.time)));
+    const onCpu = timeOf(this.context) === 'cpu';
+    const counted = onCpu ? answer.rows.filter(({ group }) => !isOffCpu(this.context.functions[group])) : answer.rows;
+    const rows = sortedRows(counted, this.#order, this.filter.value);
+    this.status.textContent = tableWords(rows.length, answer, this.context.info.sampled, onCpu);
+    fill(this.rows, ...rows.slice(0, MOST_SHOWN).map((row) => this.#row(row, answer)));
     this.roving.refresh();
   }
 
-  /** @param {TableRow} row @param {number} time of the range */
-  #row(row, time) {
+  /** @param {TableRow} row @param {Table} answer */
+  #row(row, { time, offCpu }) {
     const { state, info, names } = this.context;
     const title = `Show its calls: ${row.name}`;
     const show = button(names.of(row.group), () => showCallsOf(state, row.group, row.name), { class: 'link', title });
@@ -110,15 +116,21 @@ class FunctionTable {
       element('td', { class: 'number' }, text, share !== undefined && element('span', { class: 'share' }, share));
     /** @param {number} ns */
     const length = (ns) => number(row.whole === 0 ? '' : formatDuration(ns));
+    // Without waiting, self time is a share of the time in which threads ran.
+    const running = time - offCpu;
+    const whole = timeOf(this.context) === 'cpu' ? running : time;
+    const onCpu = row.total - row.offCpu;
     return element('tr', {}, element('th', { scope: 'row', class: 'name' }, show), number(formatCount(row.calls)),
-      number(formatDuration(row.self), formatShare(row.self, time)), number(formatDuration(row.total), formatShare(row.total, time)),
+      number(formatDuration(row.self), formatShare(row.self, whole)), this.hasOnCpu && number(formatDuration(onCpu), formatShare(onCpu, running)),
+      number(formatDuration(row.total), formatShare(row.total, time)),
       ...(info.sampled ? [] : [length(row.min), length(row.mean), length(row.max)]));
   }
 }
 
-/** @param {number} matching rows that the filter lets through @param {Table} answer @param {boolean} sampled */
-function tableWords(matching, { rows, omittedRows, omittedSelf }, sampled) {
+/** @param {number} matching rows that the filter lets through @param {Table} answer @param {boolean} sampled @param {boolean} onCpu */
+function tableWords(matching, { rows, omittedRows, omittedSelf, time, offCpu }, sampled, onCpu) {
   const words = [formatCounted(matching, 'function')];
+  if (onCpu && offCpu > 0) words.push(`without the ${formatShare(offCpu, time)} in which threads were not running`);
   if (matching > MOST_SHOWN) words.push(`the first ${MOST_SHOWN} are shown`);
   const cut = rows.reduce((sum, row) => sum + row.calls - row.whole, 0);
   if (cut > 0 && !sampled) words.push(`${formatCounted(cut, 'call')} cut at the range's ends or not seen whole: in no Shortest, Mean and Longest`);
@@ -130,6 +142,6 @@ function tableWords(matching, { rows, omittedRows, omittedSelf }, sampled) {
 export function makeFunctionsPanel(context) {
   const table = new FunctionTable(context);
   return makePanel(context, {
-    name: 'functions', title: 'Functions', content: table.content, update: () => table.update(), on: [[context.ranges, 'range']],
+    name: 'functions', title: 'Functions', content: table.content, update: () => table.update(), on: [[context.ranges, 'range'], [context.state, 'time']],
   });
 }

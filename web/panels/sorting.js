@@ -1,7 +1,7 @@
 // Order and filter of the table of functions. No DOM here.
 
 /** @typedef {import('../data/source.js').TableRow} TableRow */
-/** @typedef {'name' | 'calls' | 'total' | 'self' | 'mean' | 'min' | 'max'} Column */
+/** @typedef {'name' | 'calls' | 'onCpu' | 'total' | 'self' | 'mean' | 'min' | 'max'} Column */
 /** @typedef {{column: Column, descending: boolean}} Order */
 
 /**
@@ -9,7 +9,7 @@
  * @param {Column} column
  */
 export function sortOfSource(column) {
-  return column === 'calls' || column === 'total' || column === 'max' ? column : 'self';
+  return column === 'calls' || column === 'onCpu' || column === 'total' || column === 'max' ? column : 'self';
 }
 
 /**
@@ -19,6 +19,11 @@ export function sortOfSource(column) {
 export function ordered(order, column) {
   if (order.column === column) return { column, descending: !order.descending };
   return { column, descending: column !== 'name' };
+}
+
+/** @param {TableRow} row @param {Exclude<Column, 'name'>} column */
+function valueOf(row, column) {
+  return column === 'onCpu' ? row.total - row.offCpu : row[column];
 }
 
 /** @param {TableRow[]} rows @param {Order} order @param {string} filter part of the name, case ignored */
@@ -31,7 +36,7 @@ export function sortedRows(rows, { column, descending }, filter) {
     if (column === 'min' || column === 'max' || column === 'mean') {
       if ((a.whole === 0) !== (b.whole === 0)) return a.whole === 0 ? 1 : -1;
     }
-    const difference = column === 'name' ? a.name.localeCompare(b.name) : a[column] - b[column];
+    const difference = column === 'name' ? a.name.localeCompare(b.name) : valueOf(a, column) - valueOf(b, column);
     return difference === 0 ? a.group - b.group : sign * difference;
   };
   return rows.filter((row) => row.name.toLowerCase().includes(wanted)).sort(compare);

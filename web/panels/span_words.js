@@ -52,6 +52,7 @@ export function factsOf(span, track, wallClock) {
   /** @type {[string, string | null][]} */
   const facts = [
     ['Duration', both(length)],
+    ['On CPU', span.offCpu > 0 ? `${both(length - span.offCpu)}; its thread was not running for ${formatDuration(span.offCpu)}` : null],
     ['Self time', both(span.self)],
     ['Start', formatTime(span.start)],
     ['Wall clock', wallClock === null ? null : formatWallClock(wallClock, span.start)],

@@ -7,6 +7,7 @@
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/signals/signal.h"
+#include "runtime/translator/syscalls/held_inputs.h"
 #include "runtime/translator/syscalls/memory_calls.h"
 #include "runtime/translator/syscalls/rseq.h"
 #include "runtime/translator/syscalls/seccomp_filter.h"
@@ -228,6 +229,31 @@ static void note_namespace(struct tr_thread *thread, uint64_t flags)
         atomic_store(&thread->process->control->has_namespaces, 1);
 }
 
+/* ---- what is another thing in every run ---- */
+
+static bool holds_inputs(const struct tr_thread *thread)
+{
+    return thread->process->control->options.hold_inputs != 0;
+}
+
+static int64_t call_getrandom(struct tr_thread *thread)
+{
+    uint64_t address = thread->app.r[TR_RDI];
+    int64_t count = call_kernel(thread);
+    if (count > 0 && holds_inputs(thread))
+        tr_hold_random(thread, address, (uint64_t)count);
+    return count;
+}
+
+static int64_t call_read(struct tr_thread *thread)
+{
+    uint64_t descriptor = thread->app.r[TR_RDI], address = thread->app.r[TR_RSI];
+    int64_t count = call_kernel(thread);
+    if (count > 0 && holds_inputs(thread) && tr_reads_random(thread, descriptor))
+        tr_hold_random(thread, address, (uint64_t)count);
+    return count;
+}
+
 /* ---- dispatch ---- */
 
 static int64_t call_signals(struct tr_thread *thread, int32_t number)
@@ -282,6 +308,12 @@ static int64_t call(struct tr_thread *thread, int32_t number)
         return call_wait4(thread);
     case __NR_waitid:
         return call_waitid(thread);
+    case __NR_read:
+        return call_read(thread);
+    case __NR_getrandom:
+        return call_getrandom(thread);
+    case __NR_time:
+        return holds_inputs(thread) ? tr_held_time(thread) : call_kernel(thread);
     case __NR_prctl:
         return call_prctl(thread);
     case __NR_arch_prctl:

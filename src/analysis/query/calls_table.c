@@ -28,6 +28,7 @@ enum column {
     CALL_END,
     CALL_DURATION,
     CALL_SELF,
+    CALL_ON_CPU,
     CALL_WHOLE,
     CALL_END_REASON,
     CALL_SEEN,
@@ -56,6 +57,9 @@ static const struct table_column columns[] = {
     [CALL_END] = {"end", "INTEGER", "when it ended"},
     [CALL_DURATION] = {"duration", "INTEGER", "end - start"},
     [CALL_SELF] = {"self", "INTEGER", "duration without that of the calls it made"},
+    [CALL_ON_CPU] =
+        {"on_cpu", "INTEGER",
+         "duration without the time in which its thread was not running; NULL: that is not known"},
     [CALL_WHOLE] = {"whole", "INTEGER", "1: its beginning and its end were seen; else 0"},
     [CALL_END_REASON] = {"end_reason", "TEXT",
                          "return, tail call, unwound, gap, end of trace, exec, filter, switch"},
@@ -436,6 +440,20 @@ static int put_searched(struct call_cursor *cursor, enum column column, sqlite3_
     return SQLITE_OK;
 }
 
+static int put_on_cpu(struct call_cursor *cursor, sqlite3_context *context)
+{
+    struct off_cpu_times *off_cpu = trace_of(&cursor->base)->off_cpu;
+    const struct index_range range = {cursor->call.start, cursor->call.end};
+    struct error error = {0};
+    if (!off_cpu_times_known(off_cpu))
+        return SQLITE_OK;
+    if (!off_cpu_times_read(off_cpu, &error))
+        return fail_table(cursor->base.pVtab, &error);
+    uint32_t track = call_scan_track(cursor->scan);
+    put_number(context, range.to - range.from - off_cpu_times_within(off_cpu, track, range));
+    return SQLITE_OK;
+}
+
 static void put_thread_column(const struct table_trace *trace, uint32_t track, enum column column,
                               sqlite3_context *context)
 {
@@ -478,6 +496,8 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int n
     case CALL_PARENT:
     case CALL_SELF:
         return put_searched(cursor, column, context);
+    case CALL_ON_CPU:
+        return put_on_cpu(cursor, context);
     case CALL_FUNCTION:
         put_text(context, trace->functions[cursor->function.group]);
         break;

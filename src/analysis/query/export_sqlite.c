@@ -26,13 +26,13 @@ static const char SCHEMA[] =
     "PRAGMA cache_size = -32768; BEGIN;"
     "CREATE TABLE call_records(id INTEGER PRIMARY KEY, parent INTEGER, place INTEGER,"
     " thread_id INTEGER, depth INTEGER, start INTEGER, duration INTEGER, self INTEGER,"
-    " whole INTEGER, end_reason TEXT, seen TEXT);"
+    " on_cpu INTEGER, whole INTEGER, end_reason TEXT, seen TEXT);"
     "CREATE TABLE stack_records(id INTEGER PRIMARY KEY, parent INTEGER, function TEXT,"
     " function_id INTEGER, depth INTEGER, calls INTEGER, total INTEGER, self INTEGER);";
 
 static const char CALLS[] =
     "INSERT INTO call_records SELECT id, parent, place, thread_id, depth, start + ?1, duration,"
-    " self, whole, nullif(end_reason, 'return'), nullif(seen, 'yes') FROM " READ "calls";
+    " self, on_cpu, whole, nullif(end_reason, 'return'), nullif(seen, 'yes') FROM " READ "calls";
 
 static const char STACKS[] =
     "INSERT INTO stack_records SELECT id, parent, function, function_id, depth, calls, total, self"
@@ -41,7 +41,7 @@ static const char STACKS[] =
 static const char VIEWS[] =
     "CREATE VIEW calls AS SELECT c.id, c.parent, p.function, p.function_id, t.thread, c.thread_id,"
     " t.process, t.pid, t.tid, c.depth, c.start, c.start + c.duration AS \"end\", c.duration,"
-    " c.self, c.whole, coalesce(c.end_reason, 'return') AS end_reason,"
+    " c.self, c.on_cpu, c.whole, coalesce(c.end_reason, 'return') AS end_reason,"
     " coalesce(c.seen, 'yes') AS seen, p.symbol, p.file, p.line, p.address, p.code"
     " FROM call_records c JOIN places p ON p.id = c.place JOIN threads t ON t.id = c.thread_id;"
     "CREATE VIEW stacks AS WITH RECURSIVE paths(id, path) AS ("

@@ -148,7 +148,7 @@ static void put_function(const struct table_trace *trace, const struct array *ro
         put_number(context, row->self);
         break;
     case FUNCTION_ON_CPU:
-        if (index_off_cpu_group(trace->index) != UINT32_MAX)
+        if (off_cpu_times_known(trace->off_cpu))
             put_number(context, row->total - row->off_cpu);
         break;
     case FUNCTION_WHOLE:
@@ -213,7 +213,8 @@ static bool make_stacks(const struct table_trace *trace, const struct rows_wante
                         struct array *rows, struct error *error)
 {
     struct array nodes = array_of(sizeof(struct flame_node));
-    bool ok = index_flame_graph(trace->index, wanted->tracks, wanted->range, 0, &nodes, error);
+    const struct flame_request request = {.tracks = wanted->tracks, .range = wanted->range};
+    bool ok = index_flame_graph(trace->index, &request, &nodes, error);
     for (size_t i = 1; ok && i < nodes.count; i++) {
         const struct flame_node *node = array_at(&nodes, i);
         struct stack_row *row = array_add(rows);

@@ -27,6 +27,7 @@ struct table_trace *table_trace_new(const struct trace_index *index)
     *trace = (struct table_trace){
         .index = index,
         .numbers = call_numbers_new(index),
+        .off_cpu = off_cpu_times_new(index),
         .functions = memory_allocate((facts->functions + 1) * sizeof(char *)),
         .processes = memory_allocate((facts->tracks + 1) * sizeof(char *)),
         .threads = memory_allocate((facts->tracks + 1) * sizeof(char *)),
@@ -56,6 +57,7 @@ void table_trace_free(struct table_trace *trace)
     free(trace->processes);
     free(trace->threads);
     call_numbers_free(trace->numbers);
+    off_cpu_times_free(trace->off_cpu);
     free(trace);
 }
 

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "index/call_scan.h"
+#include "index/off_cpu_times.h"
 #include "index/trace_index.h"
 
 #include <sqlite3.h>
@@ -27,6 +28,7 @@ struct table_column {
 struct table_trace {
     const struct trace_index *index;
     struct call_numbers *numbers;
+    struct off_cpu_times *off_cpu;
     char **functions; /* names, by group, in valid UTF-8 */
     char **processes; /* the same by track */
     char **threads;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/comparison_text.h"
+#include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/serve/viewed_trace.h"
 #include "cli/trace_format.h"
@@ -24,6 +25,7 @@ struct compare_request {
     const char *parts[CONTEXT_SIDES]; /* NULL: all of the trace */
     size_t trace_count, part_count;
     size_t rows;
+    size_t max_bytes; /* of JSON; 0: any size */
     bool json, by_path;
 };
 
@@ -71,6 +73,40 @@ static char *label_of(const struct compare_request *request, int side)
                : memory_copy_string(request->traces[side]);
 }
 
+/* With as many causes as fit, and with one in any case. */
+static bool print_json(struct comparison *comparison, const struct comparison_text *text,
+                       struct error *error)
+{
+    bool is_printed = false;
+    for (size_t causes = CAUSES_STANDARD; !is_printed; causes--) {
+        char *json = NULL;
+        size_t size = 0;
+        comparison_name_causes(comparison, causes);
+        FILE *memory = open_memstream(&json, &size);
+        bool ok = memory && comparison_print_json(memory, text, error);
+        if (memory)
+            fclose(memory);
+        else
+            error_set_errno(error, ERROR_IO, errno, "cannot write the comparison as JSON");
+        is_printed = ok && (causes == 1 || size <= text->max_bytes);
+        if (is_printed)
+            fwrite(json, 1, size, stdout);
+        free(json);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool print_wanted(const struct compare_request *request, struct comparison *comparison,
+                         const struct comparison_text *text, struct error *error)
+{
+    if (!request->json)
+        return comparison_print(stdout, text, error);
+    return request->max_bytes ? print_json(comparison, text, error)
+                              : comparison_print_json(stdout, text, error);
+}
+
 static bool print_comparison(const struct compare_request *request,
                              const struct trace_part parts[CONTEXT_SIDES], struct error *error)
 {
@@ -83,11 +119,12 @@ static bool print_comparison(const struct compare_request *request,
         .labels = {labels[CONTEXT_A], labels[CONTEXT_B]},
         .traces = {request->traces[CONTEXT_A], request->traces[CONTEXT_B]},
         .rows = request->rows,
+        .max_bytes = request->max_bytes,
         .by_path = request->by_path,
     };
     bool ok = compare_parts(parts, CAUSES_STANDARD, &comparison, error) &&
               find_divergence(&comparison, &divergence, error) &&
-              (request->json ? comparison_print_json : comparison_print)(stdout, &text, error);
+              print_wanted(request, &comparison, &text, error);
     divergence_free(&divergence);
     comparison_free(&comparison);
     free(labels[CONTEXT_A]);
@@ -142,6 +179,14 @@ static const struct option_spec compare_options[] = {
      .manual = "Print one JSON object, for programs; see JSON.",
      .apply = option_set_flag,
      .field = offsetof(struct compare_request, json)},
+    {.name = "max-bytes",
+     .argument = "N",
+     .help = "JSON: leave out the smallest differences, so that it has at\nmost N bytes",
+     .manual = "With -json, leave out rows of the lists, the smallest differences first, and then "
+               "causes, so that it has at most N bytes. One cause is always named, and the "
+               "differences of the causes still add up.",
+     .apply = take_byte_count,
+     .field = offsetof(struct compare_request, max_bytes)},
     {0},
 };
 
@@ -167,6 +212,8 @@ static int take_operand(const struct command *self, void *target, const char *op
 
 static int check_request(const struct command *self, struct compare_request *request)
 {
+    if (request->max_bytes && !request->json)
+        return command_usage_error(self, "-max-bytes belongs to -json.");
     if (request->part_count == 1)
         return command_usage_error(self,
                                    "`%s` is compared with nothing: give two calls (parse#2 "

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "process/exec_failure.h"
+#include "process/pidfd.h"
 #include "process/processes.h"
 #include "recording/perf_script/perf_program.h"
 
@@ -71,14 +72,13 @@ static bool begin(struct perf_process *process, const struct start *start, struc
         waitpid(process->pid, NULL, 0);
     if (process->pid < 0 || reason)
         return cannot_start(start->arguments[0], reason, error);
-    process->descriptor = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    process->descriptor = pidfd_of(process->pid);
     if (process->descriptor >= 0)
         return true;
     reason = errno;
     kill(process->pid, SIGKILL);
     waitpid(process->pid, NULL, 0);
-    return error_set_errno(error, ERROR_UNSUPPORTED, reason,
-                           "cannot watch perf (pidfd_open; needs Linux 5.3)");
+    return error_set_errno(error, ERROR_UNSUPPORTED, reason, "cannot watch perf");
 }
 
 bool perf_process_start(struct perf_process *process, char *const *arguments,
@@ -113,7 +113,7 @@ void perf_process_free(struct perf_process *process)
 void perf_process_signal(const struct perf_process *process, int number)
 {
     if (!process->ended)
-        syscall(SYS_pidfd_send_signal, process->descriptor, number, NULL, 0);
+        pidfd_signal(process->descriptor, process->pid, number, NULL);
 }
 
 /* ---- what it does ---- */

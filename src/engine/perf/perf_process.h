@@ -12,7 +12,7 @@
 
 struct perf_process {
     pid_t pid;
-    int descriptor; /* pidfd: readable when it has ended */
+    int descriptor; /* of pidfd_of */
     int messages;   /* a file in memory: all that perf printed */
     int status;     /* as from waitpid, when it has ended */
     bool ended;

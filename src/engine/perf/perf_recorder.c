@@ -1,6 +1,7 @@
 #include "engine/perf/perf_recorder.h"
 
 #include "base/log.h"
+#include "process/pidfd.h"
 #include "recording/flags.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,8 +84,7 @@ static void watch_targets(struct perf_recorder *recorder)
 {
     recorder->targets = array_of(sizeof(int));
     for (size_t i = 0; i < recorder->request.pid_count; i++)
-        *(int *)array_add(&recorder->targets) =
-            (int)syscall(SYS_pidfd_open, recorder->request.pids[i], 0);
+        *(int *)array_add(&recorder->targets) = pidfd_of(recorder->request.pids[i]);
 }
 
 bool perf_recorder_start(struct perf_recorder *recorder, const struct perf_request *request,
@@ -274,7 +273,8 @@ static void note_interrupt(struct perf_recorder *recorder)
         perf_recorder_stop(recorder);
     } else if (recorder->program && !recorder->program_ended) {
         log_status("Got signal again, killing the program...");
-        syscall(SYS_pidfd_send_signal, recorder->program->child.descriptor, SIGKILL, NULL, 0);
+        pidfd_signal(recorder->program->child.descriptor, recorder->program->child.pid, SIGKILL,
+                     NULL);
     } else {
         log_status("Got signal again, killing perf...");
         perf_process_signal(&recorder->perf, SIGKILL);

@@ -41,8 +41,8 @@ struct perf_recorder {
     struct perf_process perf;
     struct perf_control control;
     enum perf_phase phase;
-    struct array targets;  /* of int: pidfds of the traced processes; -1: it has ended */
-    bool program_ended;    /* its pidfd said so */
+    struct array targets;  /* of int, of pidfd_of: the traced processes; -1: it has ended */
+    bool program_ended;    /* its descriptor said so */
     bool program_lingers;  /* it still runs, a second after perf has ended */
     unsigned interrupts;   /* Ctrl-C */
     bool ready;            /* it was recording, once */

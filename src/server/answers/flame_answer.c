@@ -115,21 +115,23 @@ static bool write_flame(const struct query *query, const struct array *nodes,
 
 bool answer_flame(const struct query *query, struct http_answer *answer, struct error *error)
 {
-    struct index_range range;
-    double share;
-    if (!query_range(query, &range, error) ||
-        !parameter_share(query->parameters, "share", standard_share, &share, error))
+    static const char *const times[] = {"wall", "cpu", NULL};
+    struct flame_request request = {0};
+    size_t time;
+    if (!query_range(query, &request.range, error) ||
+        !parameter_choice(query->parameters, "time", times, &time, error) ||
+        !parameter_share(query->parameters, "share", standard_share, &request.share, error))
         return false;
+    request.on_cpu = time > 0;
     struct array ids, nodes = array_of(sizeof(struct flame_node));
-    struct index_tracks tracks;
-    bool ok = query_tracks(query, &ids, &tracks, error) &&
-              index_flame_graph(query->index, tracks, range, share, &nodes, error);
+    bool ok = query_tracks(query, &ids, &request.tracks, error) &&
+              index_flame_graph(query->index, &request, &nodes, error);
     /* Too many to be shown: only wider ones. Deep recursion makes as many nodes as it is deep,
      * however wide; those are cut by their level. */
-    while (ok && nodes.count > NODES_MAX && share < 0.01) {
-        share = share < 1e-6 ? 1e-6 : share * 8;
+    while (ok && nodes.count > NODES_MAX && request.share < 0.01) {
+        request.share = request.share < 1e-6 ? 1e-6 : request.share * 8;
         array_free(&nodes);
-        ok = index_flame_graph(query->index, tracks, range, share, &nodes, error);
+        ok = index_flame_graph(query->index, &request, &nodes, error);
     }
     ok = ok && write_flame(query, &nodes, answer, error);
     array_free(&nodes);

@@ -3,6 +3,7 @@
 #include "index/function_table.h"
 #include "server/answers/name_pattern.h"
 #include "server/answers/query.h"
+#include "server/api.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ enum {
 
 /* ---- the table ---- */
 
-enum table_order { BY_SELF, BY_TOTAL, BY_CALLS, BY_MAX };
+enum table_order { BY_SELF, BY_TOTAL, BY_CALLS, BY_MAX, BY_ON_CPU };
 
 static uint64_t sort_key(const struct function_row *row, enum table_order order)
 {
@@ -30,6 +31,8 @@ static uint64_t sort_key(const struct function_row *row, enum table_order order)
         return row->calls;
     case BY_MAX:
         return row->max;
+    case BY_ON_CPU:
+        return row->total - row->off_cpu;
     default:
         return row->self;
     }
@@ -60,6 +63,7 @@ static void write_row(struct json_text *json, const struct query *query,
     json_text_member_number(json, "calls", row->calls);
     json_text_member_number(json, "total", row->total);
     json_text_member_number(json, "self", row->self);
+    json_text_member_number(json, "offCpu", row->off_cpu);
     json_text_member_number(json, "whole", row->whole);
     json_text_member_number(json, "min", row->whole ? row->min : 0);
     json_text_member_number(json, "max", row->max);
@@ -75,13 +79,16 @@ static bool write_table(const struct query *query, const struct array *rows, siz
     if (!query_json_open(answer, &json, error))
         return false;
     size_t shown = rows->count < top ? rows->count : top;
-    uint64_t time = 0, omitted = 0;
+    uint32_t off_cpu_group = index_off_cpu_group(query->index);
+    uint64_t time = 0, omitted = 0, off_cpu = 0;
     json_text_open(&json, '{');
     json_text_key(&json, "rows");
     json_text_open(&json, '[');
     for (size_t i = 0; i < rows->count; i++) {
         const struct function_row *row = array_at(rows, i);
         time += row->self;
+        if (row->group == off_cpu_group)
+            off_cpu = row->self;
         if (i < shown)
             write_row(&json, query, row);
         else
@@ -91,6 +98,7 @@ static bool write_table(const struct query *query, const struct array *rows, siz
     json_text_member_number(&json, "omittedRows", rows->count - shown);
     json_text_member_number(&json, "omittedSelf", omitted);
     json_text_member_number(&json, "time", time);
+    json_text_member_number(&json, "offCpu", off_cpu);
     json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
@@ -98,7 +106,8 @@ static bool write_table(const struct query *query, const struct array *rows, siz
 bool answer_table(const struct query *query, struct http_answer *answer, struct error *error)
 {
     static const char *const orders[] = {
-        [BY_SELF] = "self", [BY_TOTAL] = "total", [BY_CALLS] = "calls", [BY_MAX] = "max", NULL};
+        [BY_SELF] = "self", [BY_TOTAL] = "total",  [BY_CALLS] = "calls",
+        [BY_MAX] = "max",   [BY_ON_CPU] = "onCpu", NULL};
     struct index_range range;
     size_t choice;
     uint64_t top;
@@ -138,13 +147,15 @@ static void write_histogram(struct json_text *json, const struct call_statistics
     json_text_close(json, ']');
 }
 
-static void write_slow_call(struct json_text *json, const struct call_place *call)
+static void write_slow_call(struct json_text *json, const struct listed_call *listed)
 {
+    const struct call_place *call = &listed->place;
     json_text_open(json, '{');
     json_text_member_number(json, "track", call->track);
     json_text_member_number(json, "depth", call->span.depth);
     json_text_member_number(json, "start", call->span.start);
     json_text_member_number(json, "end", call->span.end);
+    json_text_member_number(json, "offCpu", listed->off_cpu);
     json_text_key(json, "cut");
     json_text_bool(json, index_is_cut(&call->span));
     json_text_close(json, '}');
@@ -182,6 +193,7 @@ static bool write_calls(const struct call_statistics *statistics, struct http_an
     json_text_member_number(&json, "calls", statistics->calls);
     json_text_member_number(&json, "recursive", statistics->recursive);
     json_text_member_number(&json, "total", statistics->total);
+    json_text_member_number(&json, "offCpu", statistics->off_cpu);
     json_text_member_number(&json, "whole", statistics->whole);
     json_text_member_number(&json, "sum", statistics->sum);
     json_text_member_number(&json, "min", any ? statistics->min : 0);
@@ -202,8 +214,10 @@ static bool write_calls(const struct call_statistics *statistics, struct http_an
 
 bool answer_calls(const struct query *query, struct http_answer *answer, struct error *error)
 {
+    static const char *const orders[] = {"length", "onCpu", NULL};
     struct calls_request request = {0};
     uint64_t slowest, columns;
+    size_t order;
     if (!query_group(query, &request.group, error) || !query_range(query, &request.range, error) ||
         !parameter_number(query->parameters, "slowest", SLOWEST_STANDARD, 0, SLOWEST_MAX, &slowest,
                           error) ||
@@ -211,10 +225,13 @@ bool answer_calls(const struct query *query, struct http_answer *answer, struct 
                           error) ||
         !parameter_number(query->parameters, "below", 0, 0, UINT64_MAX, &request.lengths.to,
                           error) ||
-        !parameter_number(query->parameters, "columns", 0, 0, COLUMNS_MAX, &columns, error))
+        !parameter_number(query->parameters, "columns", 0, 0, COLUMNS_MAX, &columns, error) ||
+        !parameter_choice(query->parameters, "by", orders, &order, error))
         return false;
     request.slowest = (size_t)slowest;
     request.columns = (uint32_t)columns;
+    request.off_cpu = off_cpu_times_known(query->api->off_cpu) ? query->api->off_cpu : NULL;
+    request.by_on_cpu = order > 0 && request.off_cpu;
     struct array ids;
     struct call_statistics statistics = {0};
     bool ok = query_tracks(query, &ids, &request.tracks, error) &&

@@ -3,6 +3,7 @@
 #include "index/function_table.h"
 #include "index/marks.h"
 #include "server/answers/query.h"
+#include "server/api.h"
 #include "stack/spans/span.h"
 
 #include <stdlib.h>
@@ -58,7 +59,7 @@ bool answer_stack(const struct query *query, struct http_answer *answer, struct 
 struct span_details {
     uint32_t track;
     struct index_span span;
-    uint64_t self, children;
+    uint64_t self, children, off_cpu;
     struct index_hit hit; /* of a span on a track of hits */
     bool has_hit;
 };
@@ -131,6 +132,7 @@ static void write_details(struct json_text *json, const struct query *query,
     json_text_member_number(json, "start", span->start);
     json_text_member_number(json, "end", span->end);
     json_text_member_number(json, "self", details->self);
+    json_text_member_number(json, "offCpu", details->off_cpu);
     json_text_member_number(json, "children", details->children);
     write_function(json, query, span->function);
     write_flag(json, "beganInferred", span->flags & SPAN_START_INFERRED);
@@ -175,7 +177,9 @@ bool answer_span(const struct query *query, struct http_answer *answer, struct e
         details.span = *span;
         ok = index_span_self(query->index, details.track, span, &details.self, &details.children,
                              error) &&
-             find_hit(query, &details, error);
+             find_hit(query, &details, error) && off_cpu_times_read(query->api->off_cpu, error);
+        details.off_cpu = off_cpu_times_within(query->api->off_cpu, details.track,
+                                               (struct index_range){span->start, span->end});
     }
     ok = ok && write_span(query, &stack, span ? &details : NULL, answer, error);
     array_free(&stack);

@@ -87,6 +87,12 @@ void json_text_null(struct json_text *json)
     fputs("null", json->stream);
 }
 
+void json_text_raw(struct json_text *json, const char *value)
+{
+    begin_value(json);
+    fputs(value, json->stream);
+}
+
 void json_text_address(struct json_text *json, uint64_t address)
 {
     if (address == 0) {

@@ -30,6 +30,8 @@ void json_text_signed(struct json_text *json, int64_t number);
 void json_text_real(struct json_text *json, double number);
 void json_text_bool(struct json_text *json, bool value);
 void json_text_null(struct json_text *json);
+/* A value that is JSON already. */
+void json_text_raw(struct json_text *json, const char *value);
 
 /* A key and its value. */
 void json_text_member_string(struct json_text *json, const char *key, const char *text);

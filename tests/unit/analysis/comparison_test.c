@@ -2,6 +2,7 @@
 #include "analysis/comparison.h"
 
 #include "analysis/divergence.h"
+#include "base/memory.h"
 #include "index_test.h"
 #include "span_script.h"
 
@@ -31,7 +32,7 @@ static struct written write_trace(const char *text)
             continue;
         }
         size_t length = strcspn(at, "(");
-        char name[32] = "";
+        char name[64] = "";
         memcpy(name, at, length);
         span_script_enter(written.script, track, time += 1, name);
         at += length;
@@ -169,6 +170,70 @@ static void a_renamed_function_is_one(void **state)
     free_compared(&compared);
 }
 
+static void copies_of_the_compiler_are_the_function(void **state)
+{
+    struct compared compared =
+        compare_texts("main(f.constprop.0()g.part.0.isra.0()C::h [clone .lto_priv.7]())",
+                      "main(f()g.part.0()C::h())");
+    assert_int_equal(compared.comparison.causes.count, 0);
+    assert_int_equal(compared.comparison.functions.count, 4);
+    assert_false(compared.divergence.is_found);
+    free_compared(&compared);
+}
+
+static void parts_of_a_function_are_not_the_function(void **state)
+{
+    struct compared compared = compare_texts("main(f()f.isra.x())", "main(f()f.part.0()f.cold())");
+    assert_int_equal(compared.comparison.functions.count, 5);
+    free_compared(&compared);
+}
+
+static void fewer_causes_add_up(void **state)
+{
+    struct compared compared =
+        compare_texts("main(a()b()c())", "main(a(x()x()x())b(y()y())c(z()))");
+    assert_true(compared.comparison.causes.count > 2);
+    comparison_name_causes(&compared.comparison, 1);
+    assert_int_equal(compared.comparison.causes.count, 2);
+    check_sums(&compared.comparison);
+    free_compared(&compared);
+}
+
+/* Sixty functions: twenty call alloc() `calls` times, the others once more. */
+static char *scattered_text(int calls)
+{
+    char *text = memory_copy_string("main(");
+    for (int i = 0; i < 60; i++) {
+        char *longer = memory_format("%sf%d(", text, i);
+        for (int j = 0; j < (i < 20 ? 0 : 1) + calls; j++) {
+            char *more = memory_format("%salloc()", longer);
+            free(longer);
+            longer = more;
+        }
+        free(text);
+        text = memory_format("%s)", longer);
+        free(longer);
+    }
+    char *all = memory_format("%s)", text);
+    free(text);
+    return all;
+}
+
+static void a_function_that_many_call_more_often_is_one_cause(void **state)
+{
+    char *a = scattered_text(0), *b = scattered_text(3);
+    struct compared compared = compare_texts(a, b);
+    const struct cause *cause = first_cause(&compared);
+    assert_int_equal(cause->kind, CAUSE_CALLS);
+    assert_string_equal(name_at(&compared.comparison, cause->node), "alloc");
+    assert_int_equal(cause->nodes, 60);
+    assert_int_equal(cause->sides[CONTEXT_A].calls, 40);
+    assert_int_equal(cause->sides[CONTEXT_B].calls, 220);
+    free_compared(&compared);
+    free(a);
+    free(b);
+}
+
 static void two_that_fit_are_not_guessed_at(void **state)
 {
     struct compared compared = compare_texts("main(p()q())", "main(r()s())");
@@ -209,6 +274,10 @@ int main(void)
         cmocka_unit_test(what_only_a_has_comes_first_when_it_is_larger),
         cmocka_unit_test(one_ends_before_the_other),
         cmocka_unit_test(a_renamed_function_is_one),
+        cmocka_unit_test(copies_of_the_compiler_are_the_function),
+        cmocka_unit_test(parts_of_a_function_are_not_the_function),
+        cmocka_unit_test(fewer_causes_add_up),
+        cmocka_unit_test(a_function_that_many_call_more_often_is_one_cause),
         cmocka_unit_test(two_that_fit_are_not_guessed_at),
         cmocka_unit_test(differences_add_up),
     };

@@ -97,9 +97,12 @@ static void ask_group(struct asking *asking)
     struct call_place from = {.span = {.start = choose(asking, asking->facts->duration + 2)}};
     struct call_place call;
     uint64_t ordinal;
-    const struct calls_request calls = {tracks, choose_range(asking), group, 5, {0}, 7};
+    struct off_cpu_times *off_cpu = off_cpu_times_new(asking->index);
+    const struct calls_request calls = {tracks, choose_range(asking), group, 5, {0}, 7, off_cpu,
+                                        true};
     index_calls(asking->index, &calls, &statistics, NULL);
     call_statistics_free(&statistics);
+    off_cpu_times_free(off_cpu);
     index_next_call(asking->index, tracks, group, &from, true, &call, &ordinal, NULL);
     index_next_call(asking->index, tracks, group, &from, false, &call, &ordinal, NULL);
 }
@@ -110,7 +113,8 @@ static void ask_range(struct asking *asking)
     struct array rows = array_of(sizeof(struct function_row));
     struct array nodes = array_of(sizeof(struct flame_node));
     index_function_table(asking->index, tracks, choose_range(asking), &rows, NULL);
-    index_flame_graph(asking->index, tracks, choose_range(asking), 0, &nodes, NULL);
+    index_flame_graph(asking->index, &(struct flame_request){tracks, choose_range(asking), 0, true},
+                      &nodes, NULL);
     array_free(&rows);
     array_free(&nodes);
 }

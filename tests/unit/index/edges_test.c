@@ -185,7 +185,7 @@ static void test_deep_recursion(void **state)
     assert_int_equal(count_rows(index), 1);
     struct array nodes = array_of(sizeof(struct flame_node));
     struct error error = {0};
-    assert_true(index_flame_graph(index, ALL, WHOLE, 0, &nodes, &error));
+    assert_true(index_flame_graph(index, &(struct flame_request){.range = WHOLE}, &nodes, &error));
     assert_int_equal(nodes.count, DEPTH + 1);
     array_free(&nodes);
     const struct index_span outermost = {.start = 0, .end = 2 * DEPTH - 1};
@@ -211,6 +211,100 @@ static void test_many_tracks_and_functions(void **state)
     assert_string_equal(trace_index_function(index, FUNCTIONS - 1).name, "function 199999");
     assert_int_equal(count_rows(index), FUNCTIONS);
     assert_int_equal(count_tiles(index, TRACKS - 1, 1), FUNCTIONS / TRACKS);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+/* [not running] in two threads, in a recursion, twice in one call, and one at the end. */
+static struct trace_index *index_with_pauses(struct hand_made *made)
+{
+    *made = hand_made_new(2, 3);
+    struct span_function *off_cpu = *(struct span_function **)array_at(&made->functions, 2);
+    free((void *)off_cpu->name);
+    off_cpu->name = memory_format("[not running]");
+    off_cpu->special = true;
+    enter(made, 0, 0, 0);
+    enter(made, 0, 10, 1);
+    enter(made, 0, 20, 2);
+    enter(made, 1, 25, 1);
+    leave(made, 0, 30);
+    enter(made, 0, 40, 1);
+    enter(made, 0, 40, 2);
+    leave(made, 0, 45);
+    leave(made, 0, 50);
+    leave(made, 0, 60);
+    leave(made, 0, 70);
+    enter(made, 1, 80, 2);
+    leave(made, 1, 100);
+    leave(made, 1, 100);
+    return index_of(made);
+}
+
+static void check_off_cpu_times(const struct trace_index *index)
+{
+    static const struct {
+        uint32_t track;
+        struct index_range range;
+        uint64_t time;
+    } EXPECTED[] = {
+        {0, {0, 70}, 15},   {0, {10, 60}, 15}, {0, {20, 30}, 10}, {0, {25, 42}, 7},
+        {0, {30, 40}, 0},   {0, {45, 70}, 0},  {0, {40, 50}, 5},  {1, {25, 100}, 20},
+        {1, {90, 100}, 10}, {1, {0, 80}, 0},   {0, {50, 20}, 0},
+    };
+    struct off_cpu_times *times = off_cpu_times_new(index);
+    struct error error = {0};
+    assert_true(off_cpu_times_known(times));
+    assert_true(off_cpu_times_read(times, &error));
+    for (size_t i = 0; i < sizeof EXPECTED / sizeof *EXPECTED; i++)
+        assert_int_equal(off_cpu_times_within(times, EXPECTED[i].track, EXPECTED[i].range),
+                         EXPECTED[i].time);
+    off_cpu_times_free(times);
+}
+
+static void check_calls_on_cpu(const struct trace_index *index)
+{
+    struct off_cpu_times *times = off_cpu_times_new(index);
+    struct error error = {0};
+    struct call_statistics calls;
+    struct calls_request request = {
+        .range = WHOLE, .group = 1, .slowest = 2, .off_cpu = times, .by_on_cpu = true};
+    assert_true(index_calls(index, &request, &calls, &error));
+    assert_int_equal(calls.total, 75 + 50);
+    assert_int_equal(calls.off_cpu, 20 + 15);
+    assert_int_equal(calls.slowest.count, 2);
+    const struct listed_call *first = array_at(&calls.slowest, 0);
+    const struct listed_call *second = array_at(&calls.slowest, 1);
+    assert_int_equal(first->place.track, 1);
+    assert_int_equal(first->off_cpu, 20);
+    assert_int_equal(second->place.span.start, 10);
+    assert_int_equal(second->off_cpu, 15);
+    call_statistics_free(&calls);
+    off_cpu_times_free(times);
+}
+
+static void test_not_running(void **state)
+{
+    struct hand_made made;
+    struct trace_index *index = index_with_pauses(&made);
+    struct error error = {0};
+    check_off_cpu_times(index);
+    check_calls_on_cpu(index);
+    struct array nodes = array_of(sizeof(struct flame_node));
+    struct flame_request request = {.range = WHOLE};
+    assert_true(index_flame_graph(index, &request, &nodes, &error));
+    assert_int_equal(((struct flame_node *)array_at(&nodes, 0))->total, 70 + 75);
+    array_free(&nodes);
+    request.on_cpu = true;
+    assert_true(index_flame_graph(index, &request, &nodes, &error));
+    uint64_t self = 0;
+    for (size_t i = 0; i < nodes.count; i++) {
+        const struct flame_node *node = array_at(&nodes, i);
+        assert_int_not_equal(node->group, 2);
+        self += node->self;
+    }
+    assert_int_equal(((struct flame_node *)array_at(&nodes, 0))->total, 55 + 55);
+    assert_int_equal(self, 55 + 55);
+    array_free(&nodes);
     trace_index_close(index);
     hand_made_free(&made);
 }
@@ -312,10 +406,15 @@ static void test_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_trace),       cmocka_unit_test(test_marks_alone),
-        cmocka_unit_test(test_deep_recursion),    cmocka_unit_test(test_many_tracks_and_functions),
-        cmocka_unit_test(test_moments_and_hours), cmocka_unit_test(test_backward_and_distant_times),
-        cmocka_unit_test(test_damage_and_clock),  cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_empty_trace),
+        cmocka_unit_test(test_marks_alone),
+        cmocka_unit_test(test_deep_recursion),
+        cmocka_unit_test(test_many_tracks_and_functions),
+        cmocka_unit_test(test_not_running),
+        cmocka_unit_test(test_moments_and_hours),
+        cmocka_unit_test(test_backward_and_distant_times),
+        cmocka_unit_test(test_damage_and_clock),
+        cmocka_unit_test(test_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,9 @@ static void check_flame(struct indexed_trace *indexed)
     double share = SHARES[made_random(&indexed->random, 4)];
     struct array nodes = array_of(sizeof(struct flame_node));
     struct error error = {0};
-    assert_true(index_flame_graph(indexed->index, chosen.tracks, range, share, &nodes, &error));
+    assert_true(index_flame_graph(indexed->index,
+                                  &(struct flame_request){chosen.tracks, range, share, false},
+                                  &nodes, &error));
     const struct flame_node *root = array_at(&nodes, 0);
     assert_int_equal(root->group, UINT32_MAX);
     uint64_t self = 0, omitted = 0, calls = 0;

@@ -244,8 +244,7 @@ bool inject(pid_t pid, const struct injection *injection, struct error *error)
 
 /* ---- watching ---- */
 
-/* The system calls of the loader that can fail, in its order. The exec's own end is the first to be
- * seen. */
+/* The system calls of the loader that can fail, in its order. */
 static const char *const calls[] = {
     "exec",
     "it cannot open the recording (openat)",
@@ -261,24 +260,37 @@ static bool is_restarted(int64_t result)
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
-/* At a stop for a system call. Returns how many have succeeded. */
-static int count_call(pid_t pid, int done, struct error *error)
+/* Stops for system calls are in turn at the end of a call and at the beginning of the next: the first is at the end of the
+ * exec. (PTRACE_GET_SYSCALL_INFO would say it, from Linux 5.3 on.) */
+struct progress {
+    int done; /* calls that have succeeded */
+    bool in_call;
+};
+
+/* At a stop for a system call. */
+static bool count_call(pid_t pid, struct progress *progress, struct error *error)
 {
-    struct __ptrace_syscall_info call;
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof call, &call) <= 0 ||
-        call.op != PTRACE_SYSCALL_INFO_EXIT || is_restarted(call.exit.rval))
-        return done;
-    if (call.exit.is_error)
-        failed((int)-call.exit.rval, calls[done], error);
-    return done + 1;
+    enum { LARGEST_ERROR = 4095 };
+    struct user_regs_struct registers;
+    progress->in_call = !progress->in_call;
+    if (progress->in_call ||
+        !get_registers(pid, &registers, NULL)) /* it was killed: watch_loader finds out */
+        return true;
+    int64_t result = (int64_t)registers.rax;
+    if (is_restarted(result))
+        return true;
+    if (result < 0 && result >= -LARGEST_ERROR)
+        return failed((int)-result, calls[progress->done], error);
+    progress->done++;
+    return true;
 }
 
 /* A process that SIGSTOP has stopped is left alone: it loads the runtime when it is continued. */
 static bool watch_loader(pid_t pid, struct error *error)
 {
     long signal = 0;
-    int done = 0;
-    while (done < CALLS && ptrace(PTRACE_SYSCALL, pid, NULL, (void *)signal) == 0) {
+    struct progress progress = {.in_call = true};
+    while (progress.done < CALLS && ptrace(PTRACE_SYSCALL, pid, NULL, (void *)signal) == 0) {
         int status;
         while (waitpid(pid, &status, __WALL) < 0)
             if (errno != EINTR)
@@ -289,9 +301,7 @@ static bool watch_loader(pid_t pid, struct error *error)
         signal = called || status >> 16 ? 0 : WSTOPSIG(status);
         if (!called && status >> 16)
             break;
-        error->code = ERROR_NONE;
-        done = called ? count_call(pid, done, error) : done;
-        if (error->code != ERROR_NONE)
+        if (called && !count_call(pid, &progress, error))
             return false;
     }
     ptrace(PTRACE_DETACH, pid, NULL, (void *)signal);

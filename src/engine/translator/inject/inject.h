@@ -50,7 +50,7 @@ bool inject_can_load(pid_t pid, const struct injection *injection, struct error 
  * it. */
 bool inject(pid_t pid, const struct injection *injection, struct error *error);
 
-/* The same, and watches until the loader cannot fail any more: some ten microseconds, and as many
+/* The same for a process at the stop of its exec, and watches until the loader cannot fail any more: some ten microseconds, and as many
  * switches between processes. Signals that come meanwhile are passed on. ERROR_NOT_FOUND: the
  * process has ended. */
 bool inject_watched(pid_t pid, const struct injection *injection, struct error *error);

@@ -2,6 +2,8 @@
 
 #include "engine/packets/sideband_layout.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,10 +11,14 @@
 enum { ALIGNMENT = 16 };
 
 /* The file is sparse: on a full disk the first write to a page would kill the writer. */
-static bool is_backed(uint8_t *start, size_t size)
+static bool is_backed(const struct translator_arena *arena, uint8_t *start, size_t size)
 {
     uint8_t *page = start - (uintptr_t)start % TR_PAGE;
-    return madvise(page, (size_t)(start + size - page), MADV_POPULATE_WRITE) == 0;
+    size += (size_t)(start - page);
+    if (madvise(page, size, MADV_POPULATE_WRITE) == 0)
+        return true;
+    return errno == EINVAL && /* before Linux 5.14 */
+           fallocate(arena->descriptor, 0, page - arena->bytes, (off_t)size) == 0;
 }
 
 /* Where a record of `size` bytes is to be written; NULL when the log is full. */
@@ -22,7 +28,7 @@ static struct logged_record *reserve(struct translator_arena *arena, size_t size
     uint64_t offset = atomic_fetch_add(&arena->control->log_tail, size);
     uint8_t *record = arena->bytes + geometry->log_offset + offset;
     if (offset <= geometry->log_size && size <= geometry->log_size - offset &&
-        offset % ALIGNMENT == 0 && is_backed(record, size))
+        offset % ALIGNMENT == 0 && is_backed(arena, record, size))
         return (void *)record;
     atomic_fetch_add(&arena->control->lost_records, 1);
     return NULL;
