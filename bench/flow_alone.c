@@ -1,4 +1,4 @@
-/* flow_alone RECORDING [CORES]: from packets to flow events and no further, the events are only
+/* flow_alone RECORDING [CORES [no-inlined]]: from packets to flow events and no further, the events are only
  * counted. Called by bench/decode. Prints one line of JSON; seconds of processor time but for
  * wall_seconds, which is decoding without opening.
  */
@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *begin(void *context, const struct thread *thread)
 {
@@ -27,11 +28,13 @@ static void end(void *events)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2 || argc > 3) {
-        fprintf(stderr, "Usage: flow_alone RECORDING [CORES]\n");
+    bool no_inlined = argc == 4 && strcmp(argv[3], "no-inlined") == 0;
+    if (argc < 2 || argc > (no_inlined ? 4 : 3)) {
+        fprintf(stderr, "Usage: flow_alone RECORDING [CORES [no-inlined]]\n");
         return 2;
     }
-    struct flow_options options = {.cores = argc == 3 ? (unsigned)atoi(argv[2]) : 1};
+    struct flow_options options = {.cores = argc >= 3 ? (unsigned)atoi(argv[2]) : 1,
+                                   .no_inlined = no_inlined};
     struct error error;
     memory_keep_freed(); /* as `magic-trace decode` does */
     double began = bench_cpu_seconds();

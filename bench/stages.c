@@ -1,6 +1,6 @@
 /* What each stage after the decoder costs on a real recording: stacks, spans, trace, compression.
  *
- *     stages RECORDING [RUNS]
+ *     stages RECORDING [RUNS [no-inlined]]
  *
  * The flow events are decoded once and kept in memory (40 bytes each); then every stage runs alone,
  * RUNS times (default 3), and the fastest is reported: processor time of all threads of the
@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -66,9 +67,10 @@ static void keep_end(void *thread_object)
 {
 }
 
-static bool decode(struct recorded *recorded, const char *path, struct error *error)
+static bool decode(struct recorded *recorded, const char *path, bool no_inlined,
+                   struct error *error)
 {
-    struct flow_options options = {.cores = 1};
+    struct flow_options options = {.cores = 1, .no_inlined = no_inlined};
     *recorded = (struct recorded){.threads = array_of(sizeof(struct kept_thread *))};
     recorded->flow = flow_open(path, &options, error);
     struct flow_sink sink = {
@@ -200,15 +202,16 @@ static bool measure_output(struct timeline *timeline, struct totals *totals, uns
 int main(int argc, char **argv)
 {
     unsigned runs = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 3;
-    if (argc < 2 || runs == 0) {
-        fprintf(stderr, "usage: stages RECORDING [RUNS]\n");
+    bool no_inlined = argc == 4 && strcmp(argv[3], "no-inlined") == 0;
+    if (argc < 2 || argc > (no_inlined ? 4 : 3) || runs == 0) {
+        fprintf(stderr, "usage: stages RECORDING [RUNS [no-inlined]]\n");
         return 2;
     }
     struct error error = {0};
     struct recorded recorded;
-    struct flow_options options = {.cores = 0};
+    struct flow_options options = {.cores = 0, .no_inlined = no_inlined};
     struct timeline *timeline = timeline_decode(argv[1], &options, &error);
-    if (timeline == NULL || !decode(&recorded, argv[1], &error)) {
+    if (timeline == NULL || !decode(&recorded, argv[1], no_inlined, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }

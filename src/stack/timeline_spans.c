@@ -116,7 +116,6 @@ static const char *text_of(struct timeline_source *merged, const struct replay_e
 /* Where the events of the first row's plain steps are made, and their common fields. */
 struct plain_events {
     struct span_event *next;
-    const struct replay *replay;
     struct span_functions *functions;
     struct nanoseconds origin;
     uint32_t track;
@@ -124,7 +123,7 @@ struct plain_events {
 };
 
 static inline void make_event(void *context, const struct placed_step *step,
-                              enum span_event_kind kind, const struct frame *frame,
+                              enum span_event_kind kind, function_id function, uint64_t address,
                               enum span_end end)
 {
     struct plain_events *plain = context;
@@ -132,8 +131,8 @@ static inline void make_event(void *context, const struct placed_step *step,
     event->kind = kind;
     event->track = plain->track;
     event->time.value = step->place.value - plain->origin.value;
-    event->function = span_functions_get(plain->functions, frame->function, plain->with_lines);
-    event->address = kind == SPAN_ENTER ? replay_start(plain->replay, step, frame) : 0;
+    event->function = span_functions_get(plain->functions, function, plain->with_lines);
+    event->address = address;
     event->flags = 0;
     event->end = end;
     event->stack = 0;
@@ -186,7 +185,6 @@ static size_t read_first(struct timeline_source *merged, struct nanoseconds turn
 {
     struct replay *replay = &merged->heap[0]->replay;
     struct plain_events plain = {
-        .replay = replay,
         .functions = &merged->timeline->functions,
         .origin = merged->origin,
         .track = merged->heap[0]->track,

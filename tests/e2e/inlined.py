@@ -50,8 +50,6 @@ fn main() {
 """
 OPTIONS = ("-engine", "translator", "-full-execution")
 INLINED = ("mix", "step", "square_of", "digits")
-# gcc 14 moves an invariant of the loop in `digits` to the beginning of its caller, where it is still code of `digits`.
-HOISTED = (0, 1)
 COUNTED = ("walk", "look_up", "squares", *INLINED)
 
 
@@ -116,8 +114,12 @@ class Inlined(harness.TestCase):
         self.assertEqual(called["square_of"], 600)
         self.assertGreater(called["mix"], 300)
         by_gcc = self.counts_of("by_gcc", "gcc")
-        self.assertIn(by_gcc.pop("digits") - called.pop("digits"), HOISTED)
         self.assertEqual(by_gcc, called)
+
+    def test_moved_code(self):
+        """code that was moved out of an inlined loop, which gcc 14 does to `digits`, too, is no call of its own"""
+        program = self.compile("moved", "gcc", source=harness.PROGRAMS / "moved_code.S")
+        self.assertEqual(self.spans(self.trace([program], *OPTIONS).trace)["digits"], 20)
 
     def test_distinguished(self):
         """the category is "inlined", reports say [inlined]; physical functions have neither"""
@@ -189,5 +191,4 @@ class Inlined(harness.TestCase):
         """every call of 20,000"""
         program = self.compile("program", "gcc", "-O2", "-g")
         spans = self.spans(self.trace([program, "20000"], *OPTIONS).trace)
-        self.assertEqual([spans[name] for name in ("square_of", "step")], [40000, 20000])
-        self.assertIn(spans["digits"] - 20000, HOISTED)
+        self.assertEqual([spans[name] for name in ("square_of", "step", "digits")], [40000, 20000, 20000])

@@ -278,24 +278,18 @@ static bool take_step(struct replay *replay, const struct history_step *step,
     return false;
 }
 
-struct replayed {
-    const struct replay *replay;
-    struct replay_event *next;
-};
-
 /* Events are filled in field by field. Copying a finished structure costs several times as much,
  * because the reads do not match the sizes of the writes before them. */
 static inline void make_event(void *context, const struct placed_step *step,
-                              enum span_event_kind kind, const struct frame *frame,
+                              enum span_event_kind kind, function_id function, uint64_t address,
                               enum span_end end)
 {
-    struct replayed *replayed = context;
-    struct replay_event *event = replayed->next++;
+    struct replay_event **next = context, *event = (*next)++;
     event->kind = kind;
     event->time = step->step.time;
     event->place = step->place;
-    event->function = frame->function;
-    event->address = kind == SPAN_ENTER ? replay_start(replayed->replay, step, frame) : 0;
+    event->function = function;
+    event->address = address;
     event->flags = 0;
     event->end = end;
     event->stack = 0;
@@ -306,7 +300,7 @@ static inline void make_event(void *context, const struct placed_step *step,
 
 static const struct inlined *inlined_at(const struct replay *replay, inlined_id inlined)
 {
-    return replay->stack->inlined.get(replay->stack->inlined.context, inlined);
+    return replay_inlined(&replay->stack->inlined, inlined);
 }
 
 /* Whether `outer` is `inlined`, or contains it. */
@@ -482,8 +476,8 @@ size_t replay_read(struct replay *replay, struct replay_event *events, size_t ro
 {
     size_t count = 0;
     while (count < room) {
-        struct replayed replayed = {replay, events + count};
-        count += replay_take_plain_steps(replay, room - count, before, make_event, &replayed);
+        struct replay_event *next = events + count;
+        count += replay_take_plain_steps(replay, room - count, before, make_event, &next);
         if (count == room || !take_event(replay, &events[count], before))
             break;
         count++;

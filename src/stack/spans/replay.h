@@ -5,8 +5,9 @@
  * its own time, in ticks, and the time at which it is shown, its place, in nanoseconds
  * (timestamp_disambiguation.h).
  *
- * Nearly all steps are calls, returns from one call, and tail calls, which are made directly; any
- * other step is *planned* first: the frames to be left, then the frames to be entered.
+ * Nearly all steps are calls, returns from one call, tail calls, and moves from one inlined function
+ * to another, which are made directly; any other step is *planned* first: the frames to be left,
+ * then the frames to be entered.
  */
 #ifndef MAGIC_TRACE_STACK_SPANS_REPLAY_H
 #define MAGIC_TRACE_STACK_SPANS_REPLAY_H
@@ -76,10 +77,10 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
                             const struct clock_conversion *clock);
 void replay_free(struct replay *replay);
 
-/* Makes the next event of replay_take_plain_steps: `frame` is entered, or left for the reason
- * `end`. */
+/* Makes the next event of replay_take_plain_steps: `function` is entered, where it begins at
+ * `address` (0: unknown), or left for the reason `end`. */
 typedef void replay_make(void *context, const struct placed_step *step, enum span_event_kind kind,
-                         const struct frame *frame, enum span_end end);
+                         function_id function, uint64_t address, enum span_end end);
 
 static inline bool replay_is_planned(const struct replay *replay)
 {
@@ -92,13 +93,15 @@ void replay_grow_inlined(struct replay *replay, size_t depth);
 
 static inline bool replay_may_be_plain(enum history_kind kind)
 {
-    const uint32_t plain = 1 << HISTORY_ENTER | 1 << HISTORY_RETURN | 1 << HISTORY_REPLACE;
+    const uint32_t plain = 1 << HISTORY_ENTER | 1 << HISTORY_RETURN | 1 << HISTORY_REPLACE |
+                           1 << HISTORY_INLINED | 1 << HISTORY_INLINED_END;
     return plain >> kind & 1;
 }
 
 /* The state after the plain steps taken so far. */
 struct replay_plain {
     const struct frame_tree *tree;
+    const struct inlined_view *view;
     const struct frame *leaf;
     frame_id leaf_id;
     uint32_t depth;
@@ -107,33 +110,93 @@ struct replay_plain {
     inlined_id *inlined;   /* as in struct replay */
 };
 
+/* Where the function of `frame`, which `step` enters, begins; 0: unknown. */
+static inline uint64_t replay_start(const struct frame_tree *tree, const struct placed_step *step,
+                                    const struct frame *frame)
+{
+    return frame_starts_get(&tree->starts, step->step.frame, frame->function, frame->start_choice);
+}
+
+static inline const struct inlined *replay_inlined(const struct inlined_view *view,
+                                                   inlined_id inlined)
+{
+    return view->get(view->context, inlined);
+}
+
+/* An inlined function begins in the leaf. */
+static inline __attribute__((always_inline)) bool
+replay_take_inlined(struct replay_plain *plain, const struct placed_step *step, replay_make *make,
+                    void *context)
+{
+    inlined_id *open = &plain->inlined[plain->depth];
+    const struct inlined *begun = replay_inlined(plain->view, step->step.frame);
+    if (begun->outer != *open)
+        return false;
+    make(context, step, SPAN_ENTER, begun->function, 0, SPAN_END_RETURN);
+    plain->room--;
+    *open = step->step.frame;
+    return true;
+}
+
+/* The inlined functions of the leaf inside of `outer` end. False: nothing has changed; `outer` is
+ * not open, or there is no space. */
+static inline __attribute__((always_inline)) bool
+replay_leave_inlined(struct replay_plain *plain, const struct placed_step *step, inlined_id outer,
+                     enum span_end end, replay_make *make, void *context)
+{
+    inlined_id *open = &plain->inlined[plain->depth], inlined = *open;
+    size_t count = 0;
+    for (; inlined != outer && inlined != INLINED_NONE; count++)
+        inlined = replay_inlined(plain->view, inlined)->outer;
+    if (inlined != outer || count + 2 > plain->room)
+        return false;
+    plain->room -= count;
+    while (*open != outer) {
+        const struct inlined *left = replay_inlined(plain->view, *open);
+        make(context, step, SPAN_LEAVE, left->function, 0, end);
+        *open = left->outer;
+    }
+    return true;
+}
+
 /* False: the step needs a plan, or there is no space left. */
 static inline __attribute__((always_inline)) bool
 replay_take_plain_step(struct replay_plain *plain, const struct placed_step *step,
                        replay_make *make, void *context)
 {
-    if (plain->room < 2 || !replay_may_be_plain(step->step.kind))
+    enum history_kind kind = step->step.kind;
+    if (plain->room < 2 || !replay_may_be_plain(kind))
         return false;
+    if (kind == HISTORY_INLINED || kind == HISTORY_INLINED_END) {
+        if (plain->inlined == NULL)
+            return false;
+        if (kind == HISTORY_INLINED)
+            return replay_take_inlined(plain, step, make, context);
+        return replay_leave_inlined(plain, step, step->step.frame, SPAN_END_RETURN, make, context);
+    }
     const struct frame *leaf = plain->leaf;
     const struct frame *frame = frame_tree_at(plain->tree, step->step.frame);
-    if (step->step.kind == HISTORY_ENTER) {
-        make(context, step, SPAN_ENTER, frame, SPAN_END_RETURN);
+    uint64_t start = kind == HISTORY_RETURN ? 0 : replay_start(plain->tree, step, frame);
+    bool returns = leaf->parent == step->step.frame && frame->kind != FRAME_LINK;
+    if (kind == HISTORY_ENTER) {
+        make(context, step, SPAN_ENTER, frame->function, start, SPAN_END_RETURN);
         plain->depth++;
         if (plain->inlined != NULL)
             plain->inlined[plain->depth] = INLINED_NONE;
-    } else if (plain->inlined != NULL && plain->inlined[plain->depth] != INLINED_NONE) {
-        return false;
-    } else if (plain->depth == plain->values_depth) {
-        return false;
-    } else if (step->step.kind == HISTORY_REPLACE) {
-        make(context, step, SPAN_LEAVE, leaf, SPAN_END_TAIL_CALL);
-        make(context, step, SPAN_ENTER, frame, SPAN_END_RETURN);
-        plain->room--;
-    } else if (leaf->parent == step->step.frame && frame->kind != FRAME_LINK) {
-        make(context, step, SPAN_LEAVE, leaf, SPAN_END_RETURN);
-        plain->depth--;
-    } else {
+    } else if (plain->depth == plain->values_depth || (kind == HISTORY_RETURN && !returns)) {
         return false; /* a return from several calls, or past a link */
+    } else {
+        enum span_end end = kind == HISTORY_REPLACE ? SPAN_END_TAIL_CALL : SPAN_END_RETURN;
+        if (plain->inlined != NULL && plain->inlined[plain->depth] != INLINED_NONE &&
+            !replay_leave_inlined(plain, step, INLINED_NONE, end, make, context))
+            return false;
+        make(context, step, SPAN_LEAVE, leaf->function, 0, end);
+        if (kind == HISTORY_REPLACE) {
+            make(context, step, SPAN_ENTER, frame->function, start, SPAN_END_RETURN);
+            plain->room--;
+        } else {
+            plain->depth--;
+        }
     }
     plain->room--;
     plain->leaf = frame;
@@ -150,6 +213,7 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
 {
     const struct frame_tree *tree = &replay->stack->tree;
     struct replay_plain plain = {tree,
+                                 &replay->stack->inlined,
                                  frame_tree_at(tree, replay->leaf),
                                  replay->leaf,
                                  replay->depth,
@@ -177,14 +241,6 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
     if (plain.inlined != NULL)
         replay->inlined_to = plain.inlined[plain.depth];
     return room - plain.room;
-}
-
-/* Where the function of `frame`, which `step` enters, begins; 0: unknown. */
-static inline uint64_t replay_start(const struct replay *replay, const struct placed_step *step,
-                                    const struct frame *frame)
-{
-    return frame_starts_get(&replay->stack->tree.starts, step->step.frame, frame->function,
-                            frame->start_choice);
 }
 
 /* Fills `events` with the next ones that are shown before `before`; returns their number, at most

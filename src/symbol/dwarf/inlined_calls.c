@@ -343,13 +343,63 @@ static void make_runs(struct reading *reading, uint64_t start, uint64_t end)
         if (from >= to)
             continue;
         if (from > at)
-            *(struct inlined_run *)array_add(runs) = (struct inlined_run){at, from, 0};
-        *(struct inlined_run *)array_add(runs) = (struct inlined_run){from, to, range->owner};
+            *(struct inlined_run *)array_add(runs) = (struct inlined_run){.start = at, .end = from};
+        *(struct inlined_run *)array_add(runs) =
+            (struct inlined_run){.start = from, .end = to, .innermost = range->owner};
         at = to;
     }
     if (runs->count > 0 && at < end)
-        *(struct inlined_run *)array_add(runs) = (struct inlined_run){at, end, 0};
+        *(struct inlined_run *)array_add(runs) = (struct inlined_run){.start = at, .end = end};
     array_free(&covered);
+}
+
+/* The rows of a unit's line table, by address. */
+struct line_rows {
+    Dwarf_Lines *rows;
+    size_t count;
+};
+
+static Dwarf_Addr row_address(const struct line_rows *table, size_t index)
+{
+    Dwarf_Addr address = 0;
+    dwarf_lineaddr(dwarf_onesrcline(table->rows, index), &address);
+    return address;
+}
+
+/* The first row at `address` or after it. */
+static size_t first_row(const struct line_rows *table, Dwarf_Addr address)
+{
+    size_t low = 0, high = table->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (row_address(table, middle) < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool begins_statement(Dwarf_Line *row)
+{
+    bool begins = false, ends = false;
+    return dwarf_linebeginstatement(row, &begins) == 0 && begins &&
+           dwarf_lineendsequence(row, &ends) == 0 && !ends;
+}
+
+static void find_moved(struct array *runs, Dwarf_Die *unit, uint64_t bias)
+{
+    struct line_rows table;
+    if (dwarf_getsrclines(unit, &table.rows, &table.count) != 0 || table.count == 0)
+        return;
+    for (size_t i = 0; i < runs->count; i++) {
+        struct inlined_run *run = array_at(runs, i);
+        size_t row = first_row(&table, run->start + bias);
+        run->is_moved = true;
+        for (; row < table.count && row_address(&table, row) < run->end + bias; row++)
+            if (begins_statement(dwarf_onesrcline(table.rows, row)))
+                run->is_moved = false;
+    }
 }
 
 /* Reads the functions of the unit that have code in [start, end), addresses in DWARF. */
@@ -396,6 +446,7 @@ struct inlined_code inlined_calls_read(struct inlined_units *units,
     read_functions(&reading, lines->debug, functions, start + lines->bias, end + lines->bias);
     units->damaged |= reading.walk.damaged;
     make_runs(&reading, start, end);
+    find_moved(&code.runs, &unit, lines->bias);
     array_free(&reading.ranges);
     return code;
 }

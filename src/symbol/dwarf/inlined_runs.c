@@ -1,7 +1,5 @@
 #include "symbol/dwarf/inlined_runs.h"
 
-#include <stdbool.h>
-
 /* The innermost call that contains both. */
 static inlined_index common_call(const struct inlined_nesting *calls, inlined_index left,
                                  inlined_index right)
@@ -31,7 +29,8 @@ static bool is_given(const struct inlined_nesting *calls, const struct inlined_r
                      inlined_index owner)
 {
     inlined_index shared = common_call(calls, run->innermost, owner);
-    return run->innermost != owner && run->end - run->start <= INLINED_RUN_MERGED &&
+    bool is_small = run->end - run->start <= INLINED_RUN_MERGED;
+    return run->innermost != owner && (is_small || (run->is_moved && shared == owner)) &&
            common_call(calls, run->innermost, before->innermost) == shared &&
            common_call(calls, run->innermost, after->innermost) == shared &&
            !begins_in(calls, run->innermost, shared, run->start, run->end) &&
@@ -44,6 +43,7 @@ static size_t append(struct inlined_run *runs, size_t count, const struct inline
 {
     if (count > 0 && runs[count - 1].innermost == run->innermost) {
         runs[count - 1].end = run->end;
+        runs[count - 1].is_moved &= run->is_moved;
         return count;
     }
     runs[count] = *run;

@@ -8,7 +8,8 @@
  * instructions are merged into what surrounds them, by one rule. Let O be the innermost inlined
  * call (or the function itself) that contains both the run before and the run after. A run is given
  * to O if
- *   - it is at most INLINED_RUN_MERGED bytes long, and
+ *   - it is at most INLINED_RUN_MERGED bytes long, or O contains it and no statement begins in it:
+ *     the compiler moved instructions there, out of a loop for example, and
  *   - the runs before and after share no inlined call with it that is not O or contains O: its own
  *     end with it, and
  *   - none of its own begins in it: a short call remains a call, and
@@ -24,6 +25,7 @@
 
 #include "base/array.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +41,7 @@ struct inlined_nesting {
 struct inlined_run {
     uint64_t start, end; /* end exclusive */
     inlined_index innermost;
+    bool is_moved; /* the line table is known, and no statement begins in the run */
 };
 
 enum { INLINED_RUN_MERGED = 16 };

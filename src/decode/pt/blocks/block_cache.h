@@ -62,26 +62,30 @@ struct block {
     bool announces_inlined; /* inlined_place_is_announced */
 };
 
-/* The superblock and the branch of a block, if at most one event and one call are on the way. So
- * small that the edges of most programs stay in the processor's cache.
+/* The superblock and the branch of a block, if at most EDGE_EVENTS events and one call are on the
+ * way. So small that the edges of most programs stay in the processor's cache.
  */
 struct edge {
     /* Of a conditional jump: ids of blocks, not taken and taken; 0: the superblock does not fit an
      * edge. Of other branches [0] is EDGE_INDIRECT, or [1] EDGE_RETURNS. */
     uint32_t to[2];
-    uint32_t effect; /* index; 0: none */
+    uint32_t effect; /* index of the first; 0: it has none */
     uint16_t instructions;
-    uint8_t event_count, push_count; /* on the way, 0 or 1; an indirect call is a push, too */
+    uint8_t event_count;     /* on the way */
+    uint8_t push_count : 1;  /* calls on the way; an indirect call is one, too */
+    uint8_t jump_events : 2; /* bits: a conditional jump makes an event if not taken, if taken */
+    uint8_t has_many : 1;    /* of a conditional jump: more than one event, or one of the jump */
 };
 
-enum { EDGE_INDIRECT = -2, EDGE_RETURNS = -1 };
+enum { EDGE_INDIRECT = -2, EDGE_RETURNS = -1, EDGE_EVENTS = 6 };
 
-/* Of a conditional jump: the event and the call on the way to it, as in struct superblock. Of
- * another branch: its own event without the target, and its own call; the effect before this one
- * has what is on the way to a jump. */
+/* First those of the events on the way, then the branch's own. Of a conditional jump: the call is
+ * in the first one, and its own are two, not taken and taken, if jump_events is not 0. Of another
+ * branch: its own has the event without the target, and the call; `function` of a jump's event is
+ * the one that it leaves. */
 struct edge_effect {
     struct flow_event event;
-    struct return_place push; /* of a jump: only the function that it leaves */
+    struct return_place push;
 };
 
 /* Holds what an indirect branch to the block needs, so that the block itself is not read. */

@@ -45,31 +45,24 @@ static inline void take_indirect(struct decoder *decoder, uint64_t ip)
         slot = block_cache_slot(cache, ip, decoder->mode);
     }
     const struct edge *edge = edge_of(cache, decoder->at_id);
-    const struct edge_effect *effect = edge_effect_of(cache, edge);
-    const struct edge_effect *call = effect;
-    event_batch_reserve(&flow->batch, 2);
+    event_batch_reserve(&flow->batch, EDGE_EVENTS + 1);
     struct flow_event *event = &flow->batch.events[flow->batch.count];
-    if (edge->event_count) {
-        call = effect - 1;
-        *event = call->event;
-        event->time.value += flow->position;
-        event++;
-    }
-    *event = effect->event;
-    event->time.value += flow->position;
+    const struct edge_effect *own =
+        copy_way(&event, edge, edge_effect_of(cache, edge), flow->position);
+    copy_effect(event, own, flow->position);
     event->to = ip;
     event->function = slot->function;
     /* The event is written in any case, and counted only if it is needed: whether a jump leaves its
      * function is unpredictable. */
-    event += (effect->event.kind == FLOW_CALL) | ((effect->event.flags & FLOW_LOADS_STACK) != 0) |
-             (slot->function != effect->push.function);
+    event += (own->event.kind == FLOW_CALL) | ((own->event.flags & FLOW_LOADS_STACK) != 0) |
+             (slot->function != own->event.function);
     flow->batch.count = (size_t)(event - flow->batch.events);
-    return_stack_push(&decoder->returns, call->push, edge->push_count);
+    return_stack_push(&decoder->returns, own->push, edge->push_count);
     flow->position += edge->instructions;
     decoder->last_id = decoder->at_id;
     decoder->at_id = slot->id;
-    if (slot->inlined && effect->event.kind == FLOW_JUMP &&
-        !(effect->event.flags & FLOW_LOADS_STACK) && slot->function == effect->push.function)
+    if (slot->inlined && own->event.kind == FLOW_JUMP && !(own->event.flags & FLOW_LOADS_STACK) &&
+        slot->function == own->event.function)
         jump_among_inlined(decoder);
 }
 
@@ -103,12 +96,12 @@ static bool take_target(struct decoder *decoder, uint64_t ip)
     if (superblock->kind == BRANCH_RETURN) {
         struct return_place place;
         return_stack_pop(&decoder->returns, &place);
-        add_event(decoder, superblock, FLOW_RETURN, 0, 0, to);
+        add_event(decoder, superblock, FLOW_RETURN, 0, to);
     } else if (superblock->kind == BRANCH_CALL)
-        add_event(decoder, superblock, FLOW_CALL, 0, superblock->branch->next, to);
+        add_event(decoder, superblock, FLOW_CALL, superblock->branch->next, to);
     else if (superblock->flags & FLOW_LOADS_STACK ||
              block->superblock.branch_function != to->bounds.function)
-        add_event(decoder, superblock, FLOW_JUMP, 0, 0, to);
+        add_event(decoder, superblock, FLOW_JUMP, 0, to);
     else if (changes_inlined(superblock, to))
         add_inlined(decoder, superblock, to);
     decoder->at_id = to->id;

@@ -133,17 +133,23 @@ static inline void run_superblock(struct decoder *decoder, const struct block *b
     decoder->last_id = block->id;
 }
 
-static inline void add_event(struct decoder *decoder, const struct superblock *superblock,
-                             enum flow_kind kind, uint8_t flags, uint64_t next,
-                             const struct block *to)
+/* The event of the branch at the end of the superblock; `time` is set by who adds it. */
+static inline struct flow_event branch_event(const struct superblock *superblock,
+                                             enum flow_kind kind, uint8_t flags, uint64_t next,
+                                             const struct block *to)
 {
-    struct flow_event event = {.time = {0},
-                               .from = superblock->last_ip,
+    return (struct flow_event){.from = superblock->last_ip,
                                .to = to->ip,
                                .next = next,
                                .function = to->bounds.function,
                                .kind = (uint8_t)kind,
                                .flags = superblock->flags | flags};
+}
+
+static inline void add_event(struct decoder *decoder, const struct superblock *superblock,
+                             enum flow_kind kind, uint64_t next, const struct block *to)
+{
+    struct flow_event event = branch_event(superblock, kind, 0, next, to);
     event_batch_add_relative(&decoder->flow.batch, &event, 1, decoder->flow.position);
 }
 
@@ -154,15 +160,39 @@ static inline bool changes_inlined(const struct superblock *superblock, const st
     return superblock->branch_inlined != to->inlined && !to->announces_inlined;
 }
 
-static inline void add_inlined(struct decoder *decoder, const struct superblock *superblock,
-                               const struct block *to)
+static inline struct flow_event inlined_event(const struct superblock *superblock,
+                                              const struct block *to)
 {
-    struct flow_event event = {.from = superblock->last_ip,
+    return (struct flow_event){.from = superblock->last_ip,
                                .to = to->ip,
                                .next = to->inlined,
                                .function = to->bounds.function,
                                .kind = FLOW_INLINED};
+}
+
+static inline void add_inlined(struct decoder *decoder, const struct superblock *superblock,
+                               const struct block *to)
+{
+    struct flow_event event = inlined_event(superblock, to);
     event_batch_add_relative(&decoder->flow.batch, &event, 1, decoder->flow.position);
+}
+
+static inline struct flow_event *copy_effect(struct flow_event *added,
+                                             const struct edge_effect *effect, uint64_t position)
+{
+    *added = effect->event;
+    added->time.value += position;
+    return added + 1;
+}
+
+/* Copies the events on the way, for which there is space. Returns the effect after theirs. */
+static inline const struct edge_effect *copy_way(struct flow_event **added, const struct edge *edge,
+                                                 const struct edge_effect *effect,
+                                                 uint64_t position)
+{
+    for (unsigned i = 0; i < edge->event_count; i++)
+        *added = copy_effect(*added, effect++, position);
+    return effect;
 }
 
 /* Takes the edge of a block that returns, to `place`. */
@@ -170,12 +200,14 @@ static inline void take_return_edge(struct decoder *decoder, const struct edge *
                                     const struct return_place *place)
 {
     struct control_flow *flow = &decoder->flow;
-    event_batch_reserve(&flow->batch, 1);
-    struct flow_event *event = &flow->batch.events[flow->batch.count++];
-    *event = edge_effect_of(cache_of(decoder), edge)->event;
-    event->time.value += flow->position;
+    event_batch_reserve(&flow->batch, EDGE_EVENTS + 1);
+    struct flow_event *event = &flow->batch.events[flow->batch.count];
+    const struct edge_effect *own =
+        copy_way(&event, edge, edge_effect_of(cache_of(decoder), edge), flow->position);
+    copy_effect(event, own, flow->position);
     event->to = place->address;
     event->function = place->function;
+    flow->batch.count = (size_t)(event + 1 - flow->batch.events);
     flow->position += edge->instructions;
     decoder->last_id = decoder->at_id;
     decoder->at_id = place->block;

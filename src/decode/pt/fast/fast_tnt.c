@@ -27,18 +27,23 @@ static bool pop_place(struct decoder *decoder, struct return_place *place)
     return true;
 }
 
-/* The conditional jump at the end of the superblock goes to another block without an edge.
- * If that makes no event, the edge is learnt for the next time. */
+/* The conditional jump at the end of the superblock, which has run, goes to another block without an
+ * edge, which is learnt for the next time. */
 static void take_edge(struct decoder *decoder, struct block *block, bool taken)
 {
     const struct block *branch = block->superblock.branch;
     const struct block *to = block_at(decoder, taken ? branch->target : branch->next);
-    if (block->superblock.branch_function != to->bounds.function)
-        add_event(decoder, &block->superblock, FLOW_JUMP, FLOW_DIRECT, 0, to);
-    else if (changes_inlined(&block->superblock, to))
-        add_inlined(decoder, &block->superblock, to);
-    else
-        tnt_cache_learn_edge(decoder->tnt_cache, block, taken, to);
+    const struct superblock *superblock = &block->superblock;
+    bool leaves = superblock->branch_function != to->bounds.function;
+    struct flow_event event = leaves ? branch_event(superblock, FLOW_JUMP, FLOW_DIRECT, 0, to)
+                                     : inlined_event(superblock, to);
+    if (leaves || changes_inlined(superblock, to)) {
+        event_batch_add_relative(&decoder->flow.batch, &event, 1, decoder->flow.position);
+        event.time.value = superblock->instructions;
+        tnt_cache_learn_edge(decoder->tnt_cache, block, taken, to, &event);
+    } else {
+        tnt_cache_learn_edge(decoder->tnt_cache, block, taken, to, NULL);
+    }
     decoder->at_id = to->id;
 }
 
@@ -61,7 +66,7 @@ static bool take_unusual_bit(struct decoder *decoder, bool taken)
     run_superblock(decoder, block);
     if (!pop_place(decoder, &place))
         return false;
-    add_event(decoder, superblock, FLOW_RETURN, 0, 0, block_of_id(cache_of(decoder), place.block));
+    add_event(decoder, superblock, FLOW_RETURN, 0, block_of_id(cache_of(decoder), place.block));
     decoder->at_id = place.block;
     return true;
 }
@@ -102,8 +107,9 @@ take_known_edges(struct decoder *decoder, uint64_t bits, unsigned count)
                 break;
             if (pushed - returns->floor > RETURN_STACK_DEPTH)
                 returns->floor = pushed - RETURN_STACK_DEPTH;
-            *added = effects[edge->effect].event;
-            added->time.value += position;
+            const struct edge_effect *own =
+                copy_way(&added, edge, &effects[edge->effect], position);
+            copy_effect(added, own, position);
             added->to = place->address;
             added->function = place->function;
             added++;
@@ -115,11 +121,16 @@ take_known_edges(struct decoder *decoder, uint64_t bits, unsigned count)
         }
         if (edge->effect) { /* both are copied; counts of 0 leave out the one that is missing */
             const struct edge_effect *effect = &effects[edge->effect];
-            *added = effect->event;
-            added->time.value += position;
-            added += edge->event_count;
             returns->places[pushed % RETURN_STACK_SLOTS] = effect->push;
             pushed += edge->push_count;
+            if (edge->has_many) {
+                effect = copy_way(&added, edge, effect, position);
+                if (edge->jump_events >> (bits >> 63) & 1)
+                    added = copy_effect(added, effect + (bits >> 63), position);
+            } else {
+                copy_effect(added, effect, position);
+                added += edge->event_count;
+            }
         }
         position += edge->instructions;
         last = at;
@@ -139,7 +150,7 @@ static inline __attribute__((always_inline)) unsigned take_edges(struct decoder 
                                                                  uint64_t bits, unsigned count)
 {
     while (count) {
-        event_batch_reserve(&decoder->flow.batch, count + 1);
+        event_batch_reserve(&decoder->flow.batch, (EDGE_EVENTS + 1) * count + 1);
         count = take_known_edges(decoder, bits, count);
         if (!count)
             break;

@@ -32,8 +32,8 @@ enum {
     SEQUENCE_PLAIN_WORDS = 3,
     SEQUENCE_BYTES = 8 * SEQUENCE_PLAIN_WORDS, /* of plain packets, at most */
     SEQUENCE_COUNTED_PACKETS = SEQUENCE_WORDS, /* at most */
-    SEQUENCE_EVENTS = 400, /* at most: a bit has two at the most, and a TIP packet three */
-    SEQUENCE_POPS = 8,     /* at most: calls popped that were there before */
+    SEQUENCE_EVENTS = 400,                     /* at most; most bits have one or two */
+    SEQUENCE_POPS = 8,                         /* at most: calls popped that were there before */
 };
 
 struct packet_sequence_key {

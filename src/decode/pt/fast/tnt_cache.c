@@ -87,31 +87,38 @@ static const struct return_place *keep_pushes(struct tnt_cache *tnt_cache, struc
 
 static bool is_usual(const struct superblock *superblock)
 {
-    return superblock->event_count <= 1 && superblock->push_count <= 1 &&
+    return superblock->event_count <= EDGE_EVENTS && superblock->push_count <= 1 &&
            superblock->instructions <= UINT16_MAX;
 }
 
-static uint32_t add_effect(struct block_cache *cache, const struct superblock *superblock)
+/* Adds the effects of what is on the way, and empty ones for the branch itself. Returns the index
+ * of the first; 0: there are none. */
+static uint32_t add_effects(struct block_cache *cache, const struct superblock *superblock,
+                            size_t own)
 {
-    if (!superblock->event_count && !superblock->push_count)
-        return 0;
-    struct edge_effect *effect = array_add(&cache->effects);
-    if (superblock->event_count)
-        effect->event = *superblock->events;
-    if (superblock->push_count)
-        effect->push = *superblock->pushes;
-    return (uint32_t)(cache->effects.count - 1);
+    size_t count = superblock->event_count + own, first = cache->effects.count;
+    if (count == 0 && superblock->push_count > 0)
+        count = 1;
+    for (size_t i = 0; i < count; i++) {
+        struct edge_effect *effect = array_add(&cache->effects);
+        if (i < superblock->event_count)
+            effect->event = superblock->events[i];
+    }
+    return count > 0 ? (uint32_t)first : 0;
 }
 
-/* Whether an edge can hold the branch. Its own call is in its own effect; on the way to a return or
- * call there may be nothing else. On the way to a jump there may be a call: that of a function in
- * another library, through the PLT. */
+static struct edge_effect *effect_at(struct block_cache *cache, size_t index)
+{
+    return array_at(&cache->effects, index);
+}
+
+/* Whether an edge can hold the branch. No call may be on the way to a return; on the way to a call
+ * is none but that. On the way to a jump there may be one: that of a function in another library,
+ * through the PLT. */
 static bool is_usual_branch(const struct superblock *superblock, enum flow_kind kind)
 {
-    if (kind == FLOW_JUMP)
-        return is_usual(superblock) && superblock->push_count <= superblock->event_count;
-    return is_usual(superblock) && !superblock->event_count &&
-           superblock->push_count == (kind == FLOW_CALL);
+    return is_usual(superblock) &&
+           (kind == FLOW_JUMP || superblock->push_count == (kind == FLOW_CALL));
 }
 
 /* Learns the edge of a block whose superblock ends in a branch that is not conditional. */
@@ -121,27 +128,24 @@ static void learn_branch(struct block_cache *cache, const struct block *block, e
     bool calls = kind == FLOW_CALL;
     if (!is_usual_branch(superblock, kind))
         return;
-    if (superblock->event_count)
-        add_effect(cache, superblock);
-    struct edge_effect *effect = array_add(&cache->effects);
-    effect->event = (struct flow_event){.time = {superblock->instructions},
-                                        .from = superblock->last_ip,
-                                        .next = calls ? superblock->branch->next : 0,
-                                        .kind = (uint8_t)kind,
-                                        .flags = superblock->flags};
-    if (calls)
-        effect->push = *superblock->pushes;
-    else
-        effect->push.function = superblock->branch_function;
     struct edge *edge = edge_of(cache, block->id);
+    edge->effect = add_effects(cache, superblock, 1);
+    struct edge_effect *own = effect_at(cache, edge->effect + superblock->event_count);
+    own->event = (struct flow_event){.time = {superblock->instructions},
+                                     .from = superblock->last_ip,
+                                     .next = calls ? superblock->branch->next : 0,
+                                     .function = superblock->branch_function,
+                                     .kind = (uint8_t)kind,
+                                     .flags = superblock->flags};
+    if (superblock->push_count > 0)
+        own->push = *superblock->pushes;
     if (kind == FLOW_RETURN)
         edge->to[1] = (uint32_t)EDGE_RETURNS;
     else
         edge->to[0] = (uint32_t)EDGE_INDIRECT;
     edge->instructions = (uint16_t)superblock->instructions;
     edge->event_count = superblock->event_count;
-    edge->push_count = superblock->push_count;
-    edge->effect = (uint32_t)(cache->effects.count - 1);
+    edge->push_count = superblock->push_count & 1;
 }
 
 void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block)
@@ -173,20 +177,35 @@ void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block
         learn_branch(&tnt_cache->cache, block, FLOW_JUMP);
 }
 
-void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken,
-                          const struct block *to)
+/* The part of a conditional jump's edge that is the same wherever it goes. */
+static void learn_way(struct block_cache *cache, const struct superblock *superblock,
+                      struct edge *edge, bool jump_makes_events)
 {
-    const struct superblock *superblock = &block->superblock;
-    struct edge *edge = edge_of(&tnt_cache->cache, block->id);
-    if (!is_usual(superblock))
-        return;
-    edge->to[taken] = to->id;
-    if (edge->to[!taken])
-        return;
+    edge->effect = add_effects(cache, superblock, jump_makes_events ? 2 : 0);
     edge->instructions = (uint16_t)superblock->instructions;
     edge->event_count = superblock->event_count;
-    edge->push_count = superblock->push_count;
-    edge->effect = add_effect(&tnt_cache->cache, superblock);
+    edge->push_count = superblock->push_count & 1;
+    edge->has_many = jump_makes_events || superblock->event_count > 1;
+    if (superblock->push_count > 0)
+        effect_at(cache, edge->effect)->push = *superblock->pushes;
+}
+
+void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken,
+                          const struct block *to, const struct flow_event *event)
+{
+    struct block_cache *cache = &tnt_cache->cache;
+    const struct superblock *superblock = &block->superblock;
+    struct edge *edge = edge_of(cache, block->id);
+    if (!is_usual(superblock))
+        return;
+    bool is_new = edge->to[0] == 0 && edge->to[1] == 0;
+    if (is_new || (event != NULL && edge->jump_events == 0))
+        learn_way(cache, superblock, edge, event != NULL);
+    if (event != NULL) {
+        effect_at(cache, edge->effect + edge->event_count + taken)->event = *event;
+        edge->jump_events |= (taken ? 2 : 1) & 3;
+    }
+    edge->to[taken] = to->id;
 }
 
 /* TNT-cache entries. */

@@ -111,8 +111,9 @@ void *tnt_cache_allocate(struct tnt_cache *tnt_cache, size_t size);
 void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block);
 
 /* From now on the conditional jump at the end of block's superblock goes to `to` by block's edge,
- * if an edge can hold it. */
+ * if an edge can hold it. `event`: which the jump makes there; its time is that of the end of the
+ * superblock. NULL: none. */
 void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken,
-                          const struct block *to);
+                          const struct block *to, const struct flow_event *event);
 
 #endif
