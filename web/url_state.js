@@ -4,11 +4,11 @@
 //
 //   #view=FROM-TO&span=TRACK.DEPTH.START.END&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
 //    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&tall=1.2.3&pinned=1.2.3&tracks=TEXT
-//    &order=activity&names=short&lengths=FROM-TO&flame=callers&time=wall&calls=onCpu&sql=TEXT
+//    &order=activity&names=short&lengths=FROM-TO&flame=callers&time=wall&calls=onCpu&why=chosen&sql=TEXT
 
 /** @typedef {import('./view_state.js').ViewState} ViewState */
 
-const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'names', 'lengths', 'flame', 'time', 'calls', 'sql'];
+const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'names', 'lengths', 'flame', 'time', 'calls', 'why', 'sql'];
 const FLAME_VIEWS = /** @type {const} */ (['upside-down', 'callers', 'callees']);
 const TRACK_SETS = /** @type {const} */ (['folded', 'tall', 'pinned']);
 const WRITE_AFTER = 250; // ms without a change: of a zoom by the wheel, or by a key that is held, only the end is an entry
@@ -75,6 +75,7 @@ export function writeFragment(state) {
   if (state.flame !== 'stacks') fragment.set('flame', state.flame);
   if (state.time !== 'cpu') fragment.set('time', state.time);
   if (state.callOrder !== 'length') fragment.set('calls', state.callOrder);
+  if (state.why !== 'slow') fragment.set('why', state.why);
   if (state.lengths) fragment.set('lengths', writeRange(state.lengths));
   if (state.sql) fragment.set('sql', state.sql);
   return fragment.toString();
@@ -125,6 +126,7 @@ export function readFragment(state, text) {
   state.setFlame(FLAME_VIEWS.find((view) => view === fragment.get('flame')) ?? 'stacks');
   state.setTime(fragment.get('time') === 'wall' ? 'wall' : 'cpu');
   state.setCallOrder(fragment.get('calls') === 'onCpu' ? 'onCpu' : 'length');
+  state.setWhy(fragment.get('why') === 'chosen' ? 'chosen' : 'slow');
   state.setLengths(readRange(fragment.get('lengths')));
   state.setShortNames(fragment.get('names') === 'short');
   const theme = fragment.get('theme');

@@ -7,6 +7,7 @@
 //   'tracks'    tracks were arranged in another way 'theme'     'light', 'dark' or 'system'
 //   'flame'     another view of the flame graph was chosen
 //   'lengths'   other lengths of calls were chosen
+//   'why'       other calls are to be explained
 //   'time'      time on a processor, or all time, is added up;  'calls'     calls are listed by another length
 //   'sql'       another query was asked             'names'      names of functions are written short, or whole again
 //   'cursor'    the pointer moved on the time line
@@ -57,6 +58,8 @@ export class ViewState extends EventTarget {
     this.lengths = null;
     /** @type {Time} which time tables and flame graphs add up */
     this.time = 'cpu';
+    /** @type {'slow' | 'chosen'} the calls that are explained: the slow ones, or the chosen one */
+    this.why = 'slow';
     /** @type {CallOrder} by what calls are listed */
     this.callOrder = 'length';
     /** The query that was asked last, in SQL; '': none. */
@@ -156,6 +159,13 @@ export class ViewState extends EventTarget {
     if (time === this.time) return;
     this.time = time;
     this.#notify('time');
+  }
+
+  /** @param {ViewState['why']} why */
+  setWhy(why) {
+    if (why === this.why) return;
+    this.why = why;
+    this.#notify('why');
   }
 
   /** @param {CallOrder} order */

@@ -139,9 +139,13 @@ static const struct option_spec recording_specs[] = {
              "let you choose",
      .manual =
          "Take the snapshot when this runs. A PLACE is a function of the program or of a library "
-         "that it needs, by its readable name or its symbol; `FILE:LINE` or `FILE:LINE:COLUMN`; "
+         "that it needs, by its readable name or its symbol; one that is inlined everywhere is hit "
+         "where it is inlined "
+         "(nothing is called there; `inlined:FUNCTION` says so of one that is also called); "
+         "`FILE:LINE` or `FILE:LINE:COLUMN`; "
          "`addr:0xADDRESS` of an instruction, as nm(1) and objdump(1) number them; or `.`, the "
-         "snapshots that the program takes by itself with libmagic_trace. The prefixes `symbol:` "
+         "snapshots that the program takes by itself with libmagic_trace. The prefixes `symbol:`, "
+         "`inlined:` "
          "and `line:` say which is meant when a name could be either. `?`, `symbol:?` and "
          "`line:?` let you choose: with fzf(1) where it is installed, else from a numbered list. "
          "Hits are marked on a track of their own.",
@@ -385,7 +389,7 @@ static bool check_is_function(const struct trigger *trigger, struct error *error
     if (!trigger->name || !trigger->longer_than_ns || trigger->is_function)
         return true;
     return error_set(error, ERROR_USAGE,
-                     "-longer-than times the calls of a function, and %s is a place within one: "
+                     "-longer-than times the calls of a function, and %s is code within one: "
                      "name the function with -trigger.",
                      trigger->name);
 }

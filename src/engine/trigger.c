@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "image/image_file.h"
 #include "recording/flags.h"
+#include "symbol/dwarf/inlined_search.h"
 #include "symbol/dwarf/line_search.h"
 #include "symbol/function_list.h"
 
@@ -15,9 +16,10 @@
 /* The parsed text of a trigger. */
 struct trigger_text {
     const char *text;
-    const char *symbol; /* NULL: it cannot be one */
-    bool line, address; /* it may be one; the first that fits is taken */
-    char *file;         /* owned; of a line */
+    const char *symbol;  /* NULL: it cannot be one */
+    const char *inlined; /* likewise: a function that is inlined */
+    bool line, address;  /* it may be one; the first that fits is taken */
+    char *file;          /* owned; of a line */
     struct searched_line wanted;
     uint64_t at; /* of an address */
 };
@@ -76,6 +78,8 @@ static bool parse(struct trigger_text *parsed, const char *text, struct error *e
         parsed->symbol = TRIGGER_STOP_INDICATOR;
     } else if ((rest = after_prefix(text, "symbol:"))) {
         parsed->symbol = rest;
+    } else if ((rest = after_prefix(text, "inlined:"))) {
+        parsed->inlined = rest;
     } else if ((rest = after_prefix(text, "line:"))) {
         parsed->line = parse_line(parsed, rest);
         if (!parsed->line)
@@ -89,11 +93,11 @@ static bool parse(struct trigger_text *parsed, const char *text, struct error *e
             return error_set(error, ERROR_USAGE, "`%s` is no address: hexadecimal, like 0x401136.",
                              rest);
     } else {
-        parsed->symbol = text;
+        parsed->symbol = parsed->inlined = text;
         parsed->line = parse_line(parsed, text);
         parsed->address = parse_address(parsed, text);
     }
-    if (parsed->symbol && !*parsed->symbol)
+    if ((parsed->symbol && !*parsed->symbol) || (parsed->inlined && !*parsed->inlined))
         return error_set(error, ERROR_USAGE, "the trigger's name is empty.");
     return true;
 }
@@ -205,19 +209,49 @@ static bool explain_unknown(const char *symbol, const char *executable,
                      *names ? "?" : ".");
 }
 
+/* ---- inlined functions ---- */
+
+/* Where nothing is called, each place at which it is inlined. */
+static bool find_inlined(struct trigger *trigger, const char *function, const char *const *objects,
+                         size_t object_count, struct error *error)
+{
+    struct array places = array_of(sizeof(struct code_place));
+    struct error first = {0};
+    for (size_t i = 0; places.count == 0 && i < object_count; i++) {
+        struct error found = {0};
+        if (!inlined_search(objects[i], function, &places, &found) && i == 0)
+            first = found;
+        for (size_t j = 0; j < places.count; j++) {
+            const struct code_place *place = array_at(&places, j);
+            add_place(trigger, objects[i], place->address, place->file_offset);
+        }
+    }
+    size_t count = places.count;
+    array_free(&places);
+    if (count == 0)
+        return error_set(error, first.code, "%s", first.text);
+    if (count > TRIGGER_PLACES)
+        return error_set(error, ERROR_USAGE,
+                         "%s is inlined in %zu places, more than a trigger can have (%d): name one "
+                         "of them, " FLAG_TRIGGER " FILE:LINE:COLUMN.",
+                         function, count, TRIGGER_PLACES);
+    trigger->name = memory_format("%s [inlined]", function);
+    return true;
+}
+
 /* ---- lines and addresses ---- */
 
 static bool find_line(struct trigger *trigger, const struct trigger_text *parsed,
                       const char *const *objects, size_t object_count, struct error *error)
 {
-    struct array places = array_of(sizeof(struct line_place));
+    struct array places = array_of(sizeof(struct code_place));
     struct error first = {0};
     for (size_t i = 0; places.count == 0 && i < object_count; i++) {
         struct error found = {0};
         if (!line_search(objects[i], &parsed->wanted, &places, &found) && i == 0)
             first = found;
         for (size_t j = 0; j < places.count; j++) {
-            const struct line_place *place = array_at(&places, j);
+            const struct code_place *place = array_at(&places, j);
             add_place(trigger, objects[i], place->address, place->file_offset);
         }
     }
@@ -262,11 +296,15 @@ static bool find(struct trigger *trigger, const struct trigger_text *parsed,
 {
     struct suggestions suggestions = {
         .closest = closest_names_to(parsed->symbol ? parsed->symbol : parsed->text)};
-    struct error unread = {0};
+    struct error unread = {0}, not_inlined = {0};
     bool found = parsed->symbol && find_function(trigger, parsed->symbol, objects, object_count,
                                                  &suggestions, &unread);
+    if (!found && unread.code == ERROR_NONE && parsed->inlined)
+        found = find_inlined(trigger, parsed->inlined, objects, object_count, &not_inlined);
     if (!found && unread.code)
         error_set(error, unread.code, "%s", unread.text);
+    else if (!found && not_inlined.code && (!parsed->symbol || not_inlined.code == ERROR_USAGE))
+        error_set(error, not_inlined.code, "%s", not_inlined.text);
     else if (!found && parsed->line)
         found = find_line(trigger, parsed, objects, object_count, error);
     else if (!found && parsed->address)

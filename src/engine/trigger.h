@@ -3,13 +3,14 @@
  * trigger_find turns the argument of -trigger into places in files; the engines watch the places,
  * each in its own way, and check the conditions at every hit.
  *
- *     SYMBOL            a function: of the executable, else of one of its libraries
+ *     SYMBOL            a function: of the executable, else of one of its libraries; one that is
+ *                       nowhere called, where it is inlined
  *     .                 magic_trace_stop_indicator (include/magic_trace.h)
  *     FILE:LINE[:COL]   the code that a source line was compiled to
  *     addr:0xADDRESS    an instruction, as the executable numbers it (objdump, nm)
  *
- * The prefixes `symbol:`, `line:` and `addr:` select the kind; without them the three are tried in
- * this order.
+ * The prefixes `symbol:`, `inlined:`, `line:` and `addr:` select the kind; without them they are
+ * tried in this order.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRIGGER_H
 #define MAGIC_TRACE_ENGINE_TRIGGER_H
@@ -33,7 +34,8 @@ struct trigger_place {
 
 struct trigger {
     char *name; /* for people: the readable function, or FILE:LINE; NULL: no trigger. Owned */
-    /* Several when a line was compiled to several ranges of code (inlined, templates). */
+    /* Several when a line was compiled to several ranges of code (inlined, templates), or a function
+     * was inlined several times. */
     struct trigger_place *places; /* owned */
     size_t place_count;           /* at least 1 when there is a trigger */
     bool passes_time;             /* it is the stop indicator: see TRIGGER_STOP_INDICATOR */

@@ -126,6 +126,7 @@ static json_t *session_to_json(const struct session *session)
     json_object_set_new(root, "full_execution", json_boolean(session->full_execution));
     json_object_set_new(root, "multi_thread", json_boolean(session->multi_thread));
     json_object_set_new(root, "follow", json_boolean(session->follow));
+    json_object_set_new(root, "switches", json_boolean(session->switches));
     json_object_set_new(root, "snapshot_size", json_integer((json_int_t)session->snapshot_size));
     json_object_set_new(root, "exit_status", json_integer(session->exit_status));
     json_object_set_new(root, "instructions", json_integer((json_int_t)session->instructions));
@@ -248,6 +249,7 @@ static void session_from_json(struct session *session, const json_t *root)
     session->full_execution = read_boolean(root, "full_execution");
     session->multi_thread = read_boolean(root, "multi_thread");
     session->follow = read_boolean(root, "follow");
+    session->switches = read_boolean(root, "switches");
     session->snapshot_size = read_number(root, "snapshot_size");
     const json_t *exit_status = json_object_get(root, "exit_status");
     session->exit_status = json_is_integer(exit_status) ? (int)json_integer_value(exit_status) : -1;

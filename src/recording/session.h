@@ -61,6 +61,7 @@ struct session {
     bool full_execution;
     bool multi_thread;
     bool follow;
+    bool switches;          /* it has when threads were not running, or they always were */
     uint64_t snapshot_size; /* bytes per ring */
     int exit_status;        /* as from waitpid; -1 unknown */
     uint64_t instructions;  /* executed while traced, as counted by the engine; 0 unknown */

@@ -25,6 +25,7 @@ static const struct route {
     {"flame", answer_flame, .constant = true, .takes_long = true},
     {"find", answer_find, .constant = true, .takes_long = true},
     {"calls", answer_calls, .constant = true, .takes_long = true},
+    {"explain", answer_explain, .constant = true, .takes_long = true},
     {"next", answer_next, .constant = true, .takes_long = true},
     {"marks", answer_marks, .constant = true},
     {"counter", answer_counter, .constant = true},

@@ -34,20 +34,29 @@ static const struct recorder *find_recorder(const char *engine)
     return NULL;
 }
 
-const char *recorded_words(struct arena *arena, const struct session *session)
+/* Samples show by themselves when a thread was not running. */
+static bool knows_running(const struct session *session, bool has_switches)
+{
+    return has_switches || session->switches || strcmp(session->engine, "sample") == 0;
+}
+
+const char *recorded_words(struct arena *arena, const struct session *session, bool has_switches)
 {
     const struct recorder *recorder = session->engine ? find_recorder(session->engine) : NULL;
     if (!recorder)
         return NULL;
     const char *clock = recorder->has_clock ? session->clock : NULL;
     bool counts = clock && strcmp(clock, "instructions") == 0;
-    char text[256];
+    char text[384];
     if (counts)
         snprintf(text, sizeof text,
                  "Recorded with -engine %s and -clock instructions: a nanosecond is an instruction",
                  recorder->engine);
     else
-        snprintf(text, sizeof text, "%s%s%s", recorder->words, clock ? "; clock: " : "",
-                 clock ? clock : "");
+        snprintf(text, sizeof text, "%s%s%s%s", recorder->words, clock ? "; clock: " : "",
+                 clock ? clock : "",
+                 knows_running(session, has_switches)
+                     ? ""
+                     : "; when threads were not running is unknown and counts as running");
     return arena_copy_string(arena, text);
 }

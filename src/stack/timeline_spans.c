@@ -279,6 +279,15 @@ static struct session_hit *place_hits(const struct timeline *timeline,
     return hits;
 }
 
+static bool has_switches(const struct timeline *timeline)
+{
+    const struct perf_data *data = flow_perf_data(timeline->flow);
+    for (size_t i = 0; i < data->record_count; i++)
+        if (data->records[i].kind == SIDEBAND_CONTEXT_SWITCH)
+            return true;
+    return false;
+}
+
 /* Samples show by themselves when a thread was not running. */
 static struct span_source *add_off_cpu(struct timeline_source *merged)
 {
@@ -333,7 +342,8 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .close = close_source,
         .wall_clock = flow_wall_clock(timeline->flow, merged->origin),
         .sampled = flow_is_sampled(timeline->flow),
-        .recorded = recorded_words(&timeline->functions.memory, flow_session(timeline->flow)),
+        .recorded = recorded_words(&timeline->functions.memory, flow_session(timeline->flow),
+                                   has_switches(timeline)),
     };
     return add_samples(merged, add_hits(merged, add_off_cpu(merged)));
 }

@@ -94,3 +94,12 @@ bool listed_function_is(const struct listed_function *function, const char *text
            (length > 0 && strncmp(function->name, text, length) == 0 &&
             function->name[length] == '(');
 }
+
+bool function_symbol_is(const char *symbol, const char *text)
+{
+    char *name = demangle(symbol);
+    struct listed_function function = {.symbol = symbol, .name = name};
+    bool is = listed_function_is(&function, text);
+    free(name);
+    return is;
+}

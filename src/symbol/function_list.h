@@ -34,4 +34,7 @@ void function_list_close(struct function_list *list);
  * that without the list of arguments. */
 bool listed_function_is(const struct listed_function *function, const char *text);
 
+/* The same of a function of which only the symbol is known. */
+bool function_symbol_is(const char *symbol, const char *text);
+
 #endif

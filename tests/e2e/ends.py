@@ -55,7 +55,8 @@ class Faults(harness.TestCase):
         place = rf" in (?:{function})( \(.+:\d+\))?" if function else ""
         self.assertRegex(mark, rf"-- killed by {number} at 0x[0-9a-f]+{place} --$")
         open_here = [name for name in names if name in stack]
-        self.assertEqual(open_here, stack, mark)
+        if open_here != stack:
+            self.fail("\n".join([f"{stack} should be open at the mark:"] + self.tree(traced)[-12:]))
         deaths = traced.session()["deaths"]
         self.assertEqual(len(deaths), 1)
         self.assertEqual(deaths[0]["signal"], getattr(signal, number))

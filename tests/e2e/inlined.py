@@ -187,6 +187,21 @@ class Inlined(harness.TestCase):
             spans.pop("[not running]", None)
         self.assertEqual(perf, native)
 
+    def test_trigger(self):
+        """a function that is inlined everywhere is a trigger: hit once for each of its spans, as is inlined:NAME"""
+        program = self.compile("program", "gcc", "-O2", "-g")
+        for trigger, name in (("square_of", "square_of"), ("inlined:digits", "digits")):
+            traced = self.trace([program, "20"], *OPTIONS, "-multi-snapshot", "-trigger", trigger)
+            spans = self.span_list(traced.trace)
+            begins = [span.begin for span in spans if span.name == name]
+            hits = [span.begin for span in spans if span.name.startswith(f"hit {name} [inlined]")]
+            self.assertEqual(len(begins), 40 if name == "square_of" else 20)
+            self.assertEqual(len(hits), len(begins))
+        for trigger in "inlined:look_up", "inlined:squared_of":
+            finished = self.magic_trace("run", "-trigger", trigger, "--", program, "1")
+            self.assertEqual(finished.status, 1)
+            self.assertIn(b"is inlined nowhere in", finished.stderr)
+
     def test_many_calls(self):
         """every call of 20,000"""
         program = self.compile("program", "gcc", "-O2", "-g")

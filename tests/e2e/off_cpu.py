@@ -40,6 +40,7 @@ class OffCpu(harness.TestCase):
         if UNKNOWN in traced.messages:
             self.skipTest("the kernel does not record context switches here")
         self.assert_no_gaps(traced)
+        self.assertNotIn(b"is unknown", self.magic_trace("report", "-top", "1", traced.trace).stdout)
         spans = self.span_list(traced.trace)
         threads = {tid: [span for span in spans if span.tid == tid] for tid in {span.tid for span in spans}}
         return traced, [spans for spans in threads.values() if any(span.name == "compute" for span in spans)]

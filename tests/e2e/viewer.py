@@ -150,7 +150,7 @@ class Answers(ViewerTestCase):
             self.assertEqual(info["name"], "trace.fxt")
             self.assertEqual(info["spans"], len(spans))
             self.assertEqual((info["damage"], info["replaced"]), (None, None))
-            self.assertRegex(info["recorded"], "^Recorded .*; clock: default$")
+            self.assertRegex(info["recorded"], "^Recorded .*; clock: default(; when threads .* unknown .*)?$")
             self.assertFalse(info["sampled"])
             self.assertTrue(info["canPerfetto"])
             self.assertGreater(len(info["tracks"]), 1)

@@ -109,6 +109,34 @@ test('all calls: figures that fit the program', { skip }, async () => {
   await opened.picture('server-calls');
 });
 
+test('why the slow call of a function is slow, and why the chosen one is', { skip }, async () => {
+  await search('branch');
+  await panel('calls');
+  await page.locator('.explanation .causes').waitFor();
+  assert.match(await text('.explanation'), new RegExp(`branch: ${BRANCHES} calls, median .*\\n.*more than usual`, 's'));
+  const shares = (await page.locator('.explanation strong').allInnerTexts()).map((/** @type {string} */ words) => parseFloat(words.replace('−', '-')));
+  assert.ok(Math.abs(shares.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0) - 100) < 0.35, shares.join());
+  const cause = page.locator('.causes li').first();
+  assert.match(await cause.innerText(), /^[\d.]+\s%, .* leaf: its own code takes .* instead of /);
+  await opened.picture('server-explanation');
+  await page.getByRole('button', { name: 'Show a usual call' }).click();
+  const usual = await state('state.span');
+  await page.getByLabel('Calls that are explained').selectOption({ value: 'chosen' });
+  await opened.until("location.hash.includes('why=chosen')");
+  await opened.until("!document.querySelector('.explanation').textContent.includes('None took longer')");
+  await page.locator('.explanation p').first().waitFor();
+  await page.getByRole('button', { name: 'Show the slow call' }).click();
+  assert.deepEqual(await state('state.span'), usual);
+  await page.getByLabel('Calls that are explained').selectOption({ value: 'slow' });
+  await page.getByText('None took longer').waitFor();
+  await page.locator('.causes button').first().focus();
+  await page.keyboard.press('Enter');
+  await panel('details');
+  await opened.until("document.querySelector('.panel-details h2')?.textContent === 'leaf'");
+  assert.equal(await page.evaluate("fetch('api/explain?group=0&track=0&time=0&depth=9999').then(({ status }) => status)"), 404);
+  opened.complaints.length = 0; // that the browser complains of a place without a call is as it should be
+});
+
 test('functions and flame graph', { skip }, async () => {
   await panel('functions');
   await page.getByPlaceholder('Filter by name').fill('leaf');

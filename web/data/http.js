@@ -156,6 +156,12 @@ export class HttpSource {
     return this.#json('calls', { group, ...wholeNs(range), tracks: tracks?.join(), slowest, ...bounds }, signal);
   }
 
+  /** @type {NonNullable<DataSource['explain']>} */
+  explain(group, call, signal) {
+    const place = call === null ? {} : { track: call.track, time: Math.floor(call.start), depth: call.depth };
+    return this.#json('explain', { group, ...place }, signal);
+  }
+
   /** @type {DataSource['next']} */
   next(group, tracks, from, direction, signal) {
     const { track, depth, start } = from;

@@ -30,6 +30,9 @@
  *   what; lengths: of whole calls that take [from, to) ns alone; columns: of the map, 0 or none for no map
  * @typedef {'length' | 'onCpu'} CallOrder
  * @typedef {'cpu' | 'wall'} Time cpu: without the time in which threads were not running
+ * @typedef {{share: number, extra: number, words: string, path: number[], place: Place | null}} Cause share: of all extra time; extra:
+ *   ns; path: functions, from the explained one to where the time is; place: of the longest call of the function that is named
+ * @typedef {{refused: string | null, heading: string, causes: Cause[], slow: Place, usual: Place}} Explanation refused: why there is none
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span
@@ -70,6 +73,8 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
  * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine
+ * @property {(group: number, call: Place | null, signal?: AbortSignal) => Promise<Explanation>} [explain] why a call, or the slow ones,
+ *   took longer than usual; where there is a server
  * @property {(sql: string, limit: number, signal?: AbortSignal) => Promise<SqlAnswer>} [sql] where there is a server
  * @property {((signal?: AbortSignal) => Promise<ArrayBuffer>)} [raw] the trace file itself, when info.canPerfetto
  * @property {(track: number, range: Range, limit: number, signal?: AbortSignal) => Promise<string>} text the calls as an indented tree

@@ -5,6 +5,7 @@ import { knowsOffCpu } from '../data/off_cpu.js';
 import { makePanel } from './context.js';
 import { button, element, fill } from './dom.js';
 import { COLUMNS, makeCallMap } from './call_map.js';
+import { ExplanationView } from './explanation.js';
 import { makeHistogram } from './histogram.js';
 import { Question } from './question.js';
 import { makeRangeControl } from './range_choice.js';
@@ -25,6 +26,7 @@ export function makeCallsPanel(context) {
   const name = element('h2', { class: 'name' });
   const answer = element('div', { class: 'columns' });
   const question = new Question('Looking at the calls', answer);
+  const explanation = new ExplanationView(context);
   const content = element('div', {}, element('div', { class: 'bar' }, name, makeRangeControl(ranges)), question.element, answer);
 
   /** The function that is searched for; while there is none, that of the chosen span. */
@@ -38,13 +40,16 @@ export function makeCallsPanel(context) {
       question.cancel();
       return;
     }
+    explanation.update(group);
     name.textContent = names.of(group) || `function ${group}`;
     name.title = functions[group]?.name ?? '';
     question.run(
       (signal) => source.calls(group, ranges.range(), ranges.tracks(), { slowest: SLOWEST, by: state.callOrder, columns: COLUMNS, lengths: state.lengths ?? undefined }, signal),
       (statistics) => {
         const focused = answer.contains(document.activeElement) ? document.activeElement?.getAttribute('aria-label') : null;
-        fill(answer, ...describe(context, statistics));
+        const parts = describe(context, statistics);
+        parts.splice(-1, 0, ...(statistics.whole > 0 ? [explanation.element] : []));
+        fill(answer, ...parts);
         // A bar that was chosen by the keyboard keeps the focus, although it was drawn again.
         if (focused) /** @type {HTMLElement | null} */ (answer.querySelector(`[aria-label=${CSS.escape(focused)}]`))?.focus();
       },
@@ -62,6 +67,12 @@ export function makeCallsPanel(context) {
   };
   state.addEventListener('search', follow);
   chosen.addEventListener('details', follow);
+  const explain = () => {
+    const group = groupOfInterest();
+    if (state.panel === 'calls' && group !== null) explanation.update(group);
+  };
+  chosen.addEventListener('details', explain);
+  state.addEventListener('why', explain);
   return makePanel(context, {
     name: 'calls', title: 'Calls', content: [hint, content], update, on: [[interest, 'group'], [ranges, 'range'], [state, 'lengths'], [state, 'calls']],
   });

@@ -313,7 +313,9 @@ static bool take_pending(struct tr_signals_of_thread *signals, struct occurrence
     tr_forget_held_pending(
         signals); /* cleared before it is read: a signal that comes later sets it again */
     uint64_t held = tr_deliverable(signals);
-    int signal = signals->pending;
+    int signal = __atomic_load_n(&signals->pending, __ATOMIC_RELAXED);
+    if (signal == TR_PENDING_HELD) /* sent since; it stays pending, and is taken next */
+        signal = 0;
     occurrence->is_fault = signal && signals->pending_is_fault;
     if (held && !occurrence->is_fault) {
         occurrence->signal = lowest_signal(held);

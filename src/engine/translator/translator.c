@@ -488,6 +488,7 @@ static bool finish(const char *directory, struct translator_arena *arena,
     translator_arena_settle(arena);
     bool ok = translator_finish(arena, directory, transcoding, watched, &collection, error);
     collection_describe(&collection, session);
+    session->switches = collection.recorded.off_cpu != NULL;
     ok = ok && session_write(session, directory, error);
     collection_withdraw(session);
     if (!ok && error->code == ERROR_NOT_FOUND)

@@ -1,6 +1,6 @@
 #include "symbol/dwarf/inlined_calls.h"
 
-#include "symbol/range_cover.h"
+#include "symbol/dwarf/inlined_entry.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -201,22 +201,6 @@ static const char *read_name(Dwarf_Die *entry)
     return "[inlined]";
 }
 
-/* dwarf_entrypc of libdw 0.188 reads neither offsets nor, without the attribute, ranges. */
-static uint64_t read_entry(Dwarf_Die *entry, uint64_t first_range)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Addr address;
-    Dwarf_Word offset;
-    if (!dwarf_attr(entry, DW_AT_entry_pc, &attribute))
-        return first_range;
-    if (dwarf_formaddr(&attribute, &address) == 0)
-        return address;
-    Dwarf_Addr low;
-    if (dwarf_formudata(&attribute, &offset) == 0)
-        return (dwarf_lowpc(entry, &low) == 0 ? low : first_range) + offset;
-    return first_range;
-}
-
 /* Where distributions, GCC, LLVM, Rust and Go keep such sources. */
 static bool is_of_library(const char *file)
 {
@@ -252,20 +236,6 @@ static struct inlined_call describe_call(const struct reading *reading, Dwarf_Di
     return call;
 }
 
-/* Compilers may move an instruction of the caller to the very entry: then the call begins with the
- * first of its own code after that. `ranges` are those of the call, `count` of them. */
-static uint64_t own_entry(const struct ranked_range *ranges, size_t count, uint64_t entry)
-{
-    uint64_t next = UINT64_MAX;
-    for (size_t i = 0; i < count; i++) {
-        if (entry >= ranges[i].start && entry < ranges[i].end)
-            return entry;
-        if (ranges[i].start > entry && ranges[i].start < next)
-            next = ranges[i].start;
-    }
-    return next < UINT64_MAX ? next : ranges[0].start;
-}
-
 /* Adds the inlined call, unless it has no code. Returns its index, or that of the parent. */
 static inlined_index add_call(struct reading *reading, Dwarf_Die *entry, inlined_index parent)
 {
@@ -288,9 +258,9 @@ static inlined_index add_call(struct reading *reading, Dwarf_Die *entry, inlined
     if (reading->ranges.count == first)
         return parent;
     const struct ranked_range *ranges = array_at(&reading->ranges, first);
-    uint64_t entry_address = read_entry(entry, ranges->start + reading->bias) - reading->bias;
     *(struct inlined_nesting *)array_add(&code->nesting) = (struct inlined_nesting){
-        parent, depth, own_entry(ranges, reading->ranges.count - first, entry_address)};
+        parent, depth,
+        inlined_entry_read(entry, ranges, reading->ranges.count - first, reading->bias)};
     struct inlined_call *call = array_add(&code->calls);
     *call = describe_call(reading, entry);
     for (size_t i = first; i < reading->ranges.count; i++) {

@@ -1,21 +1,12 @@
 #include "symbol/dwarf/line_search.h"
 
-#include "symbol/object.h"
+#include "symbol/dwarf/searched_object.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An object whose line tables are being read. */
-struct line_tables {
-    struct arena memory;
-    struct image_file file;
-    struct object *object;
-    Dwarf *debug;
-    GElf_Addr bias; /* what to add to an address of DWARF to get the object's own */
-};
 
 /* A row of a line table that begins a statement. */
 struct line_row {
@@ -24,36 +15,6 @@ struct line_row {
     uint32_t line, column;
     Dwarf_Addr address; /* as DWARF has it */
 };
-
-static void tables_close(struct line_tables *tables)
-{
-    object_close(tables->object);
-    image_file_close(&tables->file);
-    arena_free(&tables->memory);
-}
-
-static bool tables_open(struct line_tables *tables, const char *path, struct error *error)
-{
-    *tables = (struct line_tables){.file = {.path = path, .local_path = path}};
-    bool ok = image_file_open(&tables->file, &tables->memory, error);
-    if (ok && !tables->file.elf)
-        ok = error_set(error, ERROR_FORMAT, "%s is not a program or library for x86-64.", path);
-    GElf_Addr dwarf_bias = 0;
-    if (ok) {
-        tables->object = object_open(&tables->file);
-        if (tables->object->module)
-            tables->debug = dwfl_module_getdwarf(tables->object->module, &dwarf_bias);
-        tables->bias = dwarf_bias - tables->object->bias;
-        if (!tables->debug)
-            ok = error_set(error, ERROR_NOT_FOUND,
-                           "%s has no debug information, so its lines are not known. Compile it "
-                           "with -g, or name a function.",
-                           path);
-    }
-    if (!ok)
-        tables_close(tables);
-    return ok;
-}
 
 /* Calls `visit` with every row that begins a statement. */
 static void visit_unit(Dwarf_Die *unit, void (*visit)(void *, const struct line_row *),
@@ -79,7 +40,7 @@ static void visit_unit(Dwarf_Die *unit, void (*visit)(void *, const struct line_
     }
 }
 
-static void visit_rows(const struct line_tables *tables,
+static void visit_rows(const struct searched_object *tables,
                        void (*visit)(void *, const struct line_row *), void *context)
 {
     Dwarf_CU *unit = NULL;
@@ -106,7 +67,7 @@ struct line_candidate {
 };
 
 struct line_query {
-    const struct line_tables *tables;
+    const struct searched_object *tables;
     const struct searched_line *wanted;
     struct array candidates; /* of struct line_candidate */
     bool file_found;
@@ -155,20 +116,6 @@ static int by_scope(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-static int place_by_address(const void *left, const void *right)
-{
-    const struct line_place *a = left, *b = right;
-    return (a->address > b->address) - (a->address < b->address);
-}
-
-static void add_place(const struct image_file *file, uint64_t address, struct array *places)
-{
-    uint64_t offset;
-    bool code;
-    if (image_file_offset(file, address, &offset, &code) && code)
-        *(struct line_place *)array_add(places) = (struct line_place){address, offset};
-}
-
 static void choose_places(struct line_query *query, struct array *places)
 {
     struct line_candidate *all = query->candidates.elements;
@@ -176,9 +123,8 @@ static void choose_places(struct line_query *query, struct array *places)
     qsort(all, count, sizeof *all, by_scope);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || all[i].scope != all[i - 1].scope)
-            add_place(&query->tables->file, all[i].address, places);
-    if (places->count > 1)
-        qsort(places->elements, places->count, sizeof(struct line_place), place_by_address);
+            searched_object_add(query->tables, all[i].address, places);
+    code_places_sort(places);
 }
 
 static bool explain_no_code(const char *object, const struct line_query *query, struct error *error)
@@ -206,8 +152,8 @@ static bool explain_no_code(const char *object, const struct line_query *query, 
 bool line_search(const char *object, const struct searched_line *wanted, struct array *places,
                  struct error *error)
 {
-    struct line_tables tables;
-    if (!tables_open(&tables, object, error))
+    struct searched_object tables;
+    if (!searched_object_open(&tables, object, error))
         return false;
     struct line_query query = {
         .tables = &tables,
@@ -220,7 +166,7 @@ bool line_search(const char *object, const struct searched_line *wanted, struct 
         choose_places(&query, places);
     bool ok = places->count > before || explain_no_code(object, &query, error);
     array_free(&query.candidates);
-    tables_close(&tables);
+    searched_object_close(&tables);
     return ok;
 }
 
@@ -249,12 +195,12 @@ static int by_text(const void *left, const void *right)
 bool line_search_files(const char *object, struct array *files, struct arena *memory,
                        struct error *error)
 {
-    struct line_tables tables;
-    if (!tables_open(&tables, object, error))
+    struct searched_object tables;
+    if (!searched_object_open(&tables, object, error))
         return false;
     struct file_query query = {files, memory, NULL};
     visit_rows(&tables, add_file, &query);
-    tables_close(&tables);
+    searched_object_close(&tables);
     const char **all = files->elements;
     size_t kept = 0;
     if (files->count > 1)
@@ -287,12 +233,12 @@ static int by_number(const void *left, const void *right)
 bool line_search_lines(const char *object, const char *file, struct array *lines,
                        struct error *error)
 {
-    struct line_tables tables;
-    if (!tables_open(&tables, object, error))
+    struct searched_object tables;
+    if (!searched_object_open(&tables, object, error))
         return false;
     struct number_query query = {file, lines};
     visit_rows(&tables, add_line, &query);
-    tables_close(&tables);
+    searched_object_close(&tables);
     uint32_t *all = lines->elements;
     size_t kept = 0;
     if (lines->count > 1)

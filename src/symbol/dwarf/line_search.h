@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "symbol/dwarf/searched_object.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,12 +21,7 @@ struct searched_line {
     uint32_t column; /* 0: any; else the code of exactly this column */
 };
 
-struct line_place {
-    uint64_t address;     /* the object's own (p_vaddr based) */
-    uint64_t file_offset; /* of the instruction */
-};
-
-/* Appends to `places` (of struct line_place), by address. ERROR_NOT_FOUND when there is no such
+/* Appends to `places` (of struct code_place), by address. ERROR_NOT_FOUND when there is no such
  * code; the message names the nearest lines that have some. */
 bool line_search(const char *object, const struct searched_line *wanted, struct array *places,
                  struct error *error);

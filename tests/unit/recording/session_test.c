@@ -45,6 +45,7 @@ static void what_is_written_is_read_back(void **state)
         .wall_clock_ns = 1700000000123456789,
         .wall_clock_at = 42,
         .full_execution = true,
+        .switches = true,
         .follow = true,
         .snapshot_size = 4 << 20,
         .exit_status = 9,
@@ -68,7 +69,7 @@ static void what_is_written_is_read_back(void **state)
     assert_string_equal(read.program, written.program);
     assert_int_equal(read.wall_clock_ns, written.wall_clock_ns);
     assert_int_equal(read.wall_clock_at, 42);
-    assert_true(read.full_execution && read.follow && !read.multi_thread);
+    assert_true(read.full_execution && read.follow && read.switches && !read.multi_thread);
     assert_int_equal(read.snapshot_size, 4 << 20);
     assert_int_equal(read.exit_status, 9);
     assert_int_equal(read.instructions, 123456789012);

@@ -12,7 +12,8 @@
 static void assert_words(const char *engine, const char *clock, const char *part)
 {
     struct arena arena = {0};
-    const char *words = recorded_words(&arena, &(struct session){.engine = engine, .clock = clock});
+    const char *words =
+        recorded_words(&arena, &(struct session){.engine = engine, .clock = clock}, false);
     if (part)
         assert_non_null(strstr(words, part));
     else
@@ -28,6 +29,22 @@ static void emulated_and_native_time_differ(void **state)
     assert_words("qemu", "host", "; clock: host");
     assert_words("pt", "default", "by Intel PT: times are native");
     assert_words("sample", "default", "Sampled");
+}
+
+static void preemption_may_be_unknown(void **state)
+{
+    (void)state;
+    static const char unknown[] = "when threads were not running is unknown";
+    const struct session recorded = {.engine = "translator", .clock = "default", .switches = true};
+    struct arena arena = {0};
+    assert_words("translator", "default", unknown);
+    assert_words("qemu", "default", unknown);
+    assert_words("pt", "default", unknown);
+    assert_null(strstr(recorded_words(&arena, &recorded, false), unknown));
+    assert_null(strstr(recorded_words(&arena, &(struct session){.engine = "pt"}, true), unknown));
+    assert_null(
+        strstr(recorded_words(&arena, &(struct session){.engine = "sample"}, false), unknown));
+    arena_free(&arena);
 }
 
 static void older_names_of_engines_are_known(void **state)
@@ -55,6 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(emulated_and_native_time_differ),
+        cmocka_unit_test(preemption_may_be_unknown),
         cmocka_unit_test(older_names_of_engines_are_known),
         cmocka_unit_test(instructions_are_no_time),
         cmocka_unit_test(an_unknown_engine_says_nothing),
