@@ -92,6 +92,15 @@ static int take_args(const struct option_spec *option, const struct command *sel
                   : command_usage_error(self, "-%s needs the name of a function.", option->name);
 }
 
+static int take_args_file(const struct option_spec *option, const struct command *self,
+                          void *target, const char *value)
+{
+    struct recording_request *request = target;
+    request->args_file = value;
+    request->record.wants_values = true;
+    return *value ? 0 : command_usage_error(self, "-%s needs a source file.", option->name);
+}
+
 static bool engine_value_at(size_t index, struct option_value *value)
 {
     static const struct option_value automatic = {"auto", 0, "the best that works here (default)",
@@ -207,6 +216,12 @@ static const struct option_spec recording_specs[] = {
          "recorded, and rax. `report -tree`, CSV and traces show them with the call. "
          "Needs the translator engine.",
      .apply = take_args},
+    {.name = "args-all-of",
+     .argument = "FILE",
+     .help = "record those of all functions of a source file",
+     .manual = "As -args, of all functions that are defined in this source file: its path as debug "
+               "information has it, or the end of that, such as `parser.c`. At most 1024.",
+     .apply = take_args_file},
     {.name = &FLAG_MULTI_SNAPSHOT[1],
      .help = "a snapshot at every hit, not only the first",
      .manual = "Take a snapshot at every hit that counts. They all go into one trace, with gaps "
@@ -428,10 +443,11 @@ bool recording_request_find_chosen(struct recording_request *request, const stru
                                    struct error *error)
 {
     struct chosen_functions *chosen = &request->record.chosen;
-    if (!request->args)
+    if (!request->record.wants_values)
         return true;
-    if (!chosen_functions_find(chosen, request->args, (const char *const *)objects->paths.elements,
-                               objects->paths.count, error))
+    if (!chosen_functions_find(chosen, request->args, request->args_file,
+                               (const char *const *)objects->paths.elements, objects->paths.count,
+                               error))
         return false;
     if (chosen->without_types)
         log_warning("There is no debug information of some functions that -args names: their "

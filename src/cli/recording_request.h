@@ -18,6 +18,7 @@ struct recording_request {
     const char *engine; /* as given to -engine */
     const char *working_directory;
     const char *args;         /* -args; NULL: none */
+    const char *args_file;    /* -args-all-of; NULL: none */
     const char *trigger;      /* as written; NULL: none */
     const char *symbol_part;  /* of -symbol; NULL: none */
     const char *from, *until; /* of -record-from and -record-until, as written; NULL: none */

@@ -110,6 +110,51 @@ static bool find_pattern(struct finding *finding, const char *pattern, const cha
                      *names ? " Did you mean " : "", names, *names ? "?" : "");
 }
 
+static bool find_file_in_object(struct finding *finding, const char *object, const char *file,
+                                struct error *error)
+{
+    struct signatures *signatures = signatures_open(object);
+    struct function_list list;
+    size_t before = finding->found.count;
+    if (function_list_open(&list, object, error))
+        for (size_t i = 0; signatures && i < list.functions.count; i++) {
+            const struct listed_function *function = array_at(&list.functions, i);
+            if (finding->found.count <= CHOSEN_PLACES &&
+                signatures_is_of_file(signatures, function->address, file))
+                add_found(finding, object, function);
+        }
+    function_list_close(&list);
+    signatures_close(signatures);
+    return finding->found.count > before;
+}
+
+static bool find_file(struct finding *finding, const char *file, const char *const *objects,
+                      size_t object_count, struct error *error)
+{
+    for (size_t i = 0; i < object_count; i++) {
+        struct error why = {0};
+        if (find_file_in_object(finding, objects[i], file, &why))
+            return true;
+        if (i == 0 && why.code != ERROR_NONE)
+            return error_set(error, why.code, "%s", why.text);
+    }
+    return error_set(error, ERROR_NOT_FOUND,
+                     "debug information of %s and its libraries names no function of the source "
+                     "file %s. Compile it with -g, or name functions with " FLAG_ARGS ".",
+                     object_count ? objects[0] : "the program", file);
+}
+
+static bool is_too_much(const struct finding *finding, const char *what, struct error *error)
+{
+    if (finding->found.count <= CHOSEN_PLACES)
+        return false;
+    error_set(error, ERROR_USAGE,
+              "%s means more than %d functions, which is the most whose arguments can be recorded: "
+              "name fewer.",
+              what, CHOSEN_PLACES);
+    return true;
+}
+
 /* The end of the name that begins at `text`: commas within parentheses and angle brackets belong to it. */
 static const char *end_of_name(const char *text)
 {
@@ -131,11 +176,8 @@ static bool find_all(struct finding *finding, const char *patterns, const char *
         free(pattern);
         if (!ok)
             return false;
-        if (finding->found.count > CHOSEN_PLACES)
-            return error_set(error, ERROR_USAGE,
-                             FLAG_ARGS " %s means more than %d functions, which is the most whose "
-                                       "arguments can be recorded: name fewer.",
-                             patterns, CHOSEN_PLACES);
+        if (is_too_much(finding, patterns, error))
+            return false;
     }
     if (finding->found.count == 0)
         return error_set(error, ERROR_USAGE, FLAG_ARGS " needs the name of a function.");
@@ -271,14 +313,16 @@ static bool describe_all(struct chosen_functions *chosen, const struct finding *
                      finding->found.count);
 }
 
-bool chosen_functions_find(struct chosen_functions *chosen, const char *patterns,
+bool chosen_functions_find(struct chosen_functions *chosen, const char *patterns, const char *file,
                            const char *const *objects, size_t object_count, struct error *error)
 {
     *chosen = (struct chosen_functions){.places = array_of(sizeof(struct chosen_place)),
                                         .steps = array_of(sizeof(struct value_step))};
     struct finding finding = {.found = array_of(sizeof(struct found_function)),
                               .memory = &chosen->memory};
-    bool ok = find_all(&finding, patterns, objects, object_count, error);
+    bool ok = (!file || (find_file(&finding, file, objects, object_count, error) &&
+                         !is_too_much(&finding, file, error))) &&
+              (!patterns || find_all(&finding, patterns, objects, object_count, error));
     if (ok) {
         qsort(finding.found.elements, finding.found.count, sizeof(struct found_function),
               by_file_offset);

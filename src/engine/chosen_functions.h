@@ -49,9 +49,10 @@ struct chosen_functions {
     struct arena memory;
 };
 
-/* `patterns`: names as -trigger takes them, or shell patterns, separated by commas. `objects`: paths of the executable,
- * then of its libraries: each pattern stands for functions of the first of them that has any. */
-bool chosen_functions_find(struct chosen_functions *chosen, const char *patterns,
+/* `patterns`: names as -trigger takes them, or shell patterns, separated by commas; NULL: none. `file`: of source, whose
+ * functions are chosen, too; its path, or the end of it; NULL: none. `objects`: paths of the executable, then of its
+ * libraries: each pattern, and the file, stands for functions of the first of them that has any. */
+bool chosen_functions_find(struct chosen_functions *chosen, const char *patterns, const char *file,
                            const char *const *objects, size_t object_count, struct error *error);
 void chosen_functions_free(struct chosen_functions *chosen);
 

@@ -198,6 +198,20 @@ class Arguments(harness.TestCase):
         for call in calls:
             self.assertEqual(call["result"], 2 * call["arguments"]["n"])
 
+    def test_of_file(self):
+        """-args-all-of: every function of the source file that is called, and none of another file"""
+        program = self.compile("-O0")
+        by_name, _ = self.recorded([program, "3"], "main,of_t*")
+        calls, _ = self.recorded([program, "3"], "main", "-args-all-of", "arguments.c")
+        texts, by_file = ([(call["function"], call["arguments"], call.get("result")) for call in found
+                           if call["function"].startswith("of_t")] for found in (by_name, calls))
+        self.assertEqual(by_file, texts)
+        self.assertLessEqual({"of_integers", "of_point", "factorial", "main"}, {call["function"] for call in calls})
+        self.assertNotIn("_start", {call["function"] for call in calls})
+        finished = self.magic_trace("run", "-engine", "translator", "-args-all-of", "argument.c", program)
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"names no function of the source file argument.c", finished.stderr)
+
     def test_refused(self):
         for engine in ("pt", "perf", "sample"):
             finished = self.magic_trace("run", "-engine", engine, "-args", "main", "-working-directory", self.folder / "r", "/bin/true")

@@ -121,7 +121,7 @@ static bool find_chosen(struct recording_request *request, const struct array *p
                         struct error *error)
 {
     struct objects objects;
-    if (!request->args)
+    if (!request->record.wants_values)
         return true;
     bool ok = objects_of_process(&objects, *(pid_t *)array_at(pids, 0), error) &&
               recording_request_find_chosen(request, &objects, error);

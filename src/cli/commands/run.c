@@ -155,7 +155,7 @@ static void request_jit_names(void)
 static bool find_functions(struct recording_request *request, struct error *error)
 {
     bool triggered = request->trigger || request->symbol_part;
-    if (!triggered && !request->args && !request->record.bounded)
+    if (!triggered && !request->record.wants_values && !request->record.bounded)
         return true;
     struct objects objects;
     bool ok = objects_of_command(&objects, request->record.command, error) &&

@@ -1,6 +1,7 @@
 #include "symbol/dwarf/line_search.h"
 
 #include "symbol/dwarf/searched_object.h"
+#include "symbol/dwarf/source_lines.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -49,15 +50,6 @@ static void visit_rows(const struct searched_object *tables,
         visit_unit(&die, visit, context);
 }
 
-/* Whether `path` is `file` or ends with a slash and `file`. */
-static bool path_ends_with(const char *path, const char *file)
-{
-    size_t length = strlen(path), wanted = strlen(file);
-    if (wanted == 0 || wanted > length || strcmp(path + length - wanted, file) != 0)
-        return false;
-    return wanted == length || *file == '/' || path[length - wanted - 1] == '/';
-}
-
 /* ---- places of a line ---- */
 
 /* A row with the function, or the inlined copy of one, that it belongs to. */
@@ -91,7 +83,7 @@ static Dwarf_Off scope_of(Dwarf_Die *unit, Dwarf_Addr address)
 static void consider_row(void *context, const struct line_row *row)
 {
     struct line_query *query = context;
-    if (!path_ends_with(row->path, query->wanted->file))
+    if (!source_path_is(row->path, query->wanted->file))
         return;
     query->file_found = true;
     uint32_t line = query->wanted->line;
@@ -220,7 +212,7 @@ struct number_query {
 static void add_line(void *context, const struct line_row *row)
 {
     struct number_query *query = context;
-    if (path_ends_with(row->path, query->file))
+    if (source_path_is(row->path, query->file))
         *(uint32_t *)array_add(query->lines) = row->line;
 }
 

@@ -521,6 +521,15 @@ bool signatures_find(struct signatures *signatures, uint64_t address, const char
     return true;
 }
 
+bool signatures_is_of_file(struct signatures *signatures, uint64_t address, const char *file)
+{
+    struct function_entry function = {.is_go = false};
+    if (!find_function(signatures, address, &function))
+        return false;
+    const char *path = dwarf_decl_file(&function.entry);
+    return path && source_path_is(path, file);
+}
+
 struct signature signature_of_registers(struct arena *memory)
 {
     static const char *const names[GENERAL_REGISTERS] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};

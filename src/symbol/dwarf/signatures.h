@@ -56,6 +56,9 @@ void signatures_close(struct signatures *signatures);
 bool signatures_find(struct signatures *signatures, uint64_t address, const char *symbol,
                      struct arena *memory, struct signature *signature);
 
+/* Whether the function that begins at `address` is defined in the source file `file`: its path, or the end of it. */
+bool signatures_is_of_file(struct signatures *signatures, uint64_t address, const char *file);
+
 /* The six integer registers that arguments are passed in, and rax, as numbers without a type. */
 struct signature signature_of_registers(struct arena *memory);
 

@@ -216,3 +216,11 @@ struct source_line source_lines_find(struct source_lines *lines, uint64_t addres
         return find_by_unit(lines, address + lines->bias, which, memory);
     return find_in_all_tables(lines, address + lines->bias, which, memory);
 }
+
+bool source_path_is(const char *path, const char *file)
+{
+    size_t length = strlen(path), wanted = strlen(file);
+    if (wanted == 0 || wanted > length || strcmp(path + length - wanted, file) != 0)
+        return false;
+    return wanted == length || *file == '/' || path[length - wanted - 1] == '/';
+}

@@ -49,4 +49,7 @@ enum source_row { SOURCE_ROW_FIRST /* of a function */, SOURCE_ROW_LAST /* of an
 struct source_line source_lines_find(struct source_lines *lines, uint64_t address,
                                      enum source_row which, struct arena *memory);
 
+/* Whether the user's `file` means `path`: it is that, or the end of it from a slash on. */
+bool source_path_is(const char *path, const char *file);
+
 #endif
