@@ -83,12 +83,15 @@ static bool clear(const char *path, struct error *error)
     return true;
 }
 
-static bool make_temporary(struct recording_folder *folder, struct error *error)
+const char *recording_folder_parent(void)
 {
     const char *parent = getenv("TMPDIR");
-    if (!parent || !*parent)
-        parent = "/tmp";
-    char *template = memory_format("%s/magic_trace.XXXXXX", parent);
+    return parent && *parent ? parent : "/tmp";
+}
+
+static bool make_temporary(struct recording_folder *folder, struct error *error)
+{
+    char *template = memory_format("%s/magic_trace.XXXXXX", recording_folder_parent());
     if (!mkdtemp(template)) {
         error_set_errno(error, ERROR_IO, errno,
                         "cannot make a temporary folder %s (set TMPDIR to a writable one, or give "

@@ -14,6 +14,9 @@ struct recording_folder {
     bool temporary;
 };
 
+/* Where temporary folders are made. */
+const char *recording_folder_parent(void);
+
 /* Makes the folder `wanted` with its parents, and removes an older recording of ours from it; NULL:
  * makes a temporary one. Other files are never touched: a folder with another program's perf.data
  * is refused. */

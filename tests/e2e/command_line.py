@@ -182,6 +182,17 @@ class CommandLine(harness.TestCase):
         self.assertEqual(blank, "")
         self.assertRegex(command, "^To have `magic-trace run -sampling`, too: docker run --cap-add PERFMON")
 
+    def test_doctor_without_a_folder(self):
+        """where recordings cannot be written, doctor names the folder and one command that helps"""
+        nowhere = self.folder / "nowhere"
+        finished = self.magic_trace("doctor", env={**harness.Settings.environment, "TMPDIR": str(nowhere)})
+        *_, last = finished.stdout.decode().splitlines()
+        self.assertIn(f"{nowhere} cannot be written to", finished.stdout.decode())
+        name, folder = re.fullmatch(r"To have a folder for recordings: export (\w+)=(\S+)", last).groups()
+        recorded = self.magic_trace("run", "-o", self.folder / "trace.fxt", "true",
+                                    env={**harness.Settings.environment, "TMPDIR": str(nowhere), name: folder})
+        self.assertEqual(recorded.status, 0, recorded.stderr)
+
     def test_spellings(self):
         """`run`, `trace`, one dash, two dashes, prefixes, = and -- all mean the same"""
         program = harness.compile_program("recursion")

@@ -44,15 +44,27 @@ uint64_t tr_clock_new_moment(struct tr_thread *thread)
     return now;
 }
 
+/* What the clock takes off the TSC, running; it never grows less. A thread that was interrupted may come late with its `state`. */
+static void note_stolen(struct tr_control *control, uint64_t state)
+{
+    uint64_t known = atomic_load(&control->stolen);
+    while (known < state && !atomic_compare_exchange_weak(&control->stolen, &known, state))
+        ;
+}
+
+/* The TSC is read after the state: when the state is still the same at the exchange, nobody has worked in between, however
+ * long this thread was off its processor. A TSC from before, with what others have used up since then taken off, would be a time
+ * long ago, even before the recording. */
 void tr_clock_begin_work(struct tr_thread *thread)
 {
     struct tr_control *control = thread->process->control;
-    uint64_t begin = thread->hot.entered = tr_rdtsc(), start = control->options.start_tsc, next;
+    uint64_t state = atomic_load(&control->clock), start = control->options.start_tsc, next;
+    thread->hot.entered = tr_rdtsc();
     thread->works = true;
     if (!thread->process->steals_time)
         return;
-    uint64_t state = atomic_load(&control->clock);
     do {
+        uint64_t begin = thread->hot.entered = tr_rdtsc();
         if (tr_clock_stands(state))
             state = end_long_stand(control, state, begin);
         if (tr_clock_stands(state)) {
@@ -60,11 +72,19 @@ void tr_clock_begin_work(struct tr_thread *thread)
             if (!tr_clock_stands(next)) /* more than can be counted */
                 return;
         } else {
-            /* The same from every thread that finds the clock running like this. */
-            atomic_store(&control->stolen, state);
+            note_stolen(control, state);
             next = tr_clock_stand_at(begin - state, start);
         }
     } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
+}
+
+/* What a clock that stands in `state` takes off the TSC when it runs again at `end`: no less than before, also where the
+ * processors' counters differ. */
+static uint64_t stolen_at(const struct tr_control *control, uint64_t state, uint64_t end)
+{
+    uint64_t before = atomic_load(&control->stolen);
+    uint64_t after = end - tr_clock_standing(state, control->options.start_tsc);
+    return (int64_t)(after - before) < 0 ? before : after;
 }
 
 void tr_clock_end_work(struct tr_thread *thread)
@@ -73,13 +93,13 @@ void tr_clock_end_work(struct tr_thread *thread)
     thread->works = false;
     if (!thread->process->steals_time)
         return;
-    uint64_t end = tr_rdtsc(), state = atomic_load(&control->clock), next;
+    uint64_t state = atomic_load(&control->clock), end, next;
     do {
         if (!tr_clock_stands(state)) /* it took too long */
             return;
-        next = tr_clock_workers(state) > 1
-                   ? state - TR_CLOCK_WORKER
-                   : end - tr_clock_standing(state, control->options.start_tsc);
+        end = tr_rdtsc(); /* after the state, as above */
+        next =
+            tr_clock_workers(state) > 1 ? state - TR_CLOCK_WORKER : stolen_at(control, state, end);
     } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
     if (!tr_clock_stands(next))
         tr_clock_history_add(&control->clock_history, end, next);

@@ -32,10 +32,12 @@ static inline uint64_t tr_clock_standing(uint64_t state, uint64_t start_tsc)
     return start_tsc + (state & (TR_CLOCK_WORKER - 1));
 }
 
-/* The state that stands at `time`, for one thread. */
+/* The state that stands at `time`, for one thread. Before start_tsc, which another processor's counter may be by a few ticks, there
+ * is no time. */
 static inline uint64_t tr_clock_stand_at(uint64_t time, uint64_t start_tsc)
 {
-    return TR_CLOCK_STANDS | TR_CLOCK_WORKER | ((time - start_tsc) & (TR_CLOCK_WORKER - 1));
+    uint64_t since = (int64_t)(time - start_tsc) < 0 ? 0 : time - start_tsc;
+    return TR_CLOCK_STANDS | TR_CLOCK_WORKER | (since & (TR_CLOCK_WORKER - 1));
 }
 
 /* The time when the TSC is `tsc`. */

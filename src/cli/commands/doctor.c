@@ -5,6 +5,7 @@
 #include "cli/commands/checked_program.h"
 #include "cli/commands/hardware_check.h"
 #include "cli/options/options.h"
+#include "cli/recording_folder.h"
 #include "engine/registry.h"
 #include "recording/perf_script/perf_program.h"
 
@@ -101,6 +102,29 @@ static void examine_engines(void)
     }
 }
 
+static bool can_write(const char *folder)
+{
+    return access(folder, W_OK | X_OK) == 0;
+}
+
+/* Where recordings lie while magic-trace works on them. False: nowhere, with the command that changes that. */
+static bool examine_folder(char *command, size_t size)
+{
+    static const char *const others[] = {"/tmp", "/var/tmp", "/dev/shm"};
+    const char *folder = recording_folder_parent();
+    char finding[640];
+    size_t i = 0;
+    bool writable = can_write(folder);
+    snprintf(finding, sizeof finding, "%s%s", folder, writable ? "" : " cannot be written to");
+    print_finding("recordings", finding);
+    while (i + 1 < sizeof others / sizeof *others && !can_write(others[i]))
+        i++;
+    snprintf(command, size, "export TMPDIR=%s", can_write(others[i]) ? others[i] : "FOLDER");
+    if (!writable)
+        print_advice(command);
+    return writable;
+}
+
 /* A way of recording, and the engines that do it without the processor's own trace, the best first:
  * what they lack can be mended here. */
 struct use {
@@ -145,8 +169,8 @@ static bool print_choice(const struct use *use, char *command, size_t size)
     return false;
 }
 
-/* Whether anything can be recorded. */
-static bool print_choices(void)
+/* Whether anything can be recorded. `folder_command`: what makes a folder for recordings; NULL: there is one. */
+static bool print_choices(const char *folder_command)
 {
     char command[256] = "", first[256] = "";
     const char *lacking = NULL;
@@ -159,7 +183,9 @@ static bool print_choices(void)
         memcpy(first, command, sizeof first);
     }
     putchar('\n');
-    if (!lacking)
+    if (folder_command)
+        printf("To have a folder for recordings: %s\n", folder_command);
+    else if (!lacking)
         puts("All is well: nothing needs to be installed or set.");
     else if (*first)
         printf("To have `magic-trace %s`, too: %s\n", lacking, first);
@@ -171,8 +197,10 @@ static int examine(void)
     examine_processor();
     examine_engines();
     examine_perf();
+    char command[64];
+    bool has_folder = examine_folder(command, sizeof command);
     putchar('\n');
-    if (print_choices())
+    if (print_choices(has_folder ? NULL : command))
         return EXIT_SUCCESS;
     puts("Nothing can be recorded here until one of the engines above works.");
     return EXIT_STATUS_ERROR;

@@ -103,6 +103,47 @@ static void test_goes_on_after_a_long_stand(void **state)
     assert_true(tr_time(&here->threads[0]) >= time);
 }
 
+/* As when a thread was interrupted before it says that it works, and others have used up more time since then than had passed: or
+ * processors' counters differ. */
+static void test_never_stands_before_the_beginning(void **state)
+{
+    struct fixture *here = *state;
+    struct tr_thread *worker = &here->threads[0];
+    uint64_t start = here->control.options.start_tsc,
+             stolen = tr_rdtsc() - start + UINT64_C(1000) * MILLISECOND;
+    atomic_store(&here->control.clock, stolen);
+    tr_clock_begin_work(worker);
+    assert_int_equal(tr_time(worker), start);
+    tr_clock_end_work(worker);
+    assert_false(stands(here));
+    assert_int_equal(atomic_load(&here->control.clock), stolen);
+}
+
+/* A thread that ends its work late may end that of another one, which began after it had looked at its counter. */
+static void test_never_goes_on_before_it_stood(void **state)
+{
+    struct fixture *here = *state;
+    uint64_t start = here->control.options.start_tsc;
+    atomic_store(&here->control.stolen, 5000);
+    atomic_store(&here->control.clock,
+                 tr_clock_stand_at(tr_rdtsc() + UINT64_C(1000) * MILLISECOND, start));
+    tr_clock_end_work(&here->threads[0]);
+    assert_false(stands(here));
+    assert_int_equal(atomic_load(&here->control.clock), 5000);
+}
+
+/* A thread that saw the clock run long ago does not make forgotten what was used up since then. */
+static void test_what_was_used_up_stays_so(void **state)
+{
+    struct fixture *here = *state;
+    atomic_store(&here->control.stolen, 7000);
+    atomic_store(&here->control.clock, 6000);
+    tr_clock_begin_work(&here->threads[0]);
+    assert_int_equal(atomic_load(&here->control.stolen), 7000);
+    tr_clock_end_work(&here->threads[0]);
+    assert_true(atomic_load(&here->control.clock) >= 7000);
+}
+
 static void test_more_workers_than_can_be_counted(void **state)
 {
     struct fixture *here = *state;
@@ -158,6 +199,9 @@ int main(void)
         cmocka_unit_test_setup(test_stands_for_all, begin),
         cmocka_unit_test_setup(test_stands_until_the_last_has_ended, begin),
         cmocka_unit_test_setup(test_goes_on_after_a_long_stand, begin),
+        cmocka_unit_test_setup(test_never_stands_before_the_beginning, begin),
+        cmocka_unit_test_setup(test_never_goes_on_before_it_stood, begin),
+        cmocka_unit_test_setup(test_what_was_used_up_stays_so, begin),
         cmocka_unit_test_setup(test_more_workers_than_can_be_counted, begin),
         cmocka_unit_test_setup(test_host_clock, begin),
     };
