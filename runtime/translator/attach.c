@@ -210,6 +210,7 @@ void tr_attach_thread(struct tr_thread *thread)
     if (tr_recording_is_over(thread->process->control))
         tr_let_go(thread, TR_SLOT_LET_GO);
     tr_thread_empty_table(thread);
+    thread->began_at = thread->app.pc;
     begin_log(thread);
     tr_enter(thread);
 }

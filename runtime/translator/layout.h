@@ -113,6 +113,9 @@ struct tr_options {
      * on_cpu longer on a processor */
     uint64_t longer_than;
     struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
+    uint32_t until_count; /* the recording ends where a thread arrives at one of them */
+    uint32_t reserved;
+    struct tr_trigger_place until_places[TR_TRIGGER_PLACES];
 
     uint32_t value_place_count, value_step_count;
     struct tr_value_place value_places[TR_VALUE_PLACES]; /* by file_offset */
@@ -209,6 +212,7 @@ struct tr_control {
 
     /* The trigger's state; times in ticks. */
     _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;
+    _Atomic uint32_t until_reached; /* bool: a thread has arrived where the recording ends */
 
     struct tr_request requests[TR_REQUESTS];
 };

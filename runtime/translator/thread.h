@@ -235,9 +235,11 @@ struct tr_thread {
         given_back_seen; /* tr_code_times_given_back at its last fault that was not explained */
     struct tr_rseq rseq;
     const struct tr_attached_thread *attached; /* attachment.h; NULL: it began traced */
-    struct tr_thread *next;                    /* in process->threads */
-    uint32_t state;                            /* atomic: TR_THREAD_ */
-    uint64_t epoch;                            /* of the cache, at the last safe point */
+    uint64_t
+        began_at; /* where it was taken over, until it runs; 0: it has run since, or began traced */
+    struct tr_thread *next; /* in process->threads */
+    uint32_t state;         /* atomic: TR_THREAD_ */
+    uint64_t epoch;         /* of the cache, at the last safe point */
 };
 
 enum { TR_THREAD_FREE, TR_THREAD_USED };

@@ -97,15 +97,15 @@ static void log_region(struct tr_thread *thread, const struct tr_code_region *re
     tr_sideband_mapping(thread, tr_clock_new_moment(thread), &mapping, path);
 }
 
-/* As stat gives them: they differ from those in /proc/self/maps on btrfs and overlayfs. Only triggers and
- * functions whose arguments are recorded need them. */
+/* As stat gives them: they differ from those in /proc/self/maps on btrfs and overlayfs. Only triggers, ends
+ * of recordings, and functions whose arguments are recorded need them. */
 static void identify(struct tr_thread *thread, struct tr_code_region *region)
 {
     enum { LONGEST_PATH = 4096 };
     char path[LONGEST_PATH];
     struct stat status;
     const struct tr_options *options = &thread->process->control->options;
-    if (options->place_count == 0 && options->value_place_count == 0)
+    if (options->place_count == 0 && options->until_count == 0 && options->value_place_count == 0)
         return;
     const struct tr_map_line *line = &region->line;
     region->inode = line->inode;

@@ -916,6 +916,7 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->pc = pc;
     translation->return_places = return_places;
     translation->hits_trigger = t.superblock.hits_trigger;
+    translation->ends_recording = t.superblock.ends_recording;
     translation->value_place = t.superblock.value_place;
     translation->is_return_place = t.superblock.is_return_place;
     translation->region = (uint8_t)(t.region - tr_cache.regions);
