@@ -1,7 +1,7 @@
 /* Lets a new program run natively until one of its threads arrives at a place: what -record-from asks for.
  *
  * The caller is the tracer of all its threads and has breakpoints in their debug registers, so that neither its code nor its
- * memory changes. A signal and the start of a thread cost it a stop of some ten microseconds, everything else nothing.
+ * memory changes. A signal and the start of a thread cost it a stop of about 70 microseconds, everything else nothing.
  * Processes that it starts are not traced. Called by attacher.c, in a process that survives the recorder.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_BREAKPOINT_RUN_H
