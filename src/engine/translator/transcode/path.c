@@ -400,12 +400,12 @@ static bool leave_for(struct path *path, uint64_t pc, struct error *error)
     return true;
 }
 
-/* In the block that has begun. */
+/* In the block that has begun, or at its start, where nothing of it has run. */
 static bool cut_begun(struct path *path, uint64_t pc)
 {
-    unsigned block = path->next - 1, before;
+    unsigned block = path->next - 1, before = 0;
     const struct pt_code_block *code = path->fragment->blocks[block].code;
-    if (!is_inside(code, pc, &before))
+    if (pc != code->pc && !is_inside(code, pc, &before))
         return false;
     add_cut(path, block, pc, before);
     ((struct path_step *)array_at(&path->steps, path->steps.count - 1))->begun = true;
