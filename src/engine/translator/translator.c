@@ -463,9 +463,10 @@ static bool explain_nothing_recorded(const struct collection *collection,
         return error_set(error, ERROR_NOT_FOUND, "nothing was recorded: %s ran untraced: %s", name,
                          collection->untraced[0].cause);
     if (!session->command)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "nothing was recorded: the threads that are recorded slept all the "
-                         "time. " FLAG_MULTI_THREAD " records all of them.");
+        return error_set(
+            error, ERROR_NOT_FOUND,
+            "nothing was recorded: the threads that are recorded slept all the time.%s",
+            session->multi_thread ? "" : " " FLAG_MULTI_THREAD " records all of them.");
     if (status != -1 && WIFSIGNALED(status))
         return error_set(error, ERROR_NOT_FOUND,
                          "nothing was recorded: %s was killed by signal %d (%s) at once", name,
