@@ -280,9 +280,6 @@ struct tr_fragment {
     uint16_t block_count;
     uint16_t size; /* of this description in bytes, a multiple of 8 */
     uint32_t reserved;
-    /* ticks: of the newest mapping record when it was made; no thread has run it before. Written once, before the
-     * fragment is in any log. */
-    uint64_t known_at;
     struct tr_block blocks[];
     /* uint8_t instruction_lengths[] */
 };

@@ -252,7 +252,6 @@ struct tr_process {
     uint64_t image, image_size; /* the runtime */
     int32_t pid;
     uint32_t lock;             /* of code cache, fragments and code map: tr_lock */
-    uint64_t newest_mapping;   /* ticks, of the newest mapping record; under `lock` */
     struct tr_thread *threads; /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time; /* what the runtime uses up is taken off the clock */

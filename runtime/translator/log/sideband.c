@@ -78,7 +78,6 @@ void tr_sideband_mapping(struct tr_thread *thread, uint64_t time, const struct t
     append(about(thread, LOGGED_MAPPING, time), &record.record + 1,
            offsetof(struct logged_mapping, path) - sizeof record.record, path);
     thread->new_code = true;
-    thread->process->newest_mapping = time;
 }
 
 void tr_sideband_name(struct tr_thread *thread, uint64_t time, bool exec, const char *name)

@@ -46,9 +46,7 @@ enum {
 struct path {
     const struct fragment *fragment; /* entered last, not left; NULL: none */
     uint32_t entry;                  /* the word that said so */
-    /* The newest fragment entered by path_enter, by identifier: path_follow leaves newer ones to that. */
-    uint32_t newest;
-    unsigned next; /* its first block that is not among the steps yet */
+    unsigned next;                   /* its first block that is not among the steps yet */
     bool
         begun; /* the block before that one was begun by path_reach: what it loads is not known yet */
     unsigned exit; /* the block by whose branch it was left; UINT_MAX: not known */

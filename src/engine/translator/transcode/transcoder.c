@@ -739,19 +739,6 @@ static void use_stack_copy(struct transcoder *transcoder)
     }
 }
 
-/* It was translated by another thread, and its code was mapped after this one's newest stamp. */
-static void raise_time(struct transcoder *transcoder, const struct fragment *fragment)
-{
-    const struct timeline *timeline = &transcoder->timeline;
-    uint64_t known_at = fragment->known_at;
-    if (timeline->counts_instructions || timeline->from == 0 || known_at <= timeline->from ||
-        transcoder->new_code_at)
-        return;
-    transcoder->new_code_at = known_at;
-    if (transcoder->next_entry < known_at)
-        transcoder->next_entry = known_at;
-}
-
 static bool enter(struct transcoder *transcoder, const struct log_record *record,
                   struct error *error)
 {
@@ -763,7 +750,6 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
     if (transcoder->has_stack_copy)
         use_stack_copy(transcoder);
     transcoder->begins = false;
-    raise_time(transcoder, fragment);
     if (transcoder->next_entry)
         reach_entry(transcoder);
     return true;
