@@ -42,7 +42,7 @@ export async function openPage({ trace, url, fragment = '', permissions = [], wi
      * @param {string} expression
      */
     async until(expression) {
-      const holds = `(() => { try { return ${expression}; } catch (error) { if (error instanceof TypeError) return false; throw error; } })()`;
+      const holds = `(() => { try { return (${expression}); } catch (error) { if (error instanceof TypeError) return false; throw error; } })()`;
       while (!(await page.evaluate(holds))) await page.waitForTimeout(50);
     },
     /** Waits until the page had so many occasions to draw, and its transitions are over. */
