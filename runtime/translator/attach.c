@@ -133,6 +133,7 @@ static bool begin(struct tr_attachment *attachment)
     if (!tr_own_add(attachment->image, attachment->whole_size) ||
         !make_threads(process, attachment) || !tr_fragments_begin(process, attachment->table))
         return fail(attachment, TR_ATTACH_NO_MEMORY, 0);
+    tr_code_begin(process->threads);
     tr_code_report_all(process->threads);
     return true;
 }

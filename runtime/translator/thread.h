@@ -214,11 +214,12 @@ struct tr_thread {
     uint64_t wraps;
     uint32_t serial; /* of the slot, or UINT32_MAX */
     int32_t pid, tid;
-    bool in_syscall; /* in tr_safe_syscall: see signal.h */
-    bool stops;      /* the log has ended */
-    bool works;      /* between tr_clock_begin_work and tr_clock_end_work */
-    bool new_code;   /* mapping records were written since the last stamp of a new moment */
-    bool let_go;     /* go on natively at the next safe point */
+    bool in_syscall;    /* in tr_safe_syscall: see signal.h */
+    bool stops;         /* the log has ended */
+    bool works;         /* between tr_clock_begin_work and tr_clock_end_work */
+    bool new_code;      /* mapping records were written since the last stamp of a new moment */
+    uint64_t code_seen; /* process->newest_code at that stamp */
+    bool let_go;        /* go on natively at the next safe point */
     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
     bool escaped;
     /* a process that shares its parent's memory, until it calls exec or exits, but has signal dispositions of its
@@ -252,6 +253,7 @@ struct tr_process {
     uint64_t image, image_size; /* the runtime */
     int32_t pid;
     uint32_t lock;             /* of code cache, fragments and code map: tr_lock */
+    uint64_t newest_code;      /* ticks: code has taken the place of other code; under `lock` */
     struct tr_thread *threads; /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time; /* what the runtime uses up is taken off the clock */
