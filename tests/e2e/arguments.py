@@ -88,7 +88,7 @@ class Arguments(harness.TestCase):
         script = self.folder / "judge.py"
         script.write_text(GDB % (FUNCTIONS, TURNS))
         finished = subprocess.run(["gdb", "-q", "-nx", "-batch", "-x", script, program], stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, timeout=120, check=False)
+                                  capture_output=True, text=True, check=False)
         found = re.search(r"^CALLS (.*)$", finished.stdout, re.MULTILINE)
         if not found:
             self.skipTest(f"gdb cannot run programs here: {finished.stdout[-500:]}{finished.stderr[-500:]}")
