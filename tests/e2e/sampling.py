@@ -146,7 +146,7 @@ class StockPerf(SamplingCase):
         finished = self.magic_trace("decode", "-format", "folded", "-o", "kernel.folded", recording)
         self.assertEqual(finished.status, 0, finished.stderr)
         text = (self.folder / "kernel.folded").read_text()
-        self.assertRegex(text, r"read(@.*)?;(entry_SYSCALL_64_after_hwframe;do_syscall_64|\[kernel\])")
+        self.assertRegex(text, r"(read(@.*)?|__internal_syscall_cancel);(entry_SYSCALL_64_after_hwframe;do_syscall_64|\[kernel\])")
 
     def test_other_events(self):
         """samples of other events are marks on tracks of their own"""
