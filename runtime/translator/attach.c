@@ -133,6 +133,7 @@ static bool begin(struct tr_attachment *attachment)
     if (!tr_own_add(attachment->image, attachment->whole_size) ||
         !make_threads(process, attachment) || !tr_fragments_begin(process, attachment->table))
         return fail(attachment, TR_ATTACH_NO_MEMORY, 0);
+    tr_code_begin(process->threads);
     tr_code_report_all(process->threads);
     return true;
 }
@@ -210,6 +211,7 @@ void tr_attach_thread(struct tr_thread *thread)
     if (tr_recording_is_over(thread->process->control))
         tr_let_go(thread, TR_SLOT_LET_GO);
     tr_thread_empty_table(thread);
+    thread->began_at = thread->app.pc;
     begin_log(thread);
     tr_enter(thread);
 }

@@ -113,6 +113,9 @@ struct tr_options {
      * on_cpu longer on a processor */
     uint64_t longer_than;
     struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
+    uint32_t until_count; /* the recording ends where a thread arrives at one of them */
+    uint32_t reserved;
+    struct tr_trigger_place until_places[TR_TRIGGER_PLACES];
 
     uint32_t value_place_count, value_step_count;
     struct tr_value_place value_places[TR_VALUE_PLACES]; /* by file_offset */
@@ -209,6 +212,7 @@ struct tr_control {
 
     /* The trigger's state; times in ticks. */
     _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;
+    _Atomic uint32_t until_reached; /* bool: a thread has arrived where the recording ends */
 
     struct tr_request requests[TR_REQUESTS];
 };
@@ -276,9 +280,6 @@ struct tr_fragment {
     uint16_t block_count;
     uint16_t size; /* of this description in bytes, a multiple of 8 */
     uint32_t reserved;
-    /* ticks: of the newest mapping record when it was made; no thread has run it before. Written once, before the
-     * fragment is in any log. */
-    uint64_t known_at;
     struct tr_block blocks[];
     /* uint8_t instruction_lengths[] */
 };
@@ -369,8 +370,9 @@ enum tr_event {
                      at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
     TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
     TR_STACK, /* u64 before, u64 after: the stack pointer around the load that ended the last block */
-    TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, rdi, then a copy of the
-                     program's stack: n 8-byte words (2 words each) from rsp on. pc is in the fragment whose entry comes next,
+    TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, rdi, u64 outer, u64 m, then
+                     a copy of the program's stack: n 8-byte words (2 words each), the last m of them from `outer` on, where a
+                     handler that runs on another stack has interrupted the thread, the others from rsp on. pc is in the fragment whose entry comes next,
                      so that a reader who begins here learns it. The first record of every chunk but the first; also the
                      first one after TR_FORKED */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
@@ -382,6 +384,7 @@ enum tr_event {
                     thread that was taken over: it has callers */
     TR_VALUES, /* payload n: u64 head (TR_VALUES_HEAD), then n - 1 more 64-bit words. Execution arrives at the start of the
                     fragment entered last: there a function begins, or there a call of it has returned to */
+    TR_RESTORED, /* u64 stack pointer, u64 stack pointer that it restores: the system call that comes next is sigreturn */
     TR_EVENT_KINDS,
 };
 
@@ -397,9 +400,9 @@ enum tr_stamp {
 
 /* Payload words after the first one, but for the copy of a stack and for values. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
-    [TR_STAMP] = 2,     [TR_PARTIAL] = 2, [TR_SYSCALL] = 2,   [TR_RESUME] = 2, [TR_HANDLER] = 10,
-    [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 18,    [TR_MARK] = 2,   [TR_STOP] = 4,
-    [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 18,
+    [TR_STAMP] = 2,     [TR_PARTIAL] = 2, [TR_SYSCALL] = 2,   [TR_RESUME] = 2,   [TR_HANDLER] = 10,
+    [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 22,    [TR_MARK] = 2,     [TR_STOP] = 4,
+    [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 22, [TR_RESTORED] = 4,
 };
 
 /* Payload words of the event record that `word` begins, whose kind is below TR_EVENT_KINDS. */

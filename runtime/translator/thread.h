@@ -105,6 +105,7 @@ struct tr_action {
 
 enum {
     TR_SIGNALS = 64,
+    TR_SAME_STACK = 1 << 20,    /* bytes: pointers further apart are those of two stacks */
     TR_SIGNAL_INFO = 128,       /* bytes of siginfo_t */
     TR_SYNCHRONOUS_SIGNALS = 6, /* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS */
     TR_PENDING_HELD = -1,
@@ -124,6 +125,9 @@ struct tr_signals_of_thread {
     bool clears_actions; /* of the child: CLONE_CLEAR_SIGHAND */
     uint32_t alt_flags;  /* the program's sigaltstack */
     uint64_t alt_start, alt_size;
+    /* The newest handler that began on another stack than what it interrupted: its stack pointer then, and that of what it
+     * interrupted; 0: there was none. */
+    uint64_t other_stack_entry, other_stack_from;
     /* not 0: tr_signal_deliver has something to do. The number of the signal in `info`, or TR_PENDING_HELD: only
      * some of `held` */
     volatile int pending;
@@ -210,11 +214,12 @@ struct tr_thread {
     uint64_t wraps;
     uint32_t serial; /* of the slot, or UINT32_MAX */
     int32_t pid, tid;
-    bool in_syscall; /* in tr_safe_syscall: see signal.h */
-    bool stops;      /* the log has ended */
-    bool works;      /* between tr_clock_begin_work and tr_clock_end_work */
-    bool new_code;   /* mapping records were written since the last stamp of a new moment */
-    bool let_go;     /* go on natively at the next safe point */
+    bool in_syscall;    /* in tr_safe_syscall: see signal.h */
+    bool stops;         /* the log has ended */
+    bool works;         /* between tr_clock_begin_work and tr_clock_end_work */
+    bool new_code;      /* mapping records were written since the last stamp of a new moment */
+    uint64_t code_seen; /* process->newest_code at that stamp */
+    bool let_go;        /* go on natively at the next safe point */
     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
     bool escaped;
     /* a process that shares its parent's memory, until it calls exec or exits, but has signal dispositions of its
@@ -231,9 +236,11 @@ struct tr_thread {
         given_back_seen; /* tr_code_times_given_back at its last fault that was not explained */
     struct tr_rseq rseq;
     const struct tr_attached_thread *attached; /* attachment.h; NULL: it began traced */
-    struct tr_thread *next;                    /* in process->threads */
-    uint32_t state;                            /* atomic: TR_THREAD_ */
-    uint64_t epoch;                            /* of the cache, at the last safe point */
+    uint64_t
+        began_at; /* where it was taken over, until it runs; 0: it has run since, or began traced */
+    struct tr_thread *next; /* in process->threads */
+    uint32_t state;         /* atomic: TR_THREAD_ */
+    uint64_t epoch;         /* of the cache, at the last safe point */
 };
 
 enum { TR_THREAD_FREE, TR_THREAD_USED };
@@ -246,7 +253,7 @@ struct tr_process {
     uint64_t image, image_size; /* the runtime */
     int32_t pid;
     uint32_t lock;             /* of code cache, fragments and code map: tr_lock */
-    uint64_t newest_mapping;   /* ticks, of the newest mapping record; under `lock` */
+    uint64_t newest_code;      /* ticks: code has taken the place of other code; under `lock` */
     struct tr_thread *threads; /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time; /* what the runtime uses up is taken off the clock */

@@ -137,11 +137,27 @@ static bool reach_call(struct tr_thread *thread, uint64_t now)
     return take_hit(thread, now, &hit);
 }
 
+/* -record-until: execution arrives at app.pc, where the recording ends, but not for a thread that was taken over there.
+ * Whether tracing goes on. */
+static bool reach_end(struct tr_thread *thread)
+{
+    struct tr_control *control = thread->process->control;
+    bool begins_here = thread->began_at == thread->app.pc;
+    thread->began_at = 0;
+    if (thread->stops || begins_here)
+        return true;
+    atomic_store(&control->until_reached, 1);
+    freeze(control, tr_time(thread));
+    return false;
+}
+
 bool tr_trigger_reached(struct tr_thread *thread, const struct tr_translation *translation)
 {
     struct tr_control *control = thread->process->control;
     bool calls = control->options.longer_than > 0;
     if (atomic_load(&control->frozen))
+        return false;
+    if (translation->ends_recording && !reach_end(thread))
         return false;
     if (!translation->hits_trigger && !(calls && translation->is_return_place))
         return true;

@@ -1,5 +1,5 @@
 /* The trigger as the runtime sees it: an instruction that begins a fragment of its own. With -longer-than also each
- * place that calls of the trigger's function return to.
+ * place that calls of the trigger's function return to. And where the recording ends (-record-until).
  *
  * Called by dispatch.c each time it is about to run. Times are ticks of the recording's clock. */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_TRIGGER_H

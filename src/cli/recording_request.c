@@ -36,6 +36,8 @@ struct recording_request recording_request_new(char **magic_trace_command)
 void recording_request_free(struct recording_request *request)
 {
     trigger_free(&request->record.trigger);
+    trigger_free(&request->record.from);
+    trigger_free(&request->record.until);
     chosen_functions_free(&request->record.chosen);
     span_filter_names_free(&request->trace.filter);
 }
@@ -78,13 +80,6 @@ static int take_span(const struct option_spec *option, const struct command *sel
         return 0;
     return command_usage_error(self, "-%s is a length of time like 5ms, 200us or 1.5s, not `%s`.",
                                option->name, value);
-}
-
-static int take_trigger(const struct option_spec *option, const struct command *self, void *target,
-                        const char *value)
-{
-    ((struct recording_request *)target)->trigger = value;
-    return *value ? 0 : command_usage_error(self, "-%s needs the name of a place.", option->name);
 }
 
 static int take_args(const struct option_spec *option, const struct command *self, void *target,
@@ -163,7 +158,8 @@ static const struct option_spec recording_specs[] = {
          "and `line:` say which is meant when a name could be either. `?`, `symbol:?` and "
          "`line:?` let you choose: with fzf(1) where it is installed, else from a numbered list. "
          "Hits are marked on a track of their own.",
-     .apply = take_trigger},
+     .apply = option_set_place,
+     .field = offsetof(struct recording_request, trigger)},
     {.name = "symbol",
      .argument = "PART",
      .help = "like -trigger, with a part of the function's name\n('' offers all functions)",
@@ -362,6 +358,7 @@ int recording_request_check(struct recording_request *request, const struct comm
     if (status)
         return status;
     request->record.triggered = request->trigger || request->symbol_part;
+    request->record.bounded = request->from || request->until;
     /* Forked children would inherit a breakpoint, too. */
     if (request->record.multi_thread && request->record.triggered)
         request->record.follow = true;
@@ -425,6 +422,21 @@ bool recording_request_find_trigger(struct recording_request *request,
         log_status("Attaching to %s @ 0x%016llx", trigger->name,
                    (unsigned long long)trigger->places[0].address);
     return true;
+}
+
+static bool find_bound(struct trigger *bound, const char *text, const struct objects *objects,
+                       struct error *error)
+{
+    return !text || trigger_find(bound, text, (const char *const *)objects->paths.elements,
+                                 objects->paths.count, error);
+}
+
+bool recording_request_find_bounds(struct recording_request *request, const struct objects *objects,
+                                   struct error *error)
+{
+    struct record_options *record = &request->record;
+    return find_bound(&record->from, request->from, objects, error) &&
+           find_bound(&record->until, request->until, objects, error);
 }
 
 bool recording_request_find_chosen(struct recording_request *request, const struct objects *objects,

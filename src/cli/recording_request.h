@@ -17,10 +17,11 @@ struct recording_request {
     struct trace_showing showing;
     const char *engine; /* as given to -engine */
     const char *working_directory;
-    const char *args;        /* -args; NULL: none */
-    const char *args_file;   /* -args-all-of; NULL: none */
-    const char *trigger;     /* as written; NULL: none */
-    const char *symbol_part; /* of -symbol; NULL: none */
+    const char *args;         /* -args; NULL: none */
+    const char *args_file;    /* -args-all-of; NULL: none */
+    const char *trigger;      /* as written; NULL: none */
+    const char *symbol_part;  /* of -symbol; NULL: none */
+    const char *from, *until; /* of -record-from and -record-until, as written; NULL: none */
     bool no_decode;
     bool formatted; /* -output or -format was given */
 };
@@ -42,6 +43,9 @@ const struct engine *recording_request_choose_engine(const struct recording_requ
  * for. */
 bool recording_request_find_trigger(struct recording_request *request,
                                     const struct objects *objects, struct error *error);
+/* The same of the places where the recording begins and ends. */
+bool recording_request_find_bounds(struct recording_request *request, const struct objects *objects,
+                                   struct error *error);
 /* The same of the functions that -args names. */
 bool recording_request_find_chosen(struct recording_request *request, const struct objects *objects,
                                    struct error *error);

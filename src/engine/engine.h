@@ -46,6 +46,10 @@ struct record_options {
     struct processor_options processor; /* of engines that use the processor's own trace */
     bool triggered;         /* a trigger is wanted, which is found when the engine was chosen */
     struct trigger trigger; /* when to take a snapshot; without a name: at the end */
+    bool bounded; /* -record-from or -record-until was given; found when the engine was chosen */
+    /* What lies between is recorded: from the first arrival at one of these places to the next one at one of those. Without a
+     * name: from the program's beginning, to its end. */
+    struct trigger from, until;
     bool wants_values; /* -args was given; its functions are found when the engine was chosen */
     struct chosen_functions chosen; /* whose arguments and results are recorded; empty: none */
     char **magic_trace_command;     /* our own argv, for the recording's header */
@@ -73,12 +77,13 @@ struct engine {
     const char *name;        /* as given to -engine */
     const char *former_name; /* which -engine takes, too; NULL: none */
     const char *description; /* one line, for help pages and doctor */
-    const char *manual; /* for man pages: text as in cli/options/options.h; NULL: description */
-    bool is_hardware;   /* it uses the processor's own trace: what `doctor` checks */
-    bool samples_alone; /* it cannot but sample: choosing it is choosing -sampling */
-    bool times_calls;   /* it can take a snapshot where a call ends: -longer-than */
-    bool reads_values;  /* it can record arguments and results: -args */
-    bool has_clocks;    /* it has those of -clock; else the machine's alone */
+    const char *manual;   /* for man pages: text as in cli/options/options.h; NULL: description */
+    bool is_hardware;     /* it uses the processor's own trace: what `doctor` checks */
+    bool samples_alone;   /* it cannot but sample: choosing it is choosing -sampling */
+    bool times_calls;     /* it can take a snapshot where a call ends: -longer-than */
+    bool reads_values;    /* it can record arguments and results: -args */
+    bool records_between; /* it can begin and end at places: -record-from, -record-until */
+    bool has_clocks;      /* it has those of -clock; else the machine's alone */
     /* A name in a recording's folder that exists until the recording is finished; it shows a
      * recording that still runs or whose magic-trace was killed; NULL: none. */
     const char *unfinished_name;

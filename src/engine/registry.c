@@ -97,6 +97,13 @@ static bool serves(const struct engine *engine, const struct record_options *opt
                          "the %s engine does not read registers, which " FLAG_ARGS
                          " needs. The translator engine does: " FLAG_ENGINE " translator.",
                          engine->name);
+    if (options->bounded && !engine->records_between)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the %s engine records a program from its beginning to its end, "
+                         "whatever " FLAG_RECORD_FROM " and " FLAG_RECORD_UNTIL
+                         " say. The translator engine can begin and end elsewhere: " FLAG_ENGINE
+                         " translator.",
+                         engine->name);
     if (options->clock != RECORD_CLOCK_DEFAULT && !engine->has_clocks)
         return error_set(error, ERROR_USAGE,
                          FLAG_CLOCK

@@ -62,7 +62,7 @@ static int patience(const struct supervision *supervision, bool reported)
 {
     if (supervision->program.interrupts == 1 && !reported)
         return PATIENCE_MS;
-    bool armed = supervision->has_trigger && !atomic_load(supervision->shared.frozen);
+    bool armed = supervision->has_trigger && !supervision->seen_frozen;
     return armed ? ARMED_MS : disk_reserve_patience(&supervision->reserve);
 }
 
@@ -134,6 +134,7 @@ int supervise(struct supervision *supervision)
         disk_reserve_begin(&supervision->reserve, supervision->filled_folder, true);
     for (;;) {
         int ready = poll(waited_for, 3, patience(supervision, reported));
+        supervision->seen_frozen = atomic_load(supervision->shared.frozen);
         look_for_snapshot(supervision);
         report_delay(supervision);
         if (disk_reserve_is_reached(&supervision->reserve))
@@ -148,8 +149,9 @@ int supervise(struct supervision *supervision)
         } else if (ready > 0 && waited_for[0].revents) {
             break;
         }
-        /* After SIGCHLD was taken, or the next one would be lost in it. */
-        if (ready > 0 && supervision->serve)
+        /* After SIGCHLD was taken, or the next one would be lost in it. Also when nothing was ready: the recording may be
+         * frozen. */
+        if (supervision->serve)
             supervision->serve(supervision->recording);
     }
     return program_signals_end(&supervision->program);

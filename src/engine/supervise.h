@@ -37,6 +37,7 @@ struct supervision {
     struct process_test is_traced; /* for the second Ctrl-C: processes that have left the tree */
 
     bool snapshot_reported;  /* that the trigger has had one taken */
+    bool seen_frozen;        /* when it was last looked at; what follows from that was done since */
     uint64_t last_report_ns; /* of the longest delay: CLOCK_MONOTONIC */
     struct disk_reserve reserve;
 };

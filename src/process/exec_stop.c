@@ -1,18 +1,14 @@
 #include "process/exec_stop.h"
 
-#include "base/file.h"
+#include "process/debug_registers.h"
 #include "process/pidfd.h"
+#include "process/processes.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -79,39 +75,6 @@ bool exec_stop_reach(struct held_program *held, struct error *error)
 
 /* ---- to the program's entry ---- */
 
-/* The kernel's AT_ENTRY: the executable's first instruction, which the dynamic loader jumps to. 0:
- * not known. */
-static uint64_t entry_of(pid_t pid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
-    size_t size;
-    char *words = file_read(path, &size, NULL);
-    uint64_t entry = 0;
-    for (size_t at = 0; words && at + 16 <= size; at += 16) {
-        uint64_t word[2];
-        memcpy(word, words + at, sizeof word);
-        if (word[0] == AT_ENTRY)
-            entry = word[1];
-    }
-    free(words);
-    return entry;
-}
-
-static bool set_debug_register(pid_t pid, int number, uint64_t value)
-{
-    size_t offset = offsetof(struct user, u_debugreg) +
-                    (size_t)number * sizeof(((struct user *)0)->u_debugreg[0]);
-    return ptrace(PTRACE_POKEUSER, pid, (void *)offset, (void *)value) == 0;
-}
-
-static bool is_breakpoint(pid_t pid, int status)
-{
-    siginfo_t info;
-    return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP &&
-           ptrace(PTRACE_GETSIGINFO, pid, NULL, &info) == 0 && info.si_code == TRAP_HWBKPT;
-}
-
 /* Whether a signal waits that our caller blocks and would handle. */
 static bool interrupt_is_pending(void)
 {
@@ -151,7 +114,7 @@ static bool wait_for_breakpoint(pid_t pid)
         int event = status >> 16;
         if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
             ptrace(PTRACE_LISTEN, pid, NULL, NULL);
-        else if (event || is_breakpoint(pid, status))
+        else if (event || debug_registers_hit(pid, status))
             return true;
         else
             ptrace(PTRACE_CONT, pid, NULL, (void *)(long)WSTOPSIG(status));
@@ -161,16 +124,13 @@ static bool wait_for_breakpoint(pid_t pid)
 
 bool exec_stop_run_to_entry(const struct child *child)
 {
-    enum { CONTROL = 7, FIRST_ENABLED = 1 }; /* DR7: register 0, local, on execution */
-    uint64_t entry = entry_of(child->pid);
-    if (!entry || !set_debug_register(child->pid, 0, entry) ||
-        !set_debug_register(child->pid, CONTROL, FIRST_ENABLED))
+    uint64_t entry = process_auxiliary(child->pid, AT_ENTRY);
+    if (!entry || !debug_registers_set(child->pid, &entry, 1))
         return true;
     ptrace(PTRACE_CONT, child->pid, NULL, NULL);
     if (!wait_for_breakpoint(child->pid))
         return false;
-    set_debug_register(child->pid, CONTROL, 0);
-    set_debug_register(child->pid, 0, 0);
+    debug_registers_set(child->pid, NULL, 0);
     return true;
 }
 

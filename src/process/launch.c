@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,12 +23,15 @@ static _Noreturn void become(const char *path, char *const *arguments, char *con
     exec_failure_report(failures);
 }
 
-/* Nothing of the program runs before a byte has come. */
+/* Nothing of the program runs before a byte has come. Where Yama lets only ancestors trace, `tracer` gets leave; it fails
+ * where there is no Yama. */
 static _Noreturn void wait_and_become(const char *path, char *const *arguments,
                                       char *const *environment, const struct signals *signals,
-                                      bool fixed_addresses, int go, int failures)
+                                      bool fixed_addresses, pid_t tracer, int go, int failures)
 {
     char byte;
+    if (tracer)
+        prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0);
     if (read(go, &byte, 1) != 1)
         _exit(127);
     become(path, arguments, environment, signals, fixed_addresses, failures);
@@ -74,8 +78,8 @@ bool launch_held(struct held_program *held, const char *path, char *const *argum
     held->child.pid = fork();
     if (held->child.pid == 0) {
         close(go[1]); /* our copy would keep the child waiting when the parent dies */
-        wait_and_become(path, arguments, environment, signals, held->fixed_addresses, go[0],
-                        failures[1]);
+        wait_and_become(path, arguments, environment, signals, held->fixed_addresses, held->tracer,
+                        go[0], failures[1]);
     }
     int reason = errno;
     close(go[0]);

@@ -25,8 +25,9 @@ bool launch(struct child *child, char *const *arguments, char *const *environmen
 struct held_program {
     struct child child;
     bool fixed_addresses; /* as in launch(); given by the caller */
-    const char *path;     /* borrowed */
-    int go, failures;     /* a socket and a pipe to it */
+    pid_t tracer;     /* not 0: a process other than the caller that may trace it, too; likewise */
+    const char *path; /* borrowed */
+    int go, failures; /* a socket and a pipe to it */
 };
 
 bool launch_held(struct held_program *held, const char *path, char *const *arguments,

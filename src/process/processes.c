@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,21 @@ void process_name(pid_t pid, char *name, size_t size)
     char *text = file_read(path, NULL, NULL);
     snprintf(name, size, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
     free(text);
+}
+
+uint64_t process_auxiliary(pid_t pid, uint64_t type)
+{
+    char path[64];
+    size_t size;
+    snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
+    char *bytes = file_read(path, &size, NULL);
+    const Elf64_auxv_t *entries = (const void *)bytes;
+    uint64_t value = 0;
+    for (size_t i = 0; bytes && i < size / sizeof *entries; i++)
+        if (entries[i].a_type == type)
+            value = entries[i].a_un.a_val;
+    free(bytes);
+    return value;
 }
 
 char *process_executable(pid_t pid)

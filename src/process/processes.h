@@ -20,6 +20,9 @@ uint64_t thread_processor_time(pid_t pid, pid_t tid);
 /* Its name as comm has it (prctl PR_SET_NAME), cut to `size`; "" when there is no such process. */
 void process_name(pid_t pid, char *name, size_t size);
 
+/* What the kernel gave it in its auxiliary vector as `type` (getauxval(3)); 0: nothing, or it cannot be read. */
+uint64_t process_auxiliary(pid_t pid, uint64_t type);
+
 /* The file that a process executes; the caller frees. NULL and errno: there is no such process, or we may not see it. */
 char *process_executable(pid_t pid);
 

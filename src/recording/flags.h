@@ -22,6 +22,8 @@
 #define FLAG_MULTI_SNAPSHOT "-multi-snapshot"
 #define FLAG_MULTI_THREAD "-multi-thread"
 #define FLAG_ON_CPU "-on-cpu"
+#define FLAG_RECORD_FROM "-record-from"
+#define FLAG_RECORD_UNTIL "-record-until"
 #define FLAG_SAMPLING "-sampling"
 #define FLAG_SNAPSHOT_SIZE "-snapshot-size"
 #define FLAG_TIMER_RESOLUTION "-timer-resolution"

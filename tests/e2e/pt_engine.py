@@ -46,8 +46,11 @@ class PtEngine(harness.TestCase):
         """wherever the area ends, what is left decodes to the end of what was"""
         traced = self.record()
         whole = self.branches(traced.directory)
+        longest = 0
         for skip in [*range(0, AREA, 256 if Settings.quick else 97), 1, 2, 7, 8, AREA - 1]:
             end = self.branches(self.replay(traced, AREA, skip))
-            self.assertGreater(len(end), 100, f"skip {skip}")
+            self.assertGreater(len(end), 0, f"skip {skip}")  # how many follow the first PSB depends on where it is
             self.assertLess(len(end), len(whole))
             self.assertTrue(end == whole[-len(end):], f"skip {skip}")
+            longest = max(longest, len(end))
+        self.assertGreater(longest, 100)

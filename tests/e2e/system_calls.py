@@ -28,6 +28,10 @@ class SystemCalls(harness.TestCase):
         """code that is overwritten, mapped twice, moved and replaced runs as it is, and is recorded as it was"""
         self.check("code_changes", "-multi-thread")
 
+    def test_new_functions(self):
+        """functions that two threads call as soon as they are there: neither is shown to run one before its code was there"""
+        self.check("new_functions", "-multi-thread")
+
     def test_code_writers(self):
         """threads that write to the same pages of code at the same time, and run it, find no fault and no old code; nor where
         another one calls madvise for the pages"""

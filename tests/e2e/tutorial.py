@@ -50,12 +50,11 @@ class Tutorial(harness.TestCase):
                 break
         return finished.stdout.decode()
 
-    @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
-    def test_redis(self):
-        """the slow command among 1,300 of a redis server, by one command"""
+    def run_with_redis(self, kind, count):
+        """What the blocks marked `sh KIND`, which begin a redis server, print together."""
         text = (ROOT / "docs" / "tutorial.md").read_text()
-        blocks = re.findall(r"^```sh redis\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(blocks), 2)
+        blocks = re.findall(rf"^```sh {kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        self.assertEqual(len(blocks), count)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
@@ -66,9 +65,21 @@ class Tutorial(harness.TestCase):
         finished = harness.run(["bash", "-e", "-c", "".join(blocks).replace("7799", port)], cwd=self.folder, env=environment)
         self.assertEqual(finished.status, 0, finished.stderr)
         self.assert_not_crashed(finished)
-        shown = finished.stdout.decode()
+        return finished.stdout.decode()
+
+    @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+    def test_redis(self):
+        """the slow command among 1,300 of a redis server, by one command"""
+        shown = self.run_with_redis("redis", 2)
         self.assertRegex(shown, r"\Acall: 1300 calls, median .*\n.*; the longest, call#801, took ")
         self.assertRegex(shown, r"\n 9\d\.\d %  .* keysCommand: only in the slow call ")
+
+    @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+    def test_redis_that_runs(self):
+        """the slow command of a redis server that runs already"""
+        shown = self.run_with_redis("attach", 3)
+        self.assertRegex(shown, r"\n +\S+ ms +\S+ \S+  call#401 in thread redis-server")
+        self.assertRegex(shown, r"\n *\d+\.\d %  .* keysCommand: only in the slow call ")
 
     def run_all_blocks(self):
         """The output of all commands together."""

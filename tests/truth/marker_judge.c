@@ -140,6 +140,16 @@ static function_id function_in(const struct judged_thread *thread,
     return FUNCTION_UNKNOWN;
 }
 
+/* A handler's caller, for an unwinder, is what it returns to; the trace shows that when it has. */
+static void drop_restorers(const struct judge *judge, struct array *functions)
+{
+    function_id *kept = functions->elements, *end = kept + functions->count;
+    for (const function_id *next = kept; next < end; next++)
+        if (strcmp(name_of(judge, *next), "__restore_rt") != 0)
+            *kept++ = *next;
+    functions->count = (size_t)(kept - (function_id *)functions->elements);
+}
+
 static void collect_unwound(const struct judged_thread *thread,
                             const struct address_space_cursor *space, const char *line,
                             struct array *functions)
@@ -150,6 +160,7 @@ static void collect_unwound(const struct judged_thread *thread,
     functions->count = 0;
     for (; sscanf(line, "%1023[^+]+%" SCNx64 " %n", file, &offset, &size) == 2; line += size)
         *(function_id *)array_add(functions) = function_in(thread, space, file, offset);
+    drop_restorers(thread->judge, functions);
 }
 
 /* ---- comparing ---- */
@@ -165,11 +176,17 @@ static bool begins_a_thread(const struct judge *judge, function_id function)
            strncmp(name, "__clone", 7) == 0;
 }
 
+/* Functions without names are known by addresses to which control has come, which the unwinder has not: they may be any. */
+static bool are_same(function_id shown, function_id unwound)
+{
+    return shown == unwound || unwound == FUNCTION_UNKNOWN;
+}
+
 static size_t count_agreeing(const struct array *shown, const struct array *unwound)
 {
     size_t same = 0;
     while (same < shown->count && same < unwound->count &&
-           *(function_id *)array_at(shown, same) == *(function_id *)array_at(unwound, same))
+           are_same(*(function_id *)array_at(shown, same), *(function_id *)array_at(unwound, same)))
         same++;
     return same;
 }

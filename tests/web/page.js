@@ -37,11 +37,13 @@ export async function openPage({ trace, url, fragment = '', permissions = [], wi
     page,
     complaints,
     /**
-     * Waits until an expression holds. (playwright's own waitForFunction needs eval, which the page's policy refuses.)
+     * Waits until an expression holds: until then, elements that it looks at need not be there. (playwright's own
+     * waitForFunction needs eval, which the page's policy refuses.)
      * @param {string} expression
      */
     async until(expression) {
-      while (!(await page.evaluate(expression))) await page.waitForTimeout(50);
+      const holds = `(() => { try { return (${expression}); } catch (error) { if (error instanceof TypeError) return false; throw error; } })()`;
+      while (!(await page.evaluate(holds))) await page.waitForTimeout(50);
     },
     /** Waits until the page had so many occasions to draw, and its transitions are over. */
     async drawn(frames = 20) {

@@ -31,6 +31,8 @@ static struct tr_page_table pages;
 /* How often protection was given back, or went with its mapping. A fault that a protected page has raised may come here
  * later than that. */
 static uint64_t times_given_back;
+/* Ticks. Since then no other code has taken the place of code that ran. */
+static uint64_t in_place_since;
 
 static uint64_t page_of(uint64_t address)
 {
@@ -49,10 +51,16 @@ static void note_given_back(void)
     __atomic_store_n(&times_given_back, times_given_back + 1, __ATOMIC_RELEASE);
 }
 
+void tr_code_begin(struct tr_thread *thread)
+{
+    in_place_since = tr_time(thread);
+}
+
 /* What was mapped there has gone, and our write protection with it. */
 static void lose(void *context, uint64_t start, uint64_t end)
 {
     struct tr_thread *thread = context;
+    in_place_since = tr_time(thread);
     tr_invalidate(thread, start, end);
     tr_page_forget(&pages, start, end);
     note_given_back();
@@ -77,8 +85,16 @@ static uint64_t file_offset(const struct tr_code_region *region, uint64_t addres
 
 /* --- Mapping records --- */
 
+/* The time in the record of code that has not taken the place of other code. Another thread may run it at once, at a time
+ * of which the recorder knows the thread's newest stamp only: so it is said to have been there all along. */
+static uint64_t since_ever(const struct tr_thread *thread)
+{
+    enum { NOW = 0 };
+    return thread->vforked ? NOW : in_place_since;
+}
+
 static void log_region(struct tr_thread *thread, const struct tr_code_region *region,
-                       uint64_t start, uint64_t end)
+                       uint64_t start, uint64_t end, uint64_t since)
 {
     enum { LONGEST_PATH = 4096 };
     char path[LONGEST_PATH];
@@ -94,18 +110,18 @@ static void log_region(struct tr_thread *thread, const struct tr_code_region *re
     };
     if (region->source == TR_CODE_FROM_FILE && !map.sealed)
         mapping.version = tr_file_dump(thread->process, path, region->line.inode);
-    tr_sideband_mapping(thread, tr_clock_new_moment(thread), &mapping, path);
+    tr_sideband_mapping(thread, since, &mapping, path);
 }
 
-/* As stat gives them: they differ from those in /proc/self/maps on btrfs and overlayfs. Only triggers and
- * functions whose arguments are recorded need them. */
+/* As stat gives them: they differ from those in /proc/self/maps on btrfs and overlayfs. Only triggers, ends
+ * of recordings, and functions whose arguments are recorded need them. */
 static void identify(struct tr_thread *thread, struct tr_code_region *region)
 {
     enum { LONGEST_PATH = 4096 };
     char path[LONGEST_PATH];
     struct stat status;
     const struct tr_options *options = &thread->process->control->options;
-    if (options->place_count == 0 && options->value_place_count == 0)
+    if (options->place_count == 0 && options->until_count == 0 && options->value_place_count == 0)
         return;
     const struct tr_map_line *line = &region->line;
     region->inode = line->inode;
@@ -125,7 +141,7 @@ static void report(struct tr_thread *thread, struct tr_code_region *region)
     region->used = true;
     if (region->source == TR_CODE_FROM_ANONYMOUS || region->reported)
         return;
-    log_region(thread, region, region->start, region->end);
+    log_region(thread, region, region->start, region->end, since_ever(thread));
     region->reported = true;
     if (region->source == TR_CODE_FROM_FILE)
         identify(thread, region);
@@ -332,9 +348,12 @@ static void note_page(struct tr_thread *thread, uint64_t address)
     if ((page->flags & TR_PAGE_CLEAN) && !can_change(region, page))
         return;
     if (!region || !is_of_file(region, address)) {
-        tr_code_dump(thread, page, region ? region->protection : PROT_READ | PROT_EXEC);
+        bool is_first =
+            region && region->source == TR_CODE_FROM_ANONYMOUS && !(page->flags & TR_PAGE_SHOWN);
+        tr_code_dump(thread, page, region ? region->protection : PROT_READ | PROT_EXEC,
+                     is_first ? since_ever(thread) : 0);
     } else if (page->flags & TR_PAGE_DUMPED) { /* else the dump would go on hiding the file */
-        log_region(thread, region, address, address + TR_PAGE);
+        log_region(thread, region, address, address + TR_PAGE, 0);
         page->flags &= (uint8_t)~TR_PAGE_DUMPED;
     }
     page->flags |= TR_PAGE_CLEAN;

@@ -31,6 +31,9 @@ static inline bool tr_probe_read(void *to, uint64_t from, size_t size)
     return tr_read_safely(to, from, size);
 }
 
+/* Before all else, in a new process: what it has mapped was there since now. */
+void tr_code_begin(struct tr_thread *thread);
+
 /* What there is at `pc`. Looks into /proc/self/maps when it is not known, and reports new code to the sideband log
  * (mapping records; code in no file is dumped, again whenever its bytes have changed). Protects writable code.
  * `thread` is for the records. */

@@ -54,13 +54,18 @@ static _Noreturn void go_without(struct tr_thread *thread, enum tr_slot_end reas
     tr_let_go(thread, reason);
 }
 
-/* Sideband records of this moment describe code that runs next. */
+/* Sideband records of this moment, or another thread's since the last stamp, describe code that may run next. */
 static void separate_from_new_code(struct tr_thread *thread)
 {
-    if (!thread->new_code)
+    uint64_t newest = thread->process->newest_code;
+    if (!thread->new_code && thread->code_seen == newest)
         return;
     thread->new_code = false;
+    thread->code_seen = newest;
     uint64_t now = tr_time(thread);
+    if (now <
+        newest) /* the clock stands where it stood for the other thread: tr_clock_new_moment */
+        now = thread->last_time = newest;
     tr_log_event(thread, TR_STAMP, TR_STAMP_NEW_CODE, &now, 1);
 }
 

@@ -15,6 +15,7 @@ enum {
     TR_PAGE_DUMPED = 4, /* the newest mapping record of the page names a dump; `hash` is of that */
     /* its content is what the newest mapping record says, and cannot change unnoticed */
     TR_PAGE_CLEAN = 8,
+    TR_PAGE_SHOWN = 16, /* there was a dump of it */
 };
 
 struct tr_page {

@@ -28,11 +28,11 @@ static bool is_place(const struct tr_trigger_place *place, const struct tr_code_
     return place->file_offset == offset && place->inode == range->inode;
 }
 
-static bool hits_trigger(const struct tr_options *options, const struct tr_code_range *range,
-                         uint64_t offset)
+static bool is_one_of(const struct tr_trigger_place *places, uint32_t count,
+                      const struct tr_code_range *range, uint64_t offset)
 {
-    for (uint32_t i = 0; i < options->place_count; i++)
-        if (is_place(&options->places[i], range, offset))
+    for (uint32_t i = 0; i < count; i++)
+        if (is_place(&places[i], range, offset))
             return true;
     return false;
 }
@@ -59,7 +59,7 @@ static uint16_t value_place(const struct tr_options *options, const struct tr_co
 
 /* What the runtime is asked for when `pc` runs. */
 struct asked {
-    bool trigger, return_place;
+    bool trigger, until, return_place;
     uint16_t value_place;
 };
 
@@ -73,7 +73,8 @@ static struct asked asked_at(const struct forming *forming, uint64_t pc)
     if (range->inode == 0)
         return asked;
     uint64_t offset = pc - range->start + range->file_offset;
-    asked.trigger = hits_trigger(options, range, offset);
+    asked.trigger = is_one_of(options->places, options->place_count, range, offset);
+    asked.until = is_one_of(options->until_places, options->until_count, range, offset);
     asked.value_place = value_place(options, range, offset);
     return asked;
 }
@@ -81,7 +82,7 @@ static struct asked asked_at(const struct forming *forming, uint64_t pc)
 static bool is_asked(const struct forming *forming, uint64_t pc)
 {
     struct asked asked = asked_at(forming, pc);
-    return asked.trigger || asked.return_place || asked.value_place;
+    return asked.trigger || asked.until || asked.return_place || asked.value_place;
 }
 
 /* The range of code that the cursor is in. False: none. */
@@ -486,6 +487,7 @@ bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thre
     superblock->code = forming.range.kind;
     struct asked asked = asked_at(&forming, pc);
     superblock->hits_trigger = asked.trigger;
+    superblock->ends_recording = asked.until;
     superblock->value_place = asked.value_place;
     superblock->is_return_place = asked.return_place;
     form(&forming);

@@ -60,9 +60,9 @@ struct tr_superblock {
                             without a branch between; item_count: there is none */
     uint32_t return_places;
     bool needs_test; /* there is none, and it could be part of a loop of such superblocks */
-    /* Its first instruction is one of the trigger; begins a function whose arguments are recorded (the index of the struct
+    /* Its first instruction is one of the trigger; one at which the recording ends; begins a function whose arguments are recorded (the index of the struct
      * tr_value_place plus 1, else 0); or is where calls return to that are timed or whose results are recorded. */
-    bool hits_trigger;
+    bool hits_trigger, ends_recording;
     uint16_t value_place;
     bool is_return_place;
     bool leaves; /* its only instruction is one that is not translated */
@@ -73,7 +73,8 @@ struct tr_superblock {
 /* The runtime is asked each time it begins to run. */
 static inline bool tr_superblock_asks(const struct tr_superblock *superblock)
 {
-    return superblock->hits_trigger || superblock->value_place || superblock->is_return_place;
+    return superblock->hits_trigger || superblock->ends_recording || superblock->value_place ||
+           superblock->is_return_place;
 }
 
 /* `route` may be NULL. Of the places that timed calls return to (timed_calls.h) the first `return_places` are known.

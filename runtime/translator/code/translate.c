@@ -853,16 +853,15 @@ static uint32_t keep_route(struct translating *t, const struct tr_route *route)
     return offset;
 }
 
-static struct tr_fragment *describe(struct tr_translation *translation,
-                                    const struct tr_superblock *superblock)
+static bool describe(struct tr_translation *translation, const struct tr_superblock *superblock)
 {
     struct tr_fragment *description =
         tr_fragment_reserve_description(tr_superblock_description_size(superblock));
     if (!description)
-        return NULL;
+        return false;
     tr_superblock_describe(superblock, description);
     tr_fragment_add_description(translation, description);
-    return description;
+    return true;
 }
 
 /* Indirect branches enter above the fragment, and jump over its own log entry. */
@@ -898,10 +897,8 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
         return NULL;
     t.region = tr_cache_region(pc);
     struct tr_translation *translation = t.region ? tr_fragment_add() : NULL;
-    if (!translation || !note_pages(translation, &t.superblock))
-        return NULL;
-    struct tr_fragment *description = describe(translation, &t.superblock);
-    if (!description)
+    if (!translation || !note_pages(translation, &t.superblock) ||
+        !describe(translation, &t.superblock))
         return NULL;
     t.hot = (struct tr_emitter){t.region->hot.start + t.region->hot.used, 0};
     t.cold = (struct tr_emitter){t.region->cold.start + t.region->cold.used, 0};
@@ -916,6 +913,7 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->pc = pc;
     translation->return_places = return_places;
     translation->hits_trigger = t.superblock.hits_trigger;
+    translation->ends_recording = t.superblock.ends_recording;
     translation->value_place = t.superblock.value_place;
     translation->is_return_place = t.superblock.is_return_place;
     translation->region = (uint8_t)(t.region - tr_cache.regions);
@@ -926,7 +924,6 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->high = (uint32_t)(t.superblock.high - pc);
     if (!t.superblock.fixed)
         note_code(thread, &t.superblock);
-    description->known_at = thread->process->newest_mapping;
     emit(&t);
     translation->code_size = (uint16_t)(t.hot.at - t.region->hot.start - translation->code);
     t.region->hot.used = (uint64_t)(t.hot.at - t.region->hot.start);

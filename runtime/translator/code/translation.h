@@ -32,9 +32,10 @@ struct tr_translation {
     uint32_t route;
     uint32_t return_places; /* timed_calls.h: known when it was formed */
     uint16_t code_size;
-    uint16_t value_place; /* as of struct tr_superblock, like hits_trigger and is_return_place */
+    uint16_t value_place; /* as of struct tr_superblock, like the three bits */
     uint8_t region;
     uint8_t hits_trigger : 1;
+    uint8_t ends_recording : 1;
     uint8_t is_return_place : 1;
     uint8_t valid : 1;
     uint8_t considered : 1; /* hot_path.c has looked for a route from here */

@@ -2,7 +2,6 @@
 #include "runtime/translator/log/code_dump.h"
 #include "engine/packets/code_image.h"
 #include "runtime/translator/fault_safe.h"
-#include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/system.h"
 
@@ -93,7 +92,8 @@ static void name_dump(char *path, int32_t pid, uint64_t offset)
     *write_number(end, offset, 16) = 0;
 }
 
-void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection)
+void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection,
+                  uint64_t since)
 {
     uint8_t code[SIZE];
     uint64_t offset;
@@ -106,7 +106,7 @@ void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t prote
     page->flags &= (uint8_t)~TR_PAGE_DUMPED;
     if (atomic_load(&thread->process->control->frozen) || !store(thread->process, code, &offset))
         return;
-    page->flags |= TR_PAGE_DUMPED;
+    page->flags |= TR_PAGE_DUMPED | TR_PAGE_SHOWN;
     name_dump(path, thread->pid, offset);
     struct tr_mapping mapping = {
         .start = page->address,
@@ -115,5 +115,5 @@ void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t prote
         .protection = protection,
         .dumped = true,
     };
-    tr_sideband_mapping(thread, tr_clock_new_moment(thread), &mapping, path);
+    tr_sideband_mapping(thread, since, &mapping, path);
 }

@@ -8,9 +8,10 @@
 #include "runtime/translator/code/page_table.h"
 #include "runtime/translator/thread.h"
 
-/* Dumps the page and the CODE_IMAGE_TAIL bytes after it, with a mapping record, unless the newest dump is the
- * same. Without space the page is counted in lost_dumps, and dumped the next time. */
-void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection);
+/* Dumps the page and the CODE_IMAGE_TAIL bytes after it, with a mapping record that holds `since` then (0: now), unless the
+ * newest dump is the same. Without space the page is counted in lost_dumps, and dumped the next time. */
+void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection,
+                  uint64_t since);
 
 /* `size` bytes of the dump area, accessible, for this process. Returns their address and *offset in the area; 0: there is
  * no space. */

@@ -22,6 +22,7 @@ enum {
     CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
     LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
     LINE = 64,
+    OUTER_WORDS = 10, /* its place in a record with a copy of the stack */
 };
 
 _Static_assert(CHECK_STEP + TR_CLEARED + LINE < PRIVATE_RING - SLACK, "enter.S stays in the ring");
@@ -367,18 +368,31 @@ static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
     return copied;
 }
 
+/* The stack pointer of what a handler on another stack, which runs, has interrupted; 0: there is none. */
+static uint64_t interrupted_stack(const struct tr_thread *thread)
+{
+    const struct tr_signals_of_thread *signals = &thread->signals;
+    bool runs = signals->other_stack_entry - thread->app.r[TR_RSP] < TR_SAME_STACK;
+    return runs ? signals->other_stack_from : 0;
+}
+
 /* The registers that calls preserve, the one that vfork has its return address in while it makes its system call
- * (glibc, sysdeps/unix/sysv/linux/x86_64/vfork.S), and the innermost part of the program's stack. */
+ * (glibc, sysdeps/unix/sysv/linux/x86_64/vfork.S), and the innermost part of the program's stack; and of the stack that was
+ * interrupted, if the handler runs on one of its own. */
 static void log_stack(struct tr_thread *thread, enum tr_event kind, uint64_t most)
 {
     if (thread->stops)
         return;
     const uint64_t *r = thread->app.r;
-    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12],
-                         r[TR_R13], r[TR_R14],      r[TR_R15], r[TR_RDI]};
+    uint64_t outer = interrupted_stack(thread), share = outer ? most / 2 : most;
+    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12], r[TR_R13],
+                         r[TR_R14], r[TR_R15],      r[TR_RDI], outer,     0};
     make_room(thread, 4 + sizeof header + most);
     uint64_t place = thread->hot.log + 4 + sizeof header;
-    uint64_t words = copy_mapped(place, header[0], most) / 8;
+    uint64_t words = copy_mapped(place, r[TR_RSP], share) / 8;
+    uint64_t outer_words = outer ? copy_mapped(place + 8 * words, outer, share) / 8 : 0;
+    header[OUTER_WORDS] = outer_words;
+    words += outer_words;
     uint32_t word = TR_EVENT_WORD(kind, words);
     memcpy((void *)(thread->hot.log + 4), header, sizeof header);
     atomic_signal_fence(memory_order_release);

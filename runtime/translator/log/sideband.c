@@ -1,6 +1,7 @@
 #include "runtime/translator/log/sideband.h"
 
 #include "engine/packets/sideband_layout.h"
+#include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/disk_space.h"
 #include "runtime/translator/system.h"
 
@@ -61,7 +62,7 @@ static void append(struct subject subject, const void *fixed, size_t fixed_size,
     append_bytes(subject, fixed, fixed_size, text, text ? strlen(text) + 1 : 0);
 }
 
-void tr_sideband_mapping(struct tr_thread *thread, uint64_t time, const struct tr_mapping *mapping,
+void tr_sideband_mapping(struct tr_thread *thread, uint64_t since, const struct tr_mapping *mapping,
                          const char *path)
 {
     struct logged_mapping record = {
@@ -75,10 +76,12 @@ void tr_sideband_mapping(struct tr_thread *thread, uint64_t time, const struct t
         .jit = mapping->dumped,
         .version = mapping->version,
     };
-    append(about(thread, LOGGED_MAPPING, time), &record.record + 1,
+    uint64_t now = tr_clock_new_moment(thread);
+    append(about(thread, LOGGED_MAPPING, since ? since : now), &record.record + 1,
            offsetof(struct logged_mapping, path) - sizeof record.record, path);
     thread->new_code = true;
-    thread->process->newest_mapping = time;
+    if (!since)
+        thread->process->newest_code = now;
 }
 
 void tr_sideband_name(struct tr_thread *thread, uint64_t time, bool exec, const char *name)

@@ -16,8 +16,8 @@ struct tr_mapping {
     bool dumped;      /* `path` names a dump: "images/dump.PID.OFFSET" */
 };
 
-/* `time` in ticks; path and name end with NUL. */
-void tr_sideband_mapping(struct tr_thread *thread, uint64_t time, const struct tr_mapping *mapping,
+/* `time` and `since`, from when on the mapping holds (0: now), in ticks; path and name end with NUL. */
+void tr_sideband_mapping(struct tr_thread *thread, uint64_t since, const struct tr_mapping *mapping,
                          const char *path);
 void tr_sideband_name(struct tr_thread *thread, uint64_t time, bool exec, const char *name);
 void tr_sideband_fork(struct tr_thread *thread, uint64_t time, int32_t parent_pid,

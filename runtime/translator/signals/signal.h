@@ -77,6 +77,8 @@ int64_t tr_sys_rt_sigprocmask(struct tr_thread *thread);
 int64_t tr_sys_sigaltstack(struct tr_thread *thread);
 int64_t tr_sys_rt_sigpending(struct tr_thread *thread);
 int64_t tr_sys_rt_sigtimedwait(struct tr_thread *thread);
+/* The program is about to call sigreturn: logs TR_RESTORED, from the frame at its stack pointer. */
+void tr_log_restored(struct tr_thread *thread);
 /* Changes thread->app to what the frame at the program's stack pointer says, rax, rcx and r11 too, and logs
  * TR_SIGRETURN. A frame that the kernel would refuse makes SIGSEGV pending. */
 void tr_sys_rt_sigreturn(struct tr_thread *thread);

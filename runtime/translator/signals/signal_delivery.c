@@ -359,6 +359,14 @@ struct delivery {
     bool handled;     /* a handler runs next */
 };
 
+static void note_other_stack(struct tr_signals_of_thread *signals, uint64_t from, uint64_t to)
+{
+    if (from - to < TR_SAME_STACK)
+        return;
+    signals->other_stack_entry = to;
+    signals->other_stack_from = from;
+}
+
 static void log_handler(struct delivery *delivery, int signal, const struct tr_action *action,
                         const struct tr_state *before)
 {
@@ -368,6 +376,7 @@ static void log_handler(struct delivery *delivery, int signal, const struct tr_a
     const uint64_t values[] = {tr_time(thread), before->pc, before->r[TR_RSP],
                                thread->app.r[TR_RSP], action->handler};
     tr_log_event(thread, TR_HANDLER, (uint32_t)signal, values, sizeof values / sizeof *values);
+    note_other_stack(&thread->signals, before->r[TR_RSP], thread->app.r[TR_RSP]);
     delivery->in_fragment = false;
     delivery->handled = true;
 }
@@ -458,6 +467,15 @@ static void refuse_frame(struct tr_thread *thread)
     thread->app.r[TR_RAX] = 0;
     force_segmentation_fault(&occurrence);
     tr_force_signal(&thread->signals, SIGSEGV, occurrence.info);
+}
+
+void tr_log_restored(struct tr_thread *thread)
+{
+    struct ucontext context;
+    if (!tr_frame_read(thread, &context))
+        return;
+    uint64_t pointers[] = {thread->app.r[TR_RSP], context.uc_mcontext.rsp};
+    tr_log_event(thread, TR_RESTORED, 0, pointers, 2);
 }
 
 /* A signal that was caught comes before the return: the frame's mask may block it. */

@@ -1,5 +1,6 @@
 /* The program's threads and processes: how they begin and end. */
 #include "engine/packets/sideband_layout.h"
+#include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log/clock.h"
@@ -53,6 +54,7 @@ void tr_process_begun(struct tr_thread *thread, const struct tr_start *start)
     tr_own_add(start->image, start->image_size);
     tr_own_add(start->arena, thread->process->control->arena_size);
     tr_sideband_name(thread, tr_time(thread), start->execed, start->name);
+    tr_code_begin(thread);
 }
 
 /* ---- a new thread or process begins ---- */
@@ -248,6 +250,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     tr_fragments_forked(process, table);
     tr_log_begin(thread, tr_slot_reserve(process->control), false);
     tr_sideband_fork(thread, tr_time(thread), parent_pid, parent_tid);
+    tr_code_begin(thread);
     log_forked(thread);
     enter(thread);
 }

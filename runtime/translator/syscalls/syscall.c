@@ -348,6 +348,8 @@ void tr_syscall_run(struct tr_thread *thread)
 {
     uint64_t *r = thread->app.r;
     int32_t number = (int32_t)r[TR_RAX]; /* the kernel reads no more, either */
+    if (number == __NR_rt_sigreturn)
+        tr_log_restored(thread);
     log_time(thread, TR_SYSCALL, (uint32_t)number & PAYLOAD);
     tr_log_publish(thread);
     if (number == __NR_rt_sigreturn) {

@@ -94,6 +94,26 @@ static int take_packets(const struct option_spec *option, const struct command *
 }
 
 static const struct option_spec run_options[] = {
+    {.name = &FLAG_RECORD_FROM[1],
+     .argument = "PLACE",
+     .help = "run natively until this is reached; record from\nthere on",
+     .manual =
+         "Run the program natively, at full speed, until a thread arrives at PLACE, which is named "
+         "as -trigger names it, and record from there on. That thread is traced; with "
+         "-multi-thread all are. Processes that were started before are not traced. Needs the "
+         "translator engine.",
+     .apply = option_set_place,
+     .field = offsetof(struct run_request, recording.from)},
+    {.name = &FLAG_RECORD_UNTIL[1],
+     .argument = "PLACE",
+     .help = "record until this is reached; the program then\nruns on natively",
+     .manual = "End the recording when a traced thread arrives at PLACE, which is named as "
+               "-trigger names "
+               "it. The program then runs on natively. With -record-from it is the next arrival "
+               "after the "
+               "recording has begun, also at the same place. Needs the translator engine.",
+     .apply = option_set_place,
+     .field = offsetof(struct run_request, recording.until)},
     {.name = &FLAG_FOLLOW[1],
      .help = "trace child processes too",
      .manual = "Trace child processes too, also across execve(2).",
@@ -135,11 +155,12 @@ static void request_jit_names(void)
 static bool find_functions(struct recording_request *request, struct error *error)
 {
     bool triggered = request->trigger || request->symbol_part;
-    if (!triggered && !request->record.wants_values)
+    if (!triggered && !request->record.wants_values && !request->record.bounded)
         return true;
     struct objects objects;
     bool ok = objects_of_command(&objects, request->record.command, error) &&
               (!triggered || recording_request_find_trigger(request, &objects, error)) &&
+              recording_request_find_bounds(request, &objects, error) &&
               recording_request_find_chosen(request, &objects, error);
     objects_free(&objects);
     return ok;

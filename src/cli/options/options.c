@@ -25,6 +25,14 @@ int option_set_text(const struct option_spec *option, const struct command *comm
     return 0;
 }
 
+int option_set_place(const struct option_spec *option, const struct command *command, void *target,
+                     const char *value)
+{
+    if (!*value)
+        return command_usage_error(command, "-%s needs the name of a place.", option->name);
+    return option_set_text(option, command, target, value);
+}
+
 int option_set_value(const struct option_spec *option, const struct command *command, void *target,
                      const char *value)
 {

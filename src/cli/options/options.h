@@ -70,6 +70,8 @@ struct option_row {
 option_apply option_set_flag;
 /* Sets the const char * at option->field to the value, which lives as long as argv. */
 option_apply option_set_text;
+/* The same for names of places in a program, which are not empty. */
+option_apply option_set_place;
 /* Sets the enum or int at option->field to the option_value of that name; a usage error lists the
  * names. */
 option_apply option_set_value;

@@ -9,7 +9,8 @@
 /* FUP. */
 
 /* Executes the instruction at `ip`, if it needs no packet, and reports that the stack pointer is
- * `value` after it; else the branch will report it. */
+ * `value` after it; else the branch will report it. What a system call returns to is reported before it: after that, the
+ * kernel has the control. */
 static void report_stack(struct decoder *decoder, uint64_t ip, uint64_t value)
 {
     if (!decoder_reach(decoder, ip))
@@ -17,6 +18,10 @@ static void report_stack(struct decoder *decoder, uint64_t ip, uint64_t value)
     struct block *block = decoder->at;
     if (!block->instructions || block->is_ptwrite)
         return;
+    if (block->instructions == 1 && block->kind == BRANCH_FAR_CALL) {
+        control_flow_stack_pointer(&decoder->flow, value);
+        return;
+    }
     if (block->instructions == 1 && block->kind != BRANCH_NONE && !block->direct) {
         decoder->has_stack = true;
         decoder->stack = value;

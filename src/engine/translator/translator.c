@@ -13,6 +13,7 @@
 #include "engine/translator/inject/attach_refusals.h"
 #include "engine/translator/inject/attacher.h"
 #include "engine/translator/inject/inject.h"
+#include "engine/translator/late_start.h"
 #include "process/exec_stop.h"
 #include "process/processes.h"
 #include "process/program.h"
@@ -93,9 +94,24 @@ struct recording {
     struct signals signals;
     struct exec_requests requests;
     struct attacher attacher;
+    struct late_start late_start;
     char *path;            /* of the program, as execve gets it */
     const char *real_path; /* of the ELF file that this comes to, without symbolic links */
 };
+
+/* Returns how many places there are. */
+static uint32_t set_places(struct tr_trigger_place *places, const struct trigger *wanted)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < wanted->place_count; i++) {
+        struct stat status;
+        /* The file has gone since it was looked at: it is not going to run. */
+        if (stat(wanted->places[i].path, &status) == 0)
+            places[count++] = (struct tr_trigger_place){status.st_dev, status.st_ino,
+                                                        wanted->places[i].file_offset};
+    }
+    return count;
+}
 
 static void set_trigger(struct tr_options *options, const struct recording_clock *clock,
                         const struct trigger *wanted)
@@ -107,13 +123,7 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     options->longer_than = recording_clock_ticks(clock, wanted->longer_than_ns);
     options->on_cpu = wanted->on_cpu;
     options->delay_threshold = recording_clock_ticks(clock, wanted->delay_threshold_ns);
-    for (size_t i = 0; i < wanted->place_count; i++) {
-        struct stat status;
-        /* The file has gone since it was looked at: it is not going to run. */
-        if (stat(wanted->places[i].path, &status) == 0)
-            options->places[options->place_count++] = (struct tr_trigger_place){
-                status.st_dev, status.st_ino, wanted->places[i].file_offset};
-    }
+    options->place_count = set_places(options->places, wanted);
 }
 
 static const uint8_t value_sources[] = {
@@ -182,12 +192,13 @@ static struct tr_options make_options(const struct record_options *wanted,
         .bus_ratio = clock->bus_ratio,
         .stamp_ticks = clock->hz / 1000 * STAMP_INTERVAL / 1000 / 1000,
         .lossless = true,
-        .attached = wanted->pid_count > 0,
+        .attached = wanted->pid_count > 0 || wanted->from.name,
         .start_tsc = clock->start.tsc,
         .start_monotonic_ns = clock->start.monotonic_ns,
         .start_realtime_ns = clock->start.realtime_ns,
     };
     set_trigger(&options, clock, &wanted->trigger);
+    options.until_count = set_places(options.until_places, &wanted->until);
     set_chosen(&options, &wanted->chosen);
     return options;
 }
@@ -255,19 +266,51 @@ static void watch_off_cpu(struct recording *recording, pid_t pid)
         report_unknown_off_cpu(&why);
 }
 
+static bool launch_program(struct recording *recording, struct held_program *held,
+                           struct error *error)
+{
+    held->fixed_addresses = recording->wanted->clock == RECORD_CLOCK_INSTRUCTIONS;
+    return launch_held(held, recording->path, recording->wanted->command, environ,
+                       &recording->signals, error);
+}
+
+static void about_to_trace(void *recording, pid_t pid)
+{
+    watch_off_cpu(recording, pid);
+}
+
+/* The program runs natively when this returns true. */
+static bool start_late(struct recording *recording, struct child *child, struct error *error)
+{
+    struct held_program held = {.tracer = recording->attacher.pid};
+    recording->late_start = (struct late_start){
+        .wanted = recording->wanted,
+        .attacher = &recording->attacher,
+        .arena = &recording->arena,
+        .image = &recording->image,
+        .about_to_trace = about_to_trace,
+        .context = recording,
+    };
+    if (!late_start_begin(&recording->late_start, recording->requests.descriptor, error))
+        return false;
+    bool ok = launch_program(recording, &held, error) &&
+              late_start_launch(&recording->late_start, &held, error);
+    if (!ok)
+        close(recording->late_start.descriptor);
+    *child = held.child;
+    return ok;
+}
+
 /* The program runs when this returns true. */
 static bool start(struct recording *recording, struct child *child, struct error *error)
 {
-    struct held_program held = {.fixed_addresses =
-                                    recording->wanted->clock == RECORD_CLOCK_INSTRUCTIONS};
+    struct held_program held = {0};
     struct injection injection = injection_of(recording);
     struct error reason;
     if (!translator_arena_reserve_table(&recording->arena, &injection.start.table) ||
         !translator_arena_reserve_slot(&recording->arena, &injection.start.slot))
         return error_set(error, ERROR_IO, "%s has no place for a thread", recording->arena.path);
-    if (!launch_held(&held, recording->path, recording->wanted->command, environ,
-                     &recording->signals, error) ||
-        !exec_stop_reach(&held, error))
+    if (!launch_program(recording, &held, error) || !exec_stop_reach(&held, error))
         return false;
     *child = held.child;
     watch_off_cpu(recording, child->pid);
@@ -287,9 +330,12 @@ static void freeze(void *recording)
     translator_arena_freeze(&((struct recording *)recording)->arena);
 }
 
-static void serve(void *recording)
+static void serve(void *context)
 {
-    exec_requests_serve(&((struct recording *)recording)->requests);
+    struct recording *recording = context;
+    exec_requests_serve(&recording->requests);
+    if (recording->wanted->from.name)
+        late_start_serve(&recording->late_start);
 }
 
 static struct supervision supervision_of(struct recording *recording)
@@ -299,7 +345,8 @@ static struct supervision supervision_of(struct recording *recording)
         .program.signals = &recording->signals,
         .shared = {&control->frozen, &control->snapshots, &control->freeze_at,
                    &control->longest_delay},
-        .has_trigger = recording->arena.options.place_count > 0,
+        .has_trigger =
+            recording->arena.options.place_count > 0 || recording->arena.options.until_count > 0,
         .has_delay_threshold = recording->arena.options.delay_threshold > 0,
         .ticks_per_second = recording->clock.hz,
         .filled_folder = recording->wanted->full_execution ? recording->directory : NULL,
@@ -311,20 +358,34 @@ static struct supervision supervision_of(struct recording *recording)
     };
 }
 
+static void report_missed_end(const struct recording *recording, const struct record_result *result)
+{
+    const struct trigger *until = &recording->wanted->until;
+    if (until->name && !result->interrupted &&
+        !atomic_load(&recording->arena.control->until_reached))
+        log_status("%s was not reached by a traced thread: the recording ends with the program.",
+                   until->name);
+}
+
 /* The program's life. False when it was not started. */
 static bool run(struct recording *recording, struct record_result *result, struct error *error)
 {
     if (!exec_requests_begin(&recording->requests, &recording->arena, &recording->image, error))
         return false;
     struct supervision supervision = supervision_of(recording);
-    bool ok = start(recording, &supervision.program.child, error);
+    bool late = recording->wanted->from.name;
+    bool ok = (late ? start_late : start)(recording, &supervision.program.child, error);
     if (ok) {
+        supervision.descriptor = late ? recording->late_start.descriptor : supervision.descriptor;
         recording->requests.program = supervision.program.child.pid;
         recording->session.exit_status = result->exit_status = supervise(&supervision);
         result->interrupted = supervision.program.interrupts > 0;
+        report_missed_end(recording, result);
     }
     freeze(recording);
     exec_requests_end(&recording->requests);
+    if (ok && late)
+        ok = late_start_end(&recording->late_start, error);
     return ok;
 }
 
@@ -402,9 +463,10 @@ static bool explain_nothing_recorded(const struct collection *collection,
         return error_set(error, ERROR_NOT_FOUND, "nothing was recorded: %s ran untraced: %s", name,
                          collection->untraced[0].cause);
     if (!session->command)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "nothing was recorded: the threads that are recorded slept all the "
-                         "time. " FLAG_MULTI_THREAD " records all of them.");
+        return error_set(
+            error, ERROR_NOT_FOUND,
+            "nothing was recorded: the threads that are recorded slept all the time.%s",
+            session->multi_thread ? "" : " " FLAG_MULTI_THREAD " records all of them.");
     if (status != -1 && WIFSIGNALED(status))
         return error_set(error, ERROR_NOT_FOUND,
                          "nothing was recorded: %s was killed by signal %d (%s) at once", name,
@@ -493,9 +555,9 @@ static bool record_with_arena(struct recording *recording, struct record_result 
         !signals_hold(&recording->signals, error))
         return false;
     const struct record_options *wanted = recording->wanted;
-    bool ok = wanted->pid_count == 0 ||
+    bool ok = !recording->arena.options.attached ||
               attacher_begin(&recording->attacher, &recording->arena, &recording->image,
-                             wanted->magic_trace_command, error);
+                             &wanted->from, wanted->magic_trace_command, error);
     ok = ok && run_and_finish(recording, result, error);
     attacher_release_all(&recording->attacher, &recording->arena, &recording->image);
     signals_release(&recording->signals, result->interrupted);
@@ -620,6 +682,7 @@ const struct engine translator_engine = {
     .name = "translator",
     .times_calls = true,
     .reads_values = true,
+    .records_between = true,
     .has_clocks = true,
     .description = "runs the program's own code in copies that log its path; exact, on any "
                    "machine, 1.2 to 4 times slower",

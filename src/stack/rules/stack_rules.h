@@ -32,6 +32,7 @@ struct segment;
     RULE(signals)                /* signal handlers return */                                      \
     RULE(stack_switch)           /* another stack continues, by its address */                     \
     RULE(unwinding)              /* longjmp, and whatever is left */                               \
+    RULE(sigreturn_switch)       /* signal handlers return to another stack */                     \
     RULE(kernel_entry)           /* system calls, interrupts, faults */                            \
     RULE(recorded_callers)       /* callers that the recording names */                            \
     RULE(tracing_pause)          /* tracing stops and starts; exec; gaps */                        \

@@ -60,17 +60,24 @@ static bool get_thread(Dwfl *dwfl, pid_t thread, void *argument, void **thread_a
     return thread == THREAD;
 }
 
+static bool read_part(const uint8_t *bytes, size_t size, uint64_t offset, Dwarf_Word *result)
+{
+    if (size < sizeof *result || offset > size - sizeof *result)
+        return false;
+    memcpy(result, bytes + offset, sizeof *result);
+    return true;
+}
+
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *argument)
 {
     struct stack_unwinder *unwinder = argument;
     const struct saved_stack *saved = unwinder->saved;
     uint64_t offset = address - saved->registers[SAVED_RSP];
-    if (saved->size < sizeof *result || offset > saved->size - sizeof *result) {
-        unwinder->read_beyond = true;
-        return false;
-    }
-    memcpy(result, saved->bytes + offset, sizeof *result);
-    return true;
+    if (read_part(saved->bytes, saved->size, offset, result) ||
+        read_part(saved->outer_bytes, saved->outer_size, address - saved->outer, result))
+        return true;
+    unwinder->read_beyond = true;
+    return false;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *argument)

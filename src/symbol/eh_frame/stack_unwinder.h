@@ -37,6 +37,10 @@ struct saved_stack {
     uint64_t registers[SAVED_REGISTER_COUNT];
     const uint8_t *bytes; /* from registers[SAVED_RSP] on; borrowed */
     size_t size;
+    /* Of the stack that a signal handler on another one has interrupted: from `outer` on. */
+    uint64_t outer;
+    const uint8_t *outer_bytes;
+    size_t outer_size;
 };
 
 struct unwound_frame {

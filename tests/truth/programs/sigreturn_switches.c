@@ -2,10 +2,8 @@
  * restores: each goes on where the signal has interrupted it. */
 /* truth: -O0 -g; -O2; -O2 -static; strip -O2 */
 /* truth-goal: 50 sigreturn is not followed to another stack: all are interrupted at one address */
-#define _GNU_SOURCE
+#include "marker.h"
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -24,6 +22,7 @@ static volatile int running, turns;
 __attribute__((noinline)) static int work(int level)
 {
     volatile int here = level;
+    truth_marker();
     return level == 0 ? 0 : work(level - 1) + (here == level);
 }
 
@@ -32,7 +31,9 @@ __attribute__((noinline)) static int dive(int depth)
     volatile int here = depth;
     if (depth == 0)
         return raise(SIGUSR1) == 0 ? work(2) : 0;
-    return dive(depth - 1) + (here == depth);
+    int done = dive(depth - 1) + (here == depth);
+    truth_marker();
+    return done;
 }
 
 static void run(void)

@@ -503,6 +503,53 @@ static void a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away(void 
     assert_spans(s, "a(I()h()s)sf()sg()$");
 }
 
+/* --- Handlers that swap the context --- */
+
+static void interrupt_for_handler(struct scene *s, uint64_t interrupted)
+{
+    interrupt(s, interrupted);
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+}
+
+static void restore(struct scene *s, uint64_t interrupted, uint64_t restored, uint64_t to)
+{
+    stack_pointer(s, interrupted);
+    stack_pointer(s, restored);
+    system_call(s, at('r', 0x7));
+    resume(s, to);
+}
+
+static void a_handler_can_return_to_another_stack(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt_for_handler(s, at('b', 0x20));
+    restore(s, MAIN, ONE, at('f', 0));
+    call(s, at('f', 0x10), 'b');
+    interrupt_for_handler(s, at('b', 0x20));
+    restore(s, ONE - 0x100, MAIN, at('b', 0x20));
+    return_after(s, at('a', 0x10));
+    interrupt_for_handler(s, at('a', 0x30));
+    restore(s, MAIN + 8, ONE - 0x100, at('b', 0x20));
+    return_after(s, at('f', 0x10));
+    assert_spans(s, "a(b(I()h()r(S()))s)sf(b(I()h()r(S()))s)sa?(b?()I()h()r(S()))sf?(b?())$");
+}
+
+static void a_handler_that_rewrites_the_context_stays_on_its_stack(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt_for_handler(s, at('b', 0x20));
+    restore(s, MAIN, MAIN - 8, at('c', 0));
+    return_to(s, at('b', 0x20));
+    return_after(s, at('a', 0x10));
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 0);
+    assert_spans(s, "a(b(I()h()r(S())c()))$");
+}
+
 static void a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted(void **state)
 {
     struct scene *s = *state;
@@ -597,6 +644,8 @@ int main(void)
         RULE(a_return_to_a_function_start_near_the_pointer_is_a_tail_call),
         RULE(a_handler_that_had_switched_away_returns_to_its_restorer),
         RULE(a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away),
+        RULE(a_handler_can_return_to_another_stack),
+        RULE(a_handler_that_rewrites_the_context_stays_on_its_stack),
         RULE(a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted),
         RULE(a_new_stack_far_above_is_no_restorer_either),
         RULE(what_has_called_on_another_stack_can_switch_to_one),

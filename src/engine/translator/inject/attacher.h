@@ -11,19 +11,30 @@
 
 #include "base/error.h"
 #include "engine/translator/arena.h"
+#include "engine/translator/inject/breakpoint_run.h"
 #include "engine/translator/inject/runtime_image.h"
 
 #include <sys/types.h>
 
 struct attacher {
     pid_t pid;
-    int line; /* a socket to it */
+    int line; /* a socket to it; readable when a place was reached, or it was killed */
 };
 
-/* `arena` and `image` are borrowed until attacher_end. To be called before any thread is started. `command_line`, our own argv, is
+/* `arena`, `image` and `places`, which may be NULL when none is to be held, are borrowed until attacher_release_all. To be called before any thread is started. `command_line`, our own argv, is
  * hidden in the new process, so that `pkill -f magic-trace` does not meet it. */
 bool attacher_begin(struct attacher *attacher, struct translator_arena *arena,
-                    const struct runtime_image *image, char **command_line, struct error *error);
+                    const struct runtime_image *image, const struct trigger *places,
+                    char **command_line, struct error *error);
+
+/* A program begins natively (breakpoint_run.h) in three steps. First it is held before its exec (launch_held). */
+bool attacher_hold(struct attacher *attacher, pid_t pid, bool follows_exec, struct error *error);
+/* Then it was released, and this waits until it has reached its exec. */
+bool attacher_runs_to_exec(struct attacher *attacher, struct error *error);
+/* Then it runs, until a thread has arrived at one of the places, where it waits for attacher_take_over. It is let go when the
+ * recording is frozen or the recorder dies. To be called when `line` is readable. */
+enum attacher_report { ATTACHER_SILENT, ATTACHER_REACHED, ATTACHER_KILLED };
+enum attacher_report attacher_report(struct attacher *attacher);
 
 /* take_over.h. */
 bool attacher_take_over(struct attacher *attacher, pid_t pid, struct error *error);

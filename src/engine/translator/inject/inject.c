@@ -1,6 +1,5 @@
 #include "engine/translator/inject/inject.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "engine/translator/inject/loader.h"
 #include "process/processes.h"
@@ -102,22 +101,6 @@ static bool failed(int reason, const char *what, struct error *error)
     return error_set_errno(error, ERROR_IO, reason, "%s", what);
 }
 
-/* The value of an auxiliary vector entry; 0 when it is not there. */
-static uint64_t auxiliary(pid_t pid, uint64_t type)
-{
-    char path[64];
-    size_t size;
-    snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
-    char *bytes = file_read(path, &size, NULL);
-    const Elf64_auxv_t *entries = (const void *)bytes;
-    uint64_t value = 0;
-    for (size_t i = 0; bytes && i < size / sizeof *entries; i++)
-        if (entries[i].a_type == type)
-            value = entries[i].a_un.a_val;
-    free(bytes);
-    return value;
-}
-
 static bool get_registers(pid_t pid, struct user_regs_struct *registers, struct error *error)
 {
     struct iovec where = {registers, sizeof *registers};
@@ -158,7 +141,7 @@ bool inject_find_place(pid_t pid, uint64_t size, uint64_t *address, struct error
     struct vdso vdso = find_vdso(size);
     if (!vdso.header)
         return inject_possible(error);
-    uint64_t base = auxiliary(pid, AT_SYSINFO_EHDR);
+    uint64_t base = process_auxiliary(pid, AT_SYSINFO_EHDR);
     *address = base + vdso.hole;
     return (base && has_our_vdso(pid, base, &vdso)) ||
            error_set(error, ERROR_UNSUPPORTED,

@@ -1,6 +1,7 @@
 #include "engine/translator/inject/stopped_threads.h"
 
 #include "base/file.h"
+#include "process/debug_registers.h"
 #include "process/processes.h"
 #include "process/system_call_restart.h"
 
@@ -21,12 +22,14 @@
 
 enum {
     PATIENCE_MS = 100,
+    LONG_PATIENCE_MS = 20000,
     LOOK_NS = 20 * 1000,
     MOST_TRIES = 20,
     LOOKS_FOR_SIGNAL = 10,
     KERNEL_MASK_SIZE = 8,
     IO_WORKER = 0x10, /* PF_IO_WORKER of include/linux/sched.h */
     SYSCALL_SIZE = 2,
+    FLAG_RESUME = 0x10000,
 };
 
 static uint64_t now_ms(void)
@@ -91,12 +94,14 @@ static bool refuse(pid_t pid, int reason, struct error *error)
 
 static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *error)
 {
+    struct stopped_thread thread = {.tid = tid, .was_ours = stopped->ours};
     if (find(stopped, tid) || !runs_code(stopped->pid, tid))
         return true;
-    if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
+    if (!thread.was_ours && ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
         return errno == ESRCH || refuse(stopped->pid, errno, error);
     ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-    struct stopped_thread thread = {.tid = tid};
+    if (tid == stopped->first)
+        ptrace(PTRACE_CONT, tid, NULL, NULL);
     array_add_all(&stopped->threads, &thread, 1);
     stopped->seized++;
     return true;
@@ -147,6 +152,8 @@ static bool read_state(struct stopped_thread *thread, struct error *error)
     if (where.iov_len != sizeof thread->registers)
         return error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
     thread->next = thread->registers;
+    if (thread->was_ours)
+        thread->next.eflags &= ~(unsigned long)FLAG_RESUME; /* set at breakpoints */
     thread->calls = restart_in_registers(&thread->next, true);
     thread->waits = thread->calls && -(long)thread->registers.rax == EINTR;
     thread->stopped = true;
@@ -174,7 +181,8 @@ static void interrupt_again(struct stopped_thread *thread)
         ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 }
 
-/* What became of a thread that was waited for. */
+/* What became of a thread that was waited for. Any stop takes the request to stop away (ptrace_stop of Linux), so it is made
+ * again where another one came first. */
 static bool take_stop(struct stopped_threads *stopped, struct stopped_thread *thread, int status,
                       struct error *error)
 {
@@ -187,11 +195,11 @@ static bool take_stop(struct stopped_threads *stopped, struct stopped_thread *th
         thread->stopped = true;
         return error_set(error, ERROR_UNSUPPORTED, "it is stopped by a signal. Continue it first");
     }
-    if (event == 0) {
-        if (thread->looks > 0)
-            ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+    if (event != PTRACE_EVENT_STOP) {
+        bool is_ours = event || (thread->was_ours && debug_registers_hit(thread->tid, status));
+        ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
         thread->looks = 0;
-        ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
+        ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)(is_ours ? 0 : signal));
         return true;
     }
     return let_signal_come(thread) || read_state(thread, error);
@@ -240,32 +248,54 @@ static bool stop_all(struct stopped_threads *stopped, struct error *error)
     do {
         seized = stopped->seized;
         if (!seize_all(stopped, error) ||
-            !wait_for_all(stopped, now_ms() + PATIENCE_MS + stopped->threads.count, error))
+            !wait_for_all(stopped, now_ms() + stopped->patience_ms + stopped->threads.count, error))
             return false;
     } while (seized != stopped->seized);
     return stopped->threads.count > 0 ||
            error_set(error, ERROR_NOT_FOUND, "process %d has ended", (int)stopped->pid);
 }
 
-bool threads_stop(struct stopped_threads *stopped, pid_t pid, struct error *error)
+static bool stop(struct stopped_threads *stopped, struct error *error)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-    *stopped =
-        (struct stopped_threads){.pid = pid, .threads = array_of(sizeof(struct stopped_thread))};
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)stopped->pid);
+    stopped->threads = array_of(sizeof(struct stopped_thread));
     stopped->memory = open(path, O_RDWR | O_CLOEXEC);
-    if (stopped->memory >= 0 && stop_all(stopped, error))
+    if (stopped->memory >= 0 && (!stopped->first || seize(stopped, stopped->first, error)) &&
+        stop_all(stopped, error))
         return true;
     if (stopped->memory < 0)
-        refuse(pid, errno == ENOENT ? ESRCH : errno == EACCES ? EPERM : errno, error);
+        refuse(stopped->pid, errno == ENOENT ? ESRCH : errno == EACCES ? EPERM : errno, error);
     threads_go_on(stopped);
     return false;
 }
 
+bool threads_stop(struct stopped_threads *stopped, pid_t pid, struct error *error)
+{
+    *stopped = (struct stopped_threads){.pid = pid, .patience_ms = PATIENCE_MS};
+    return stop(stopped, error);
+}
+
+bool threads_stop_at(struct stopped_threads *stopped, pid_t pid, pid_t first, struct error *error)
+{
+    *stopped = (struct stopped_threads){
+        .pid = pid, .ours = true, .first = first, .patience_ms = LONG_PATIENCE_MS};
+    return stop(stopped, error);
+}
+
 /* ---- going on ---- */
+
+void threads_clear_breakpoints(const struct stopped_threads *stopped)
+{
+    for (size_t i = 0; i < stopped->threads.count; i++)
+        debug_registers_set(((struct stopped_thread *)array_at(&stopped->threads, i))->tid, NULL,
+                            0);
+}
 
 void thread_detach(struct stopped_thread *thread)
 {
+    if (thread->was_ours)
+        debug_registers_set(thread->tid, NULL, 0);
     ptrace(PTRACE_DETACH, thread->tid, NULL, NULL);
     thread->stopped = false;
     thread->tid = 0;
@@ -305,7 +335,6 @@ void threads_go_on(struct stopped_threads *stopped)
 
 bool thread_stop_again(struct stopped_thread *thread)
 {
-    enum { LONG_PATIENCE_MS = 20000 };
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     uint64_t deadline = now_ms() + LONG_PATIENCE_MS;
     ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);

@@ -20,6 +20,7 @@
 struct stopped_thread {
     pid_t tid;
     bool stopped;   /* else it has ended, or has not stopped yet */
+    bool was_ours;  /* we traced it before, with breakpoints, which go when it is let go */
     unsigned tries; /* how often it was continued for a signal that came first */
     unsigned looks; /* until it is interrupted again, because no signal came */
     /* As it stopped; `next` is where it goes on: of an interrupted system call, before its SYSCALL instruction. */
@@ -31,6 +32,9 @@ struct stopped_thread {
 
 struct stopped_threads {
     pid_t pid;
+    bool ours; /* as of threads_stop_at, like `first` */
+    pid_t first;
+    unsigned patience_ms; /* for threads that the kernel does not stop */
     int memory;           /* /proc/PID/mem, for reading and writing */
     struct array threads; /* of struct stopped_thread */
     size_t seized;        /* how many there were, also of those that have ended */
@@ -41,8 +45,15 @@ struct stopped_threads {
  * again. ERROR_NOT_FOUND: there is no such process any more. */
 bool threads_stop(struct stopped_threads *stopped, pid_t pid, struct error *error);
 
+/* The same for a process all of whose threads this process traces, with breakpoints in their debug registers: `first` has hit one
+ * and is stopped there, by a signal that it does not get; it becomes the first of the threads (0: none has). Waits longer. */
+bool threads_stop_at(struct stopped_threads *stopped, pid_t pid, pid_t first, struct error *error);
+
 /* Those that are still stopped go on as if they had not been, and are not traced any more. Frees all. */
 void threads_go_on(struct stopped_threads *stopped);
+
+/* Those of another tracer, which was killed. */
+void threads_clear_breakpoints(const struct stopped_threads *stopped);
 
 /* One that was moved: it goes on where its registers say now. */
 void thread_detach(struct stopped_thread *thread);

@@ -33,7 +33,7 @@ struct taking {
     struct tr_attachment attachment;
     struct tr_attached_thread *threads; /* as many as are stopped; owned */
     uint32_t table;
-    pid_t recorder;
+    pid_t recorder, first;
     struct stopped_thread *carrier;
 };
 
@@ -97,7 +97,8 @@ static bool describe_thread(const struct taking *taking, struct stopped_thread *
                          "a thread of it is in a system call that is not made by SYSCALL");
     attached->tid = thread->tid;
     attached->calls = thread->calls || (at_call && thread->next.rax == SYS_restart_syscall);
-    attached->recorded = options->multi_thread || thread->tid == taking->stopped.pid;
+    attached->recorded = options->multi_thread ||
+                         thread->tid == (taking->first ? taking->first : taking->stopped.pid);
     attached->mask = thread->mask;
     process_name(thread->tid, attached->name, sizeof attached->name);
     if (!describe_rseq(taking, thread, attached))
@@ -331,7 +332,8 @@ static bool take(struct taking *taking, pid_t pid, struct error *error)
 {
     if (!translator_arena_reserve_table(taking->arena, &taking->table))
         return error_set(error, ERROR_IO, "the recording has no place for another process");
-    bool ok = stop_patiently(&taking->stopped, pid, error);
+    bool ok = taking->first ? threads_stop_at(&taking->stopped, pid, taking->first, error)
+                            : stop_patiently(&taking->stopped, pid, error);
     if (ok) {
         ok = take_stopped(taking, error);
         threads_go_on(&taking->stopped);
@@ -343,9 +345,9 @@ static bool take(struct taking *taking, pid_t pid, struct error *error)
 }
 
 bool take_over(struct translator_arena *arena, const struct runtime_image *image, pid_t pid,
-               pid_t recorder, struct error *error)
+               pid_t first, pid_t recorder, struct error *error)
 {
-    struct taking taking = {.arena = arena, .image = image, .recorder = recorder};
+    struct taking taking = {.arena = arena, .image = image, .recorder = recorder, .first = first};
     struct error reason = {0};
     if (attach_allows_process(arena, pid, &reason) && release_leftovers(image, pid, &reason) &&
         take(&taking, pid, &reason))

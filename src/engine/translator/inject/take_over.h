@@ -12,8 +12,9 @@
 
 #include <sys/types.h>
 
-/* `recorder`: the process whose recording it is. False: the process goes on as it was, and the error says why, as a whole sentence with what to do. */
+/* `recorder`: the process whose recording it is. `first`: 0, or the thread of it that is stopped at a breakpoint, which is the one
+ * that is recorded without -multi-thread (threads_stop_at). False: the process goes on as it was, and the error says why, as a whole sentence with what to do. */
 bool take_over(struct translator_arena *arena, const struct runtime_image *image, pid_t pid,
-               pid_t recorder, struct error *error);
+               pid_t first, pid_t recorder, struct error *error);
 
 #endif

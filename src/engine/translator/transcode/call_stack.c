@@ -2,16 +2,27 @@
 
 #include "packet/callchain_snapshot.h"
 
+#include <string.h>
+
 /* The assumed position of an unknown stack. */
 static const uint64_t unknown_pointer = (uint64_t)1 << 46;
 
 enum { PUSHED = 8 };
+
+/* A handler has begun. */
+struct interruption {
+    uint64_t pointer; /* the interrupted code's stack pointer */
+    uint64_t entry;   /* the handler's, where its return address lies */
+};
+
+enum { MOST_INTERRUPTIONS = 1024 };
 
 void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool reports)
 {
     *stack = (struct call_stack){
         .pointer = unknown_pointer,
         .suspended = suspended_calls_none(),
+        .interruptions = array_of(sizeof(struct interruption)),
         .reports = reports,
     };
     pt_encoder_know_stack(encoder, &stack->pointer);
@@ -20,6 +31,7 @@ void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool
 void call_stack_free(struct call_stack *stack)
 {
     suspended_calls_free(&stack->suspended);
+    array_free(&stack->interruptions);
 }
 
 void call_stack_call(struct call_stack *stack)
@@ -105,53 +117,139 @@ void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint6
         pt_encoder_stack_moved(encoder, from);
 }
 
+static void note_interruption(struct array *interruptions, uint64_t pointer, uint64_t entry)
+{
+    struct interruption *first = interruptions->elements;
+    if (interruptions->count == MOST_INTERRUPTIONS)
+        memmove(first, first + 1, --interruptions->count * sizeof *first);
+    *(struct interruption *)array_add(interruptions) = (struct interruption){pointer, entry};
+}
+
 void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encoder, uint64_t ip,
                               uint64_t from, uint64_t to)
 {
-    enum { SAME_STACK = 1 << 20 }; /* bytes */
     know(stack, encoder, from);
     stack->pointer = to;
-    if (from - to < SAME_STACK) {
+    note_interruption(&stack->interruptions, from, to);
+    if (to < from) { /* on the same stack, or on one that lies further down: both look alike */
         pt_encoder_push_interrupted(encoder, ip, from);
         return;
     }
-    /* Handlers on such stacks within each other are not followed. */
+    /* Calls are active below the stack pointer. Handlers on such stacks within each other are not followed. */
     stack->handler_runs = !stack->handler_runs;
     stack->interrupted = pt_encoder_save_calls(encoder);
     stack->interrupted_pointer = from;
     pt_encoder_forget_calls(encoder);
 }
 
-/* The newest interruption among the calls in progress is what it returns to. */
-static void drop_handler(struct call_stack *stack, const struct pt_encoder *encoder)
+/* The newest interruption among the calls in progress; 0: none. */
+static uint64_t newest_interrupted_pointer(const struct pt_encoder *encoder)
 {
     const struct pt_calls *calls = &encoder->calls;
     uint64_t depth = encoder->depth;
     if (depth - calls->base > calls->mask + 1)
-        return;
+        return 0;
     while (depth > calls->base) {
         const struct pt_call *call = pt_calls_at(calls, --depth);
-        if (call->return_address & CALLCHAIN_INTERRUPTED) {
-            stack->pointer = call->slot + 2 * PUSHED;
-            return;
-        }
+        if (call->return_address & CALLCHAIN_INTERRUPTED)
+            return call->slot + 2 * PUSHED;
     }
+    return 0;
 }
 
-void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encoder)
+/* Of the handler whose return has taken the stack pointer to `pointer`; 0: its beginning is not known. */
+static uint64_t take_interruption(struct call_stack *stack, const struct pt_encoder *encoder,
+                                  uint64_t pointer)
 {
-    if (!stack->handler_runs) {
-        drop_handler(stack, encoder);
-        return;
+    struct interruption *first = stack->interruptions.elements;
+    size_t index = stack->interruptions.count;
+    while (index-- > 0)
+        if (first[index].entry + PUSHED == pointer) {
+            uint64_t interrupted = first[index].pointer;
+            size_t after = --stack->interruptions.count - index;
+            memmove(first + index, first + index + 1, after * sizeof *first);
+            return interrupted;
+        }
+    return newest_interrupted_pointer(encoder);
+}
+
+struct stack_load call_stack_restore(struct call_stack *stack, const struct pt_encoder *encoder,
+                                     uint64_t pointer, uint64_t restored)
+{
+    uint64_t interrupted = take_interruption(stack, encoder, pointer);
+    bool changes = interrupted != 0 && interrupted != restored;
+    stack->restored = changes ? (struct stack_load){interrupted, restored} : (struct stack_load){0};
+    return stack->restored;
+}
+
+/* Back to the interrupted calls. */
+static void drop_handler(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    uint64_t interrupted = newest_interrupted_pointer(encoder);
+    if (stack->handler_runs) {
+        stack->pointer = stack->interrupted_pointer;
+        pt_encoder_restore_calls(encoder, &stack->interrupted);
+    } else if (interrupted != 0) {
+        stack->pointer = interrupted;
     }
     stack->handler_runs = false;
-    stack->pointer = stack->interrupted_pointer;
-    pt_encoder_restore_calls(encoder, &stack->interrupted);
+}
+
+/* All that is known of a stack that was interrupted is active: no call of it returns when it continues. */
+void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    struct stack_load restored = stack->restored;
+    drop_handler(stack, encoder);
+    if (restored.before == 0)
+        return;
+    stack->restored = (struct stack_load){0};
+    stack->pointer = restored.before;
+    pt_encoder_stack_moved(encoder, restored.before);
+    call_stack_load(stack, encoder, restored.before, restored.after);
+    if (stack->switches)
+        stack->due = stack->psb != UINT64_MAX && stack->psb != encoder->last_psb;
+    stack->switches = false;
+}
+
+/* Whether the newest `calls` but `ended` that the encoder knows are these. Their places on the stack are not compared:
+ * those that were not learned from a copy are estimates. */
+static bool knows_calls(const struct pt_encoder *encoder, const struct array *calls, uint64_t ended)
+{
+    uint64_t known = encoder->depth - encoder->calls.base, first = known - ended - calls->count;
+    if (known < ended + calls->count)
+        return false;
+    for (size_t i = 0; i < calls->count; i++) {
+        const struct pt_call *call = array_at(calls, i);
+        uint64_t number = encoder->calls.base + first + i;
+        if (pt_calls_at(&encoder->calls, number)->return_address != call->return_address)
+            return false;
+    }
+    return true;
+}
+
+/* A copy that holds a part of the stack shows what is known already, but for a few calls that may have ended: then what
+ * is further out stays known. Puts that in front of `calls`. Returns whether these are now all. */
+static bool keep_outer_calls(const struct pt_encoder *encoder, struct array *calls)
+{
+    enum { MOST_ENDED = 8 };
+    const struct pt_calls *known = &encoder->calls;
+    uint64_t count = encoder->depth - known->base, ended = 0;
+    if (calls->count == 0 || count > known->mask + 1)
+        return false;
+    while (ended <= MOST_ENDED && !knows_calls(encoder, calls, ended))
+        ended++;
+    if (ended > MOST_ENDED)
+        return false;
+    uint64_t outer = count - ended - calls->count;
+    for (uint64_t i = 0; i < outer; i++)
+        *(struct pt_call *)array_insert(calls, i) = *pt_calls_at(known, known->base + i);
+    return known->all;
 }
 
 void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
-                      const struct array *calls, bool all)
+                      struct array *calls, bool all)
 {
+    all = all || keep_outer_calls(encoder, calls);
     stack->known = true;
     stack->pointer = pointer;
     stack->switches = stack->due = false;
@@ -164,6 +262,8 @@ void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder)
 {
     stack->handler_runs = stack->switches = stack->due = false;
+    stack->interruptions.count = 0;
+    stack->restored = (struct stack_load){0};
     suspended_calls_forget(&stack->suspended);
     pt_encoder_forget_calls(encoder);
 }

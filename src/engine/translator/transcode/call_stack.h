@@ -12,6 +12,11 @@
 #include "engine/translator/transcode/suspended_calls.h"
 #include "packet/encoder.h"
 
+/* The stack pointer before and after it was loaded. */
+struct stack_load {
+    uint64_t before, after;
+};
+
 struct call_stack {
     uint64_t pointer; /* what the encoder reads */
     bool known;       /* the log had it at least once */
@@ -19,6 +24,10 @@ struct call_stack {
     struct pt_saved_calls interrupted;
     uint64_t interrupted_pointer;
     bool handler_runs;
+    struct array
+        interruptions; /* struct interruption: of handlers that may not have returned, the newest last */
+    struct stack_load
+        restored; /* by the sigreturn that the program executes; all 0: it goes back */
     /* Other stacks of the thread. */
     struct suspended_calls suspended;
     bool reports;  /* decoders may begin anywhere, and not know them */
@@ -48,10 +57,15 @@ void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encod
                               uint64_t from, uint64_t to);
 void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encoder);
 
+/* The handler's last code runs, with the stack pointer at `pointer`: call_stack_leave_handler will continue with it at
+ * `restored`. Returns what that changes, as seen from the interrupted code; all 0: nothing, or it is not known. */
+struct stack_load call_stack_restore(struct call_stack *stack, const struct pt_encoder *encoder,
+                                     uint64_t pointer, uint64_t restored);
+
 /* The stack pointer is `pointer`, and `calls` (of struct pt_call, the outermost first) are in
- * progress; `all`: that is all of them. */
+ * progress; `all`: that is all of them, else those further out that are known are added. */
 void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
-                      const struct array *calls, bool all);
+                      struct array *calls, bool all);
 
 /* Nothing is known of what ran until now. */
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder);

@@ -19,6 +19,8 @@ enum {
     COPY_R14,
     COPY_R15,
     COPY_RDI,
+    COPY_OUTER,
+    COPY_OUTER_WORDS,
     COPY_STACK,
 };
 
@@ -94,6 +96,10 @@ static bool know_spaces(struct callers *callers)
 
 static struct saved_stack saved_stack(const struct log_record *copy)
 {
+    uint64_t words = TR_EVENT_PAYLOAD(copy->word), outer = log_value(copy, 2 * COPY_OUTER_WORDS);
+    if (outer > words)
+        outer = words;
+    const uint32_t *stack = copy->payload + 2 * COPY_STACK;
     return (struct saved_stack){
         .registers = {[SAVED_RBX] = log_value(copy, 2 * COPY_RBX),
                       [SAVED_RDI] = log_value(copy, 2 * COPY_RDI),
@@ -104,8 +110,11 @@ static struct saved_stack saved_stack(const struct log_record *copy)
                       [SAVED_R8 + 6] = log_value(copy, 2 * COPY_R14),
                       [SAVED_R15] = log_value(copy, 2 * COPY_R15),
                       [SAVED_RIP] = log_value(copy, 2 * COPY_PC)},
-        .bytes = (const uint8_t *)(copy->payload + 2 * COPY_STACK),
-        .size = sizeof(uint64_t) * TR_EVENT_PAYLOAD(copy->word),
+        .bytes = (const uint8_t *)stack,
+        .size = sizeof(uint64_t) * (words - outer),
+        .outer = log_value(copy, 2 * COPY_OUTER),
+        .outer_bytes = (const uint8_t *)(stack + 2 * (words - outer)),
+        .outer_size = sizeof(uint64_t) * outer,
     };
 }
 

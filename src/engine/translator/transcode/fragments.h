@@ -23,7 +23,6 @@ struct fragment_block {
 
 struct fragment {
     uint64_t pc;
-    uint64_t known_at;     /* ticks: no thread has run it before */
     uint32_t instructions; /* in all its blocks */
     uint16_t block_count;  /* at least 1 */
     bool loads_stack;      /* one of its blocks ends with a load of the stack pointer */

@@ -196,8 +196,6 @@ bool path_enter(struct path *path, const struct fragment *fragment, uint32_t ent
     path->entry = entry;
     path->next = 0;
     path->begun = false;
-    if (path->newest < entry >> 1)
-        path->newest = entry >> 1;
     return true;
 }
 
@@ -227,8 +225,7 @@ static const struct pt_block_run *discover(struct fragments *fragments, struct w
     return exit == NOT_KNOWN ? NULL : ways_add(ways, from, to, words, exit);
 }
 
-/* Finds the runs of `words`, up to the first fragment that is newer than all that were entered. Returns of how many they
- * were found. */
+/* Finds the runs of `words`. Returns of how many they were found. */
 static size_t find_runs(const struct path *path, struct fragments *fragments,
                         struct way_table *ways, uint32_t table, const uint32_t *words, size_t count,
                         const struct pt_block_run **runs)
@@ -237,8 +234,6 @@ static size_t find_runs(const struct path *path, struct fragments *fragments,
     size_t found = 0;
     for (; found < count; found++) {
         at.word = words[found];
-        if (at.word < TR_EVENT && at.word >> 1 > path->newest)
-            break;
         runs[found] = ways_find(ways, at);
         if (!runs[found])
             runs[found] = discover(fragments, ways, table, at);
@@ -400,12 +395,12 @@ static bool leave_for(struct path *path, uint64_t pc, struct error *error)
     return true;
 }
 
-/* In the block that has begun. */
+/* In the block that has begun, or at its start, where nothing of it has run. */
 static bool cut_begun(struct path *path, uint64_t pc)
 {
-    unsigned block = path->next - 1, before;
+    unsigned block = path->next - 1, before = 0;
     const struct pt_code_block *code = path->fragment->blocks[block].code;
-    if (!is_inside(code, pc, &before))
+    if (pc != code->pc && !is_inside(code, pc, &before))
         return false;
     add_cut(path, block, pc, before);
     ((struct path_step *)array_at(&path->steps, path->steps.count - 1))->begun = true;

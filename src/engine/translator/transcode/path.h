@@ -8,6 +8,7 @@
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_PATH_H
 
 #include "base/array.h"
+#include "engine/translator/transcode/call_stack.h"
 #include "engine/translator/transcode/fragments.h"
 #include "engine/translator/transcode/log_cursor.h"
 #include "engine/translator/transcode/ways.h"
@@ -18,11 +19,6 @@ enum path_step_kind {
     PATH_CUT,  /* block `first` ran up to the instruction at `pc` */
     PATH_WAYS, /* so many ways were taken, from one fragment's first block to another's, which began */
     PATH_EVENT,
-};
-
-/* The stack pointer before and after it was loaded. */
-struct stack_load {
-    uint64_t before, after;
 };
 
 /* Elements of path.ways. */
@@ -50,9 +46,7 @@ enum {
 struct path {
     const struct fragment *fragment; /* entered last, not left; NULL: none */
     uint32_t entry;                  /* the word that said so */
-    /* The newest fragment entered by path_enter, by identifier: path_follow leaves newer ones to that. */
-    uint32_t newest;
-    unsigned next; /* its first block that is not among the steps yet */
+    unsigned next;                   /* its first block that is not among the steps yet */
     bool
         begun; /* the block before that one was begun by path_reach: what it loads is not known yet */
     unsigned exit; /* the block by whose branch it was left; UINT_MAX: not known */

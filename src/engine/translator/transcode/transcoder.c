@@ -316,6 +316,21 @@ static void enter_handler(struct transcoder *transcoder, const struct log_record
     call_stack_enter_handler(&transcoder->calls, transcoder->encoder, ip, from, to);
 }
 
+/* Where the handler's restorer, which the block that runs belongs to, does not go back to what was interrupted: reported at
+ * its first instruction, to which an indirect branch has led, and at the system call. */
+static void restore_context(struct transcoder *transcoder, const struct log_record *event)
+{
+    struct pt_encoder *encoder = transcoder->encoder;
+    const struct pt_code_block *block = encoder->previous;
+    struct stack_load restored =
+        call_stack_restore(&transcoder->calls, encoder, log_value(event, 0), log_value(event, 2));
+    if (restored.before == 0 || block->instructions < 2)
+        return;
+    pt_encoder_emit_stack_pointer(encoder, block->pc, restored.before);
+    pt_encoder_emit_stack_pointer(encoder, block->end - block->length[block->instructions - 1],
+                                  restored.after);
+}
+
 static void find_callers(struct transcoder *transcoder, const struct log_record *copy)
 {
     struct pt_encoder *encoder = transcoder->encoder;
@@ -537,6 +552,9 @@ static void run_event(struct transcoder *transcoder, const struct log_record *ev
     case TR_HANDLER:
         enter_handler(transcoder, event);
         break;
+    case TR_RESTORED:
+        restore_context(transcoder, event);
+        break;
     case TR_SIGRETURN:
         call_stack_leave_handler(&transcoder->calls, transcoder->encoder);
         break;
@@ -721,19 +739,6 @@ static void use_stack_copy(struct transcoder *transcoder)
     }
 }
 
-/* It was translated by another thread, and its code was mapped after this one's newest stamp. */
-static void raise_time(struct transcoder *transcoder, const struct fragment *fragment)
-{
-    const struct timeline *timeline = &transcoder->timeline;
-    uint64_t known_at = fragment->known_at;
-    if (timeline->counts_instructions || timeline->from == 0 || known_at <= timeline->from ||
-        transcoder->new_code_at)
-        return;
-    transcoder->new_code_at = known_at;
-    if (transcoder->next_entry < known_at)
-        transcoder->next_entry = known_at;
-}
-
 static bool enter(struct transcoder *transcoder, const struct log_record *record,
                   struct error *error)
 {
@@ -745,7 +750,6 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
     if (transcoder->has_stack_copy)
         use_stack_copy(transcoder);
     transcoder->begins = false;
-    raise_time(transcoder, fragment);
     if (transcoder->next_entry)
         reach_entry(transcoder);
     return true;
@@ -793,6 +797,10 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         if (!path_cut(path, log_value(record, 2), 0, error))
             return false;
         happen(transcoder, record);
+        return true;
+    case TR_RESTORED:
+        path_finish(path);
+        path_event(path, record);
         return true;
     case TR_SYSCALL:
         path_finish(path);

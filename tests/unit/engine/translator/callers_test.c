@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { VALUES = 9, STACK_WORDS = 2048, FRAMES = 64 };
+enum { VALUES = 11, STACK_WORDS = 2048, FRAMES = 64 };
 
 /* A TR_CALLS record as the runtime writes it, and what backtrace(3) says. */
 struct copy {

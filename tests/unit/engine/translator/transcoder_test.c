@@ -511,6 +511,29 @@ static void the_log_ends_where_it_says(void **state)
     end_scene(scene);
 }
 
+/* As at the beginning of a chunk, of a thread whose stack cannot be read. */
+static void copy_stack(struct scene *scene, uint64_t pc)
+{
+    MADE_EVENT(&scene->made, TR_CALLS, 0, 0x7fff0000, pc, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+}
+
+/* The recording is over at the place at which a chunk begins, where nothing has run of the block yet. */
+static void the_log_may_end_where_the_stack_was_copied(void **state)
+{
+    struct scene *scene = begin_scene();
+    const struct places *at = &scene->at;
+    enter(scene, at->start, true);
+    copy_stack(scene, at->first);
+    enter(scene, at->first, false);
+    MADE_EVENT(&scene->made, TR_STOP, TR_SLOT_LET_GO, TIME + 50, at->first);
+    play(scene);
+    EXPECT_IPS(scene, at->start);
+    const struct decoded_event *end = find_event(scene, ptev_async_disabled, 1);
+    assert_non_null(end);
+    assert_int_equal(end->ip, at->first);
+    end_scene(scene);
+}
+
 static void a_fault_that_the_program_does_not_see_leaves_no_trace(void **state)
 {
     struct scene *scene = begin_scene();
@@ -560,6 +583,19 @@ static void a_signal_interrupts_before_a_fragment(void **state)
     enter(scene, at->first, true);
     enter(scene, at->call, false);
     MADE_EVENT(&scene->made, TR_PARTIAL, 1, at->call);
+    play_signal(scene, 2, at->call);
+    EXPECT_IPS(scene, at->first, at->first + 2, at->handler, at->handler + 1, at->handler + 4);
+    end_scene(scene);
+}
+
+static void a_signal_interrupts_where_the_stack_was_copied(void **state)
+{
+    struct scene *scene = begin_scene();
+    const struct places *at = &scene->at;
+    enter(scene, at->first, true);
+    copy_stack(scene, at->call);
+    enter(scene, at->call, false);
+    MADE_EVENT(&scene->made, TR_PARTIAL, 0, at->call);
     play_signal(scene, 2, at->call);
     EXPECT_IPS(scene, at->first, at->first + 2, at->handler, at->handler + 1, at->handler + 4);
     end_scene(scene);
@@ -856,9 +892,11 @@ int main(void)
         cmocka_unit_test(callers_are_reported_after_psbs),
         cmocka_unit_test(callers_below_handlers_and_longjmps_are_true),
         cmocka_unit_test(the_log_ends_where_it_says),
+        cmocka_unit_test(the_log_may_end_where_the_stack_was_copied),
         cmocka_unit_test(a_fault_that_the_program_does_not_see_leaves_no_trace),
         cmocka_unit_test(a_signal_interrupts_in_the_middle_of_a_block),
         cmocka_unit_test(a_signal_interrupts_before_a_fragment),
+        cmocka_unit_test(a_signal_interrupts_where_the_stack_was_copied),
         cmocka_unit_test(a_signal_interrupts_where_a_fragment_was_left),
         cmocka_unit_test(a_jump_to_where_nothing_can_run_raises_a_signal),
         cmocka_unit_test(a_system_call_is_left_and_entered_at_its_times),

@@ -254,6 +254,19 @@ static void begin_at_triggers(void **state)
     control.options.place_count = 0;
 }
 
+static void begin_where_the_recording_ends(void **state)
+{
+    control.options.until_count = 1;
+    control.options.until_places[0].inode = 1;
+    control.options.until_places[0].file_offset = PLACE(forward_next) - address(code_begin);
+    assert_int_equal(FORM(forward)->block_count, 1);
+    assert_false(tr_superblock_asks(&superblock));
+    assert_true(FORM(forward_next)->ends_recording);
+    assert_false(superblock.hits_trigger);
+    assert_true(tr_superblock_asks(&superblock));
+    control.options.until_count = 0;
+}
+
 static void begin_where_timed_calls_return(void **state)
 {
     return_place = PLACE(forward_next);
@@ -305,6 +318,7 @@ int main(void)
         cmocka_unit_test(only_in_loops),
         cmocka_unit_test(exits_to_the_same_place),
         cmocka_unit_test(begin_at_triggers),
+        cmocka_unit_test(begin_where_the_recording_ends),
         cmocka_unit_test(begin_where_timed_calls_return),
         cmocka_unit_test(begin_where_values_are_recorded),
     };
