@@ -25,6 +25,12 @@ def state_of_signals(pid):
     return [line for line in text.splitlines() if line.startswith(("SigBlk", "SigIgn", "SigCgt"))]
 
 
+def sleeps_of_threads(pid):
+    """{thread: how often it has slept}, of a process whose threads stay."""
+    return {status.parent.name: int(status.read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0])
+            for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status")}
+
+
 def is_free(pid, own=()):
     """Nobody traces it, no thread is stopped, and nothing of the translator is left, only its `own` mappings."""
     try:
@@ -55,13 +61,17 @@ class AttachTranslator(harness.TestCase):
         self.assertEqual(finished.status, expect, finished.stderr)
         return harness.Traced(finished, directory, trace)
 
-    def record_for_a_moment(self, process, *options):
-        """Until Ctrl-C, which comes when it is attached and a little later."""
+    def record_for_a_moment(self, process, *options, sleeps=0):
+        """Until Ctrl-C, which comes when it is attached and a little later, or when each thread has slept `sleeps` times."""
         directory = self.folder / f"recording{len(list(self.folder.glob('recording*')))}"
         trace = directory.with_suffix(".fxt")
         recorder = subprocess.Popen(self.command(process, directory, "-o", trace, *options), stderr=subprocess.PIPE)
         read = read_until(recorder.stderr, b"Attached")
-        time.sleep(0.05 + random.random() / 10)
+        if sleeps:
+            before = sleeps_of_threads(process.pid)
+            wait_until(lambda: all(slept >= before[tid] + sleeps for tid, slept in sleeps_of_threads(process.pid).items()))
+        else:
+            time.sleep(0.05 + random.random() / 10)
         recorder.send_signal(signal.SIGINT)
         rest = recorder.communicate()[1]
         self.assertEqual(recorder.returncode, 0, rest)
@@ -88,7 +98,7 @@ class AttachTranslator(harness.TestCase):
         """all threads until Ctrl-C; all judges agree; its signals, descriptors and mappings are as before"""
         process = self.start("busy", 3)
         before = state_of_signals(process.pid), os.listdir(f"/proc/{process.pid}/fd")
-        traced = self.record_for_a_moment(process, "-multi-thread")
+        traced = self.record_for_a_moment(process, "-multi-thread", sleeps=5)  # once in each request
         self.assert_free(process)
         self.assertEqual((state_of_signals(process.pid), os.listdir(f"/proc/{process.pid}/fd")), before)
         self.assert_no_gaps(traced)

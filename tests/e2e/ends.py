@@ -206,7 +206,7 @@ class Waits(harness.TestCase):
         longest = max(self.seconds_of("[syscall]", child))
         self.assertGreaterEqual(longest, WAITED_SECONDS)
         rest = max(self.seconds_of("[syscall]", shell))
-        self.assertGreaterEqual(rest, 3)
+        self.assertGreaterEqual(rest, 2)  # of the second child's 3 seconds: that may begin before the shell begins to wait
         ends = {pid: max(span.end for span in self.span_list(self.trace_file) if span.pid == pid)
                 for pid in (child, shell)}
         self.assertGreaterEqual(ends[shell] - ends[child], 3e9)

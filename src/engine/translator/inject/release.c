@@ -325,7 +325,7 @@ unsigned release_all(const struct translator_arena *arena, const struct runtime_
 
 bool release_leftovers(const struct runtime_image *image, pid_t pid, struct error *error)
 {
-    enum { PATIENCE_MS = 2000 };
+    enum { PATIENCE_MS = 20000 };
     struct tr_attachment attachment;
     char name[16];
     if (!find_attachment(pid, &attachment))
@@ -338,6 +338,7 @@ bool release_leftovers(const struct runtime_image *image, pid_t pid, struct erro
         return error_set(error, ERROR_UNSUPPORTED,
                          "a magic-trace of another version has traced it and was killed; attach "
                          "with that one once more");
+    /* Its threads leave when they run, and on a busy machine wait for a processor before. */
     return release_process(NULL, pid, PATIENCE_MS) ||
            error_set(error, ERROR_UNSUPPORTED,
                      "it is still being let go by a magic-trace that was killed. Try again later");
