@@ -8,10 +8,8 @@ MAN_FOLDER has.
 import pathlib
 import sys
 
-
-def c_bytes(data):
-    lines = (data[at:at + 32] for at in range(0, len(data), 32))
-    return "\n".join("    " + ",".join(map(str, line)) + "," for line in lines)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from c_text import c_bytes  # noqa: E402  (found through the path just set)
 
 
 def main():
@@ -24,7 +22,7 @@ def main():
             table.append(f'    {{"{path}", "{source[1:]}", NULL, 0}},')
             continue
         data = pathlib.Path(source).read_bytes()
-        text.append(f"static const unsigned char file_{number}[] = {{\n{c_bytes(data)}\n}};\n")
+        text.append(f"static const unsigned char file_{number}[] =\n{c_bytes(data)};\n")
         table.append(f'    {{"{path}", NULL, file_{number}, {len(data)}}},')
     text.append("const struct installed_file installed_files[] = {\n" + "\n".join(table) + "\n};\n")
     text.append("const size_t installed_file_count = sizeof installed_files / sizeof *installed_files;\n")

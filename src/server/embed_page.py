@@ -8,12 +8,10 @@ import hashlib
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from c_text import c_bytes  # noqa: E402  (found through the path just set)
+
 SUFFIXES = {".html", ".js", ".css", ".svg"}
-
-
-def c_bytes(data):
-    lines = (data[at:at + 32] for at in range(0, len(data), 32))
-    return "\n".join("    " + ",".join(map(str, line)) + "," for line in lines)
 
 
 def main():
@@ -25,7 +23,7 @@ def main():
     rows = []
     for number, path in enumerate(files):
         data = path.read_bytes()
-        text.append(f"static const unsigned char file_{number}[] = {{\n{c_bytes(data) or '    0'}\n}};\n")
+        text.append(f"static const unsigned char file_{number}[] =\n{c_bytes(data)};\n")
         etag = hashlib.sha256(data).hexdigest()[:16]
         rows.append(f'    {{"{path.relative_to(web).as_posix()}", "\\"{etag}\\"", file_{number}, {len(data)}}},')
     text.append("const struct page_file page_files[] = {\n" + "\n".join(rows) + "\n};\n")

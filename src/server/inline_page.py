@@ -12,7 +12,8 @@ import pathlib
 import re
 import sys
 
-from embed_page import c_bytes
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from c_text import c_bytes  # noqa: E402  (found through the path just set)
 
 IMPORT = re.compile(r"^import \{ ?([\w$, ]+?),? ?\} from '(\.{1,2}/[\w./-]+\.js)';$", re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*? |class |const )(\w+))", re.MULTILINE)
@@ -94,15 +95,13 @@ def main():
     head, tail = (part.encode() for part in html.split(HOLE))
     output.write_text(f"""#include "server/standalone_page.h"
 
-static const unsigned char head[] = {{
-{c_bytes(head)}
-}};
+static const unsigned char head[] =
+{c_bytes(head)};
 
-static const unsigned char tail[] = {{
-{c_bytes(tail)}
-}};
+static const unsigned char tail[] =
+{c_bytes(tail)};
 
-const struct standalone_page standalone_page = {{head, sizeof head, tail, sizeof tail}};
+const struct standalone_page standalone_page = {{head, {len(head)}, tail, {len(tail)}}};
 """)
     depends = " ".join(str(path).replace(" ", "\\ ") for path in files)
     depfile.write_text(f"{output}: {depends}\n")

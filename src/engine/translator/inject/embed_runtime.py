@@ -5,14 +5,16 @@
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tools"))
+from c_text import c_bytes  # noqa: E402  (found through the path just set)
+
 
 def main():
     data = pathlib.Path(sys.argv[1]).read_bytes()
-    lines = (",".join(map(str, data[at:at + 32])) for at in range(0, len(data), 32))
     pathlib.Path(sys.argv[2]).write_text(
         "#include \"engine/translator/inject/embedded_runtime.h\"\n\n"
-        "_Alignas(64) const unsigned char embedded_runtime[] = {\n" + ",\n".join(lines) + "\n};\n"
-        "const size_t embedded_runtime_size = sizeof embedded_runtime;\n")
+        f"_Alignas(64) const unsigned char embedded_runtime[] =\n{c_bytes(data)};\n"
+        f"const size_t embedded_runtime_size = {len(data)};\n")
 
 
 if __name__ == "__main__":
