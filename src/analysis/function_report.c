@@ -69,8 +69,11 @@ static bool find_figures(struct function_report *report, struct error *error)
     report->quantiles = memory_allocate_zeroed(count * sizeof *report->quantiles);
     report->longest = memory_allocate_zeroed(count * sizeof *report->longest);
     report->functions = memory_allocate_zeroed(count * sizeof *report->functions);
-    return index_function_quantiles(report->index, report->tracks, report->range, &report->found,
-                                    report->quantiles, error) &&
+    const struct quantiles_request request = {
+        .wanted = 1 << QUANTILE_MEDIAN | 1 << QUANTILE_P99,
+    };
+    return index_function_quantiles(report->index, report->tracks, report->range, request,
+                                    &report->found, report->quantiles, error) &&
            find_longest(report, error);
 }
 
@@ -105,8 +108,8 @@ static struct array rows_of(struct function_report *report)
             .off_cpu = found->off_cpu,
             .whole = found->whole,
             .min = found->min,
-            .median = report->quantiles[i].median,
-            .p99 = report->quantiles[i].p99,
+            .median = report->quantiles[i].values[QUANTILE_MEDIAN],
+            .p99 = report->quantiles[i].values[QUANTILE_P99],
             .max = found->max,
             .longest = report->longest[i],
         };

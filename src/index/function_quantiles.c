@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEDIAN, P99, QUANTILES };
-
 /* Bins: lengths below 256 have one each; above, each power of two has 128. */
 enum { LINEAR_BITS = 8, BINS_OF_POWER = 1 << (LINEAR_BITS - 1) };
 
@@ -42,17 +40,20 @@ struct quantile {
     unsigned bits; /* 0: found */
 };
 
-/* A function with its counts; in the first reading those of the median serve both. */
+/* A function with its counts; in the first reading one table of counts serves all quantiles. */
+enum { FIRST_READING = 0 };
+
 struct searched_function {
-    uint64_t whole;
-    struct quantile quantiles[QUANTILES];
-    size_t counts[QUANTILES]; /* where its counts begin in a thread's table */
-    size_t count_size[QUANTILES];
+    uint64_t calls;
+    struct quantile quantiles[FUNCTION_QUANTILES];
+    size_t counts[FUNCTION_QUANTILES]; /* where its counts begin in a thread's table */
+    size_t count_size[FUNCTION_QUANTILES];
 };
 
 struct search {
     const struct trace_index *index;
     struct index_range range;
+    struct quantiles_request request;
     uint32_t *function_of;               /* by group; UINT32_MAX: none. Owned */
     struct searched_function *functions; /* owned */
     size_t function_count;
@@ -72,16 +73,21 @@ static void count_length(const struct search *search, uint32_t *counts, uint64_t
                          const struct searched_function *function)
 {
     if (search->is_first) {
-        counts[function->counts[MEDIAN] + bin_of(length)]++;
+        counts[function->counts[FIRST_READING] + bin_of(length)]++;
         return;
     }
-    for (unsigned i = 0; i < QUANTILES; i++) {
+    for (unsigned i = 0; i < FUNCTION_QUANTILES; i++) {
         const struct quantile *quantile = &function->quantiles[i];
         if (quantile->bits > 0 && (length ^ quantile->first) >> quantile->bits == 0) {
             unsigned shift = quantile->bits > DIGIT_BITS ? quantile->bits - DIGIT_BITS : 0;
             counts[function->counts[i] + ((length - quantile->first) >> shift)]++;
         }
     }
+}
+
+static bool is_wanted(const struct search *search, const struct index_span *span)
+{
+    return search->request.all_calls || is_whole_call(span, search->range);
 }
 
 static bool scan_part(void *state, const struct scan_part *scanned, struct error *error)
@@ -94,7 +100,7 @@ static bool scan_part(void *state, const struct scan_part *scanned, struct error
         for (size_t i = 0; i < count; i++) {
             const struct index_span *span = &spans[i];
             uint32_t number = search->function_of[index_group_of(search->index, span->function)];
-            if (number != UINT32_MAX && is_whole_call(span, search->range) &&
+            if (number != UINT32_MAX && is_wanted(search, span) &&
                 range_overlaps(scanned->range, span) && part_counts(scanned, span))
                 count_length(search, part->counts, span->end - span->start,
                              &search->functions[number]);
@@ -129,9 +135,11 @@ static void place_first(struct search *search, const struct array *rows)
     for (size_t i = 0; i < search->function_count; i++) {
         const struct function_row *row = array_at(rows, i);
         struct searched_function *function = &search->functions[i];
-        function->counts[MEDIAN] = search->counts;
-        function->count_size[MEDIAN] = row->whole > 0 ? bin_of(row->max) + 1 : 0;
-        search->counts += function->count_size[MEDIAN];
+        function->counts[FIRST_READING] = search->counts;
+        uint64_t max =
+            search->request.all_calls && row->cut_max > row->max ? row->cut_max : row->max;
+        function->count_size[FIRST_READING] = function->calls > 0 ? bin_of(max) + 1 : 0;
+        search->counts += function->count_size[FIRST_READING];
     }
 }
 
@@ -139,7 +147,7 @@ static void place_next(struct search *search)
 {
     search->counts = 0;
     for (size_t i = 0; i < search->function_count; i++)
-        for (unsigned j = 0; j < QUANTILES; j++) {
+        for (unsigned j = 0; j < FUNCTION_QUANTILES; j++) {
             struct searched_function *function = &search->functions[i];
             unsigned bits = function->quantiles[j].bits;
             function->counts[j] = search->counts;
@@ -158,14 +166,21 @@ static unsigned find_count(const uint32_t *counts, size_t size, struct quantile 
     return found;
 }
 
+static bool is_asked_for(const struct search *search, unsigned quantile)
+{
+    return search->request.wanted >> quantile & 1;
+}
+
 static void narrow_first(struct search *search)
 {
     for (size_t i = 0; i < search->function_count; i++) {
         struct searched_function *function = &search->functions[i];
-        const uint32_t *counts = search->totals + function->counts[MEDIAN];
-        for (unsigned j = 0; j < QUANTILES && function->whole > 0; j++) {
+        const uint32_t *counts = search->totals + function->counts[FIRST_READING];
+        for (unsigned j = 0; j < FUNCTION_QUANTILES && function->calls > 0; j++) {
+            if (!is_asked_for(search, j))
+                continue;
             unsigned bin =
-                find_count(counts, function->count_size[MEDIAN], &function->quantiles[j]);
+                find_count(counts, function->count_size[FIRST_READING], &function->quantiles[j]);
             function->quantiles[j].first = first_of_bin(bin);
             function->quantiles[j].bits = bits_of_bin(bin);
         }
@@ -175,7 +190,7 @@ static void narrow_first(struct search *search)
 static void narrow_next(struct search *search)
 {
     for (size_t i = 0; i < search->function_count; i++)
-        for (unsigned j = 0; j < QUANTILES; j++) {
+        for (unsigned j = 0; j < FUNCTION_QUANTILES; j++) {
             struct searched_function *function = &search->functions[i];
             struct quantile *quantile = &function->quantiles[j];
             if (quantile->bits == 0)
@@ -198,6 +213,17 @@ static bool read_once(struct search *search, struct index_tracks tracks, struct 
     return scan_parts(search->index, tracks, search->range, &scanner, error);
 }
 
+static const unsigned PER_MILLE[FUNCTION_QUANTILES] = {
+    [QUANTILE_MEDIAN] = 500, [QUANTILE_P90] = 900,  [QUANTILE_P95] = 950,
+    [QUANTILE_P99] = 990,    [QUANTILE_P999] = 999,
+};
+
+/* Counted from 1: count * per_mille / 1000, rounded up. */
+static uint64_t nearest_rank(uint64_t count, unsigned per_mille)
+{
+    return count - count / 1000 * (1000 - per_mille) - count % 1000 * (1000 - per_mille) / 1000;
+}
+
 static void init(struct search *search, const struct array *rows)
 {
     uint32_t groups = search->index->facts.functions;
@@ -208,17 +234,19 @@ static void init(struct search *search, const struct array *rows)
     for (size_t i = 0; i < rows->count; i++) {
         const struct function_row *row = array_at(rows, i);
         search->function_of[row->group] = (uint32_t)i;
-        search->functions[i].whole = row->whole;
-        search->functions[i].quantiles[MEDIAN].ordinal = (row->whole + 1) / 2;
-        search->functions[i].quantiles[P99].ordinal = row->whole - row->whole / 100;
+        uint64_t calls = search->request.all_calls ? row->calls : row->whole;
+        search->functions[i].calls = calls;
+        for (unsigned j = 0; j < FUNCTION_QUANTILES; j++)
+            search->functions[i].quantiles[j].ordinal = nearest_rank(calls, PER_MILLE[j]);
     }
 }
 
 bool index_function_quantiles(const struct trace_index *index, struct index_tracks tracks,
-                              struct index_range range, const struct array *rows,
-                              struct function_quantiles *quantiles, struct error *error)
+                              struct index_range range, struct quantiles_request request,
+                              const struct array *rows, struct function_quantiles *quantiles,
+                              struct error *error)
 {
-    struct search search = {.index = index, .range = range, .is_first = true};
+    struct search search = {.index = index, .range = range, .request = request, .is_first = true};
     init(&search, rows);
     place_first(&search, rows);
     bool ok = read_once(&search, tracks, error);
@@ -229,10 +257,8 @@ bool index_function_quantiles(const struct trace_index *index, struct index_trac
         narrow_next(&search);
     }
     for (size_t i = 0; i < rows->count; i++)
-        quantiles[i] = (struct function_quantiles){
-            .median = search.functions[i].quantiles[MEDIAN].first,
-            .p99 = search.functions[i].quantiles[P99].first,
-        };
+        for (unsigned j = 0; j < FUNCTION_QUANTILES; j++)
+            quantiles[i].values[j] = search.functions[i].quantiles[j].first;
     free(search.functions);
     free(search.function_of);
     free(search.totals);

@@ -39,6 +39,13 @@ static void count_cut_call(struct function_row *row, const struct index_span *sp
     else
         row->end_not_seen += span->flags & SPAN_END_INFERRED || span->ending == SPAN_END_GAP;
     row->beyond_range += span->start < range.from || span->end > range.to;
+    uint64_t length = span->end - span->start;
+    bool is_first = row->calls == row->whole + 1;
+    if (is_first || length < row->cut_min)
+        row->cut_min = length;
+    if (length > row->cut_max)
+        row->cut_max = length;
+    row->cut_sum += length;
 }
 
 static void note_longest(struct function_row *row, const struct call_place *call)
@@ -128,6 +135,12 @@ static void *begin_part(void *context)
 
 static void add_row(struct function_row *row, const struct function_row *other)
 {
+    bool any_cut = row->calls > row->whole, other_cut = other->calls > other->whole;
+    if (other_cut && (!any_cut || other->cut_min < row->cut_min))
+        row->cut_min = other->cut_min;
+    if (other->cut_max > row->cut_max)
+        row->cut_max = other->cut_max;
+    row->cut_sum += other->cut_sum;
     row->calls += other->calls;
     row->total += other->total;
     row->self += other->self;

@@ -16,6 +16,7 @@ struct function_row {
     uint64_t off_cpu;              /* of `total`: not running */
     uint64_t whole, min, max, sum; /* of whole calls; mean is sum / whole */
     struct call_place longest; /* the first of those that last `max`; if there are whole calls */
+    uint64_t cut_min, cut_max, cut_sum; /* of the others, calls - whole: what is seen of them */
     /* Calls that are not whole, by the reason; one may have several. */
     uint64_t start_not_seen, end_not_seen, still_open, beyond_range;
 };

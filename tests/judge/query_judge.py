@@ -12,7 +12,7 @@ import sqlite3
 NOT_SEEN = ("gap", "end of trace")
 CALL_COLUMNS = ("id", "parent", "function", "thread", "thread_id", "process", "pid", "tid", "depth", "start", "end", "duration",
                 "self", "whole", "end_reason", "seen", "symbol", "file", "line", "code")
-FUNCTION_COLUMNS = ("function", "calls", "total", "self", "whole", "sum", "mean", "min", "median", "p99", "max")
+FUNCTION_COLUMNS = ("function", "calls", "total", "self", "whole", "sum", "mean", "min", "median", "p90", "p95", "p99", "p999", "max")
 STACK_COLUMNS = ("path", "function", "depth", "calls", "total", "self")
 THREAD_COLUMNS = ("id", "process", "pid", "thread", "tid", "calls", "levels", "start", "end")
 NUMBERS = ("id", "parent", "thread_id", "pid", "tid", "depth", "start", "end", "duration", "self", "whole", "line", "function_id")
@@ -26,7 +26,7 @@ def plain(cell):
 
 def nearest_rank(values, percent):
     values = sorted(values)
-    return values[max(0, math.ceil(percent * len(values) / 100) - 1)] if values else None
+    return values[max(0, math.ceil(round(percent * len(values) / 100, 6)) - 1)] if values else None
 
 
 class Percentile:
@@ -126,8 +126,8 @@ class Judge:
         rows = []
         for name, (calls, total, self_time) in sums.items():
             lengths = whole[name]
-            of_whole = (sum(lengths), sum(lengths) // len(lengths), min(lengths), nearest_rank(lengths, 50),
-                        nearest_rank(lengths, 99), max(lengths)) if lengths else (None,) * 6
+            ranks = [nearest_rank(lengths, percent) for percent in (50, 90, 95, 99, 99.9)]
+            of_whole = (sum(lengths), sum(lengths) // len(lengths), min(lengths), *ranks, max(lengths)) if lengths else (None,) * 9
             if calls:
                 rows.append((name, calls, total, self_time, len(lengths), *of_whole))
         return rows
@@ -213,6 +213,19 @@ class Questions:
                                    "median(duration)", "percentile(self, 99)", "count(parent)", "count(DISTINCT thread_id)"), 3)
         return f"SELECT {name}, {', '.join(sums)} FROM calls WHERE {self.conditions()} GROUP BY 1 ORDER BY 1"
 
+    def functions(self):
+        """What is answered by the table of functions, or nearly so."""
+        sums = self.random.sample(("count(*)", "sum(duration)", "sum(self)", "avg(duration)", "min(duration)", "max(duration)", "median(duration)",
+                                   "percentile(duration, 90)", "percentile(duration,95)", "Percentile(duration, 99)", "percentile(duration, 99.9)",
+                                   "percentile(duration, 98)", "sum(duration) / count(*)", "round(avg(duration), 1)", "max(depth)"), 3)
+        where = self.random.choice(("", "", "WHERE whole", "WHERE whole = 1", "WHERE thread_id = 0", "WHERE thread_id = 99", "WHERE NOT whole",
+                                    "WHERE thread_id = 1 AND whole"))
+        key, name = self.random.choice((("function", "function"), ("1", "function AS f")))
+        having = self.random.choice(("", "", "HAVING count(*) > 3", f"HAVING x >= {self.random.choice(self.judge.calls)['duration']}"))
+        order = self.random.choice(("", "ORDER BY 1", "ORDER BY 2, 1 DESC", "ORDER BY count(*) DESC, 1", "ORDER BY x DESC, 1"))
+        limit = self.random.choice(("", "LIMIT 4", "LIMIT 2 OFFSET 1"))
+        return f"SELECT {name}, {sums[0]} x, {sums[1]} AS y, {sums[2]} FROM calls {where} GROUP BY {key} {having} {order} {limit}"
+
     def callers(self):
         both = " AND ".join((self.conditions("c."), self.conditions("p.")))
         kind = self.random.choice(("JOIN", "JOIN", "LEFT JOIN"))
@@ -246,7 +259,7 @@ class Questions:
                 f"AND {self.conditions('c.')} GROUP BY 1, 2 ORDER BY 1")
 
     def next(self):
-        kinds = (self.rows, self.rows, self.rows, self.sums, self.sums, self.callers, self.callees, self.nested, self.stack,
+        kinds = (self.rows, self.rows, self.rows, self.sums, self.sums, self.functions, self.functions, self.callers, self.callees, self.nested, self.stack,
                  self.tables, self.threads)
         return self.random.choice(kinds)()
 

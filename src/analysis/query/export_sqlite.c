@@ -113,7 +113,7 @@ static bool copy_table(const struct database *database, const struct trace_table
     sqlite3_str *create = sqlite3_str_new(NULL), *select = sqlite3_str_new(NULL);
     sqlite3_str_appendf(create, "CREATE TABLE %s(", table->name);
     sqlite3_str_appendf(select, "INSERT INTO %s SELECT ", table->name);
-    size_t columns = table->column_count - (table->has_range ? RANGE_PARAMETERS : 0);
+    size_t columns = table->column_count - (size_t)table->parameters;
     for (size_t i = 0; i < columns; i++) {
         const struct table_column *column = &table->columns[i];
         bool is_key = i == 0 && strcmp(column->name, "id") == 0;

@@ -16,6 +16,7 @@ static uint64_t mean_of(uint64_t sum, uint64_t count)
 
 /* ---- functions ---- */
 
+/* From the median on, the quantiles are in the order of enum function_quantile. */
 enum function_column {
     FUNCTION_ID,
     FUNCTION_NAME,
@@ -28,7 +29,10 @@ enum function_column {
     FUNCTION_MEAN,
     FUNCTION_MIN,
     FUNCTION_MEDIAN,
+    FUNCTION_P90,
+    FUNCTION_P95,
     FUNCTION_P99,
+    FUNCTION_P999,
     FUNCTION_MAX,
     FUNCTION_SYMBOL,
     FUNCTION_FILE,
@@ -52,7 +56,10 @@ static const struct table_column function_columns[] = {
     [FUNCTION_MEAN] = {"mean", "INTEGER", "the mean duration, rounded down"},
     [FUNCTION_MIN] = {"min", "INTEGER", "the shortest duration"},
     [FUNCTION_MEDIAN] = {"median", "INTEGER", "the median, exact"},
-    [FUNCTION_P99] = {"p99", "INTEGER", "the 99th percentile, exact"},
+    [FUNCTION_P90] = {"p90", "INTEGER", "the 90th percentile, exact"},
+    [FUNCTION_P95] = {"p95", "INTEGER", "the 95th"},
+    [FUNCTION_P99] = {"p99", "INTEGER", "the 99th"},
+    [FUNCTION_P999] = {"p999", "INTEGER", "the 99.9th"},
     [FUNCTION_MAX] = {"max", "INTEGER", "the longest"},
     [FUNCTION_SYMBOL] = {"symbol", "TEXT", "as in the symbol table, where that is not the name"},
     [FUNCTION_FILE] = {"file", "TEXT", "source file"},
@@ -61,21 +68,56 @@ static const struct table_column function_columns[] = {
     [FUNCTION_CODE] = {"code", "TEXT",
                        "own, library, kernel, inlined, special ([syscall] and the like)"},
     RANGE_COLUMNS,
+    {"all_calls", "INTEGER HIDDEN",
+     "1: sum to max are of all calls, also of those whose beginning or end was not seen"},
 };
 
 struct summed_function {
     struct function_row row;
     struct function_quantiles quantiles;
+    bool all_calls;
 };
+
+static bool counts_cut_calls(const struct summed_function *summed)
+{
+    return summed->all_calls && summed->row.calls > summed->row.whole;
+}
+
+static uint64_t count_of(const struct summed_function *summed)
+{
+    return summed->all_calls ? summed->row.calls : summed->row.whole;
+}
+
+static uint64_t sum_of(const struct summed_function *summed)
+{
+    return summed->row.sum + (summed->all_calls ? summed->row.cut_sum : 0);
+}
+
+static uint64_t min_of(const struct summed_function *summed)
+{
+    const struct function_row *row = &summed->row;
+    if (counts_cut_calls(summed) && (row->whole == 0 || row->cut_min < row->min))
+        return row->cut_min;
+    return row->min;
+}
+
+static uint64_t max_of(const struct summed_function *summed)
+{
+    const struct function_row *row = &summed->row;
+    return counts_cut_calls(summed) && row->cut_max > row->max ? row->cut_max : row->max;
+}
 
 static bool add_quantiles(const struct table_trace *trace, const struct rows_wanted *wanted,
                           const struct array *sums, struct function_quantiles *quantiles,
                           struct error *error)
 {
-    if (!rows_wanted_column(wanted, FUNCTION_MEDIAN) && !rows_wanted_column(wanted, FUNCTION_P99))
-        return true;
-    return index_function_quantiles(trace->index, wanted->tracks, wanted->range, sums, quantiles,
-                                    error);
+    struct quantiles_request request = {.all_calls = wanted->all_calls};
+    for (unsigned i = 0; i < FUNCTION_QUANTILES; i++)
+        if (rows_wanted_column(wanted, FUNCTION_MEDIAN + i))
+            request.wanted |= 1U << i;
+    return request.wanted == 0 ||
+           index_function_quantiles(trace->index, wanted->tracks, wanted->range, request, sums,
+                                    quantiles, error);
 }
 
 static bool make_functions(const struct table_trace *trace, const struct rows_wanted *wanted,
@@ -90,37 +132,34 @@ static bool make_functions(const struct table_trace *trace, const struct rows_wa
         *(struct summed_function *)array_add(rows) = (struct summed_function){
             .row = *(struct function_row *)array_at(&sums, i),
             .quantiles = quantiles[i],
+            .all_calls = wanted->all_calls,
         };
     free(quantiles);
     array_free(&sums);
     return ok;
 }
 
-/* Of calls seen whole: NULL when there are none. */
-static void put_of_whole(const struct summed_function *summed, enum function_column column,
+/* NULL when there are no calls to be counted. */
+static void put_duration(const struct summed_function *summed, enum function_column column,
                          sqlite3_context *context)
 {
-    const struct function_row *row = &summed->row;
-    if (row->whole == 0)
+    if (count_of(summed) == 0)
         return;
     switch (column) {
     case FUNCTION_SUM:
-        put_number(context, row->sum);
+        put_number(context, sum_of(summed));
         break;
     case FUNCTION_MEAN:
-        put_number(context, mean_of(row->sum, row->whole));
+        put_number(context, mean_of(sum_of(summed), count_of(summed)));
         break;
     case FUNCTION_MIN:
-        put_number(context, row->min);
+        put_number(context, min_of(summed));
         break;
-    case FUNCTION_MEDIAN:
-        put_number(context, summed->quantiles.median);
-        break;
-    case FUNCTION_P99:
-        put_number(context, summed->quantiles.p99);
+    case FUNCTION_MAX:
+        put_number(context, max_of(summed));
         break;
     default:
-        put_number(context, row->max);
+        put_number(context, summed->quantiles.values[column - FUNCTION_MEDIAN]);
         break;
     }
 }
@@ -156,7 +195,7 @@ static void put_function(const struct table_trace *trace, const struct array *ro
         break;
     default:
         if (column <= FUNCTION_MAX)
-            put_of_whole(summed, column, context);
+            put_duration(summed, column, context);
         else
             put_function_fact(context, &function,
                               (enum function_fact)(column - FUNCTION_SYMBOL + FACT_SYMBOL));
@@ -169,7 +208,7 @@ const struct trace_table functions_table = {
     .summary = "Each function that is called, with sums and quantiles over its calls.",
     .columns = function_columns,
     .column_count = sizeof function_columns / sizeof *function_columns,
-    .has_range = true,
+    .parameters = TABLE_PARAMETERS,
     .row_size = sizeof(struct summed_function),
     .make = make_functions,
     .put = put_function,
@@ -288,7 +327,7 @@ const struct trace_table stacks_table = {
     .summary = "Each call stack that occurs, with sums over the calls that had it: a flame graph.",
     .columns = stack_columns,
     .column_count = sizeof stack_columns / sizeof *stack_columns,
-    .has_range = true,
+    .parameters = RANGE_PARAMETERS,
     .row_size = sizeof(struct stack_row),
     .make = make_stacks,
     .put = put_stack,

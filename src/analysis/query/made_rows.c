@@ -24,8 +24,8 @@ static const struct connected_table *table_of(const sqlite3_vtab *table)
 static int find_parameters(const struct trace_table *table, sqlite3_index_info *info)
 {
     int parameters = 0, argument = 0;
-    size_t first = table->column_count - RANGE_PARAMETERS;
-    for (int parameter = 0; table->has_range && parameter < RANGE_PARAMETERS; parameter++)
+    size_t first = table->column_count - (size_t)table->parameters;
+    for (int parameter = 0; parameter < table->parameters; parameter++)
         for (int i = 0; i < info->nConstraint; i++) {
             const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
             if (!constraint->usable || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ ||
@@ -41,8 +41,8 @@ static int find_parameters(const struct trace_table *table, sqlite3_index_info *
 /* A parameter without value yet, because it is another table's, must wait for that. */
 static bool waits(const struct trace_table *table, const sqlite3_index_info *info)
 {
-    size_t first = table->column_count - RANGE_PARAMETERS;
-    for (int i = 0; table->has_range && i < info->nConstraint; i++)
+    size_t first = table->column_count - (size_t)table->parameters;
+    for (int i = 0; i < info->nConstraint; i++)
         if (info->aConstraint[i].iColumn >= (int)first && !info->aConstraint[i].usable)
             return true;
     return false;
@@ -61,8 +61,9 @@ static int plan(sqlite3_vtab *base, sqlite3_index_info *info)
     info->needToFreeIdxStr = 1;
     info->estimatedRows = 10000;
     /* Made again for each row of an outer loop they would cost too much. */
-    info->estimatedCost =
-        table->has_range ? 1e6 + (double)trace_index_facts(connected->trace->index)->spans : 1e6;
+    info->estimatedCost = table->parameters > 0
+                              ? 1e6 + (double)trace_index_facts(connected->trace->index)->spans
+                              : 1e6;
     return SQLITE_OK;
 }
 
@@ -91,17 +92,20 @@ static uint64_t time_of(sqlite3_value *value)
 }
 
 /* False: the parameter is NULL, or names no thread, and there are no rows. */
-static bool take_parameter(const struct table_trace *trace, enum range_parameter parameter,
+static bool take_parameter(const struct table_trace *trace, enum table_parameter parameter,
                            sqlite3_value *value, struct rows_wanted *wanted, uint32_t *track)
 {
     if (sqlite3_value_type(value) == SQLITE_NULL)
         return false;
     switch (parameter) {
-    case RANGE_SINCE:
+    case PARAMETER_SINCE:
         wanted->range.from = time_of(value);
         return true;
-    case RANGE_UNTIL:
+    case PARAMETER_UNTIL:
         wanted->range.to = time_of(value);
+        return true;
+    case PARAMETER_ALL_CALLS:
+        wanted->all_calls = sqlite3_value_int64(value) != 0;
         return true;
     default:
         if (sqlite3_value_int64(value) < 0 ||
@@ -125,7 +129,7 @@ static int begin_reading(sqlite3_vtab_cursor *cursor, int parameters, const char
     };
     made->rows.count = made->at = 0;
     int next = 0;
-    for (int parameter = 0; parameter < RANGE_PARAMETERS && next < count; parameter++)
+    for (int parameter = 0; parameter < TABLE_PARAMETERS && next < count; parameter++)
         if (parameters >> parameter & 1 &&
             !take_parameter(connected->trace, parameter, values[next++], &wanted, &track))
             return SQLITE_OK;
@@ -154,7 +158,7 @@ static int put_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int
     const struct made_cursor *made = (const struct made_cursor *)cursor;
     const struct connected_table *connected = table_of(cursor->pVtab);
     const struct trace_table *table = connected->table;
-    size_t shown = table->column_count - (table->has_range ? RANGE_PARAMETERS : 0);
+    size_t shown = table->column_count - (size_t)table->parameters;
     if ((size_t)column < shown)
         table->put(connected->trace, &made->rows, made->at, (unsigned)column, context);
     return SQLITE_OK;

@@ -105,6 +105,15 @@ static int compare_numbers(const void *left, const void *right)
     return (number_of(a) > number_of(b)) - (number_of(a) < number_of(b));
 }
 
+/* Percents like 99.9 are not exact: what is a whole number but for that is not rounded up. */
+static uint64_t nearest_rank(double percent, uint64_t count)
+{
+    double rank = percent * (double)count / 100, whole = rint(rank);
+    if (fabs(rank - whole) > whole * 1e-12)
+        whole = ceil(rank);
+    return whole < 1 ? 1 : (uint64_t)whole;
+}
+
 static const struct counted *find_quantile(struct counts *counts)
 {
     size_t used = 0;
@@ -112,8 +121,7 @@ static const struct counted *find_quantile(struct counts *counts)
         if (counts->slots[i].count > 0)
             counts->slots[used++] = counts->slots[i];
     qsort(counts->slots, used, sizeof *counts->slots, compare_numbers);
-    double rank = ceil(counts->percent * (double)counts->all / 100);
-    uint64_t left = rank < 1 ? 1 : (uint64_t)rank;
+    uint64_t left = nearest_rank(counts->percent, counts->all);
     size_t found = 0;
     while (found + 1 < used && counts->slots[found].count < left)
         left -= counts->slots[found++].count;

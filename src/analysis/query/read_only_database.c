@@ -1,5 +1,6 @@
 #include "analysis/query/read_only_database.h"
 
+#include "analysis/query/aggregate_pushdown.h"
 #include "analysis/query/quantile_functions.h"
 #include "analysis/query/trace_tables.h"
 #include "base/memory.h"
@@ -231,12 +232,43 @@ static bool explain_sql(struct read_only_database *database, const char *sql, st
 
 /* ---- statements ---- */
 
+static bool have_same_columns(sqlite3_stmt *left, sqlite3_stmt *right)
+{
+    int columns = sqlite3_column_count(left);
+    if (sqlite3_column_count(right) != columns)
+        return false;
+    while (columns-- > 0)
+        if (strcmp(sqlite3_column_name(left, columns), sqlite3_column_name(right, columns)) != 0)
+            return false;
+    return true;
+}
+
+/* The statement, whose text is given, or another one that gives the same rows sooner. */
+static sqlite3_stmt *accelerate(struct read_only_database *database, sqlite3_stmt *statement,
+                                const char *sql, size_t length)
+{
+    sqlite3_stmt *other = NULL;
+    char *rewritten = aggregate_pushdown(sql, length);
+    if (rewritten &&
+        sqlite3_prepare_v2(database->connection, rewritten, -1, &other, NULL) == SQLITE_OK &&
+        have_same_columns(statement, other)) {
+        sqlite3_stmt *replaced = statement;
+        statement = other;
+        other = replaced;
+    }
+    sqlite3_finalize(other);
+    sqlite3_free(rewritten);
+    return statement;
+}
+
 sqlite3_stmt *read_only_database_prepare(struct read_only_database *database, const char **sql,
                                          struct error *error)
 {
     sqlite3_stmt *statement = NULL;
+    const char *begin;
     do {
         const char *rest;
+        begin = *sql;
         database->refused = NULL;
         int status = sqlite3_prepare_v2(database->connection, *sql, -1, &statement, &rest);
         if (status == SQLITE_AUTH || database->refused) {
@@ -256,7 +288,7 @@ sqlite3_stmt *read_only_database_prepare(struct read_only_database *database, co
         sqlite3_finalize(statement);
         return NULL;
     }
-    return statement;
+    return statement ? accelerate(database, statement, begin, (size_t)(*sql - begin)) : NULL;
 }
 
 int read_only_database_step(struct read_only_database *database, sqlite3_stmt *statement,

@@ -38,6 +38,7 @@ struct table_trace {
 struct rows_wanted {
     struct index_tracks tracks;
     struct index_range range;
+    bool all_calls;   /* durations of calls that are not whole count, too */
     uint64_t columns; /* bit i: column i is wanted; 63 stands for all from there on */
 };
 
@@ -51,8 +52,8 @@ struct trace_table {
     const char *summary; /* one line */
     const struct table_column *columns;
     size_t column_count;
-    /* The last columns are hidden parameters: enum range_parameter. */
-    bool has_range;
+    /* So many of the last columns are hidden parameters: the first of enum table_parameter. */
+    int parameters;
     size_t row_size;
     /* Appends the rows to an array of elements of row_size bytes. NULL: the table is that of calls
      * (calls_table.c), whose rows are never all in memory. */
@@ -63,8 +64,15 @@ struct trace_table {
                 unsigned column, sqlite3_context *context);
 };
 
-/* Narrow what the rows are made of; they follow the other columns in this order. */
-enum range_parameter { RANGE_SINCE, RANGE_UNTIL, RANGE_THREAD, RANGE_PARAMETERS };
+/* Say what the rows are made of; they follow the other columns in this order. */
+enum table_parameter {
+    PARAMETER_SINCE,
+    PARAMETER_UNTIL,
+    PARAMETER_THREAD,
+    RANGE_PARAMETERS,
+    PARAMETER_ALL_CALLS = RANGE_PARAMETERS,
+    TABLE_PARAMETERS
+};
 #define RANGE_COLUMNS                                                                              \
     {"since", "INTEGER HIDDEN", "only what runs from this time on; calls are cut there"},          \
         {"until", "INTEGER HIDDEN", "only what runs before this time; calls are cut there"},       \

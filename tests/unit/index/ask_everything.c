@@ -127,9 +127,13 @@ static void ask_quantiles(struct asking *asking)
     if (index_function_table(asking->index, tracks, range, &rows, NULL)) {
         struct function_quantiles *quantiles =
             memory_allocate_zeroed((rows.count + 1) * sizeof *quantiles);
-        index_function_quantiles(asking->index, tracks, range, &rows, quantiles, NULL);
+        const struct quantiles_request request = {
+            .wanted = (unsigned)choose(asking, 1 << FUNCTION_QUANTILES),
+            .all_calls = choose(asking, 2),
+        };
+        index_function_quantiles(asking->index, tracks, range, request, &rows, quantiles, NULL);
         for (size_t i = 0; i < rows.count; i++)
-            sink += quantiles[i].median + quantiles[i].p99;
+            sink += quantiles[i].values[QUANTILE_MEDIAN] + quantiles[i].values[QUANTILE_P99];
         free(quantiles);
     }
     array_free(&rows);
