@@ -12,16 +12,20 @@ from harness import Settings, read_until, wait_until
 ROUNDS = int(os.environ.get("MAGIC_TRACE_ATTACH_ROUNDS", "20"))
 
 
-def tracers(pid):
-    """The tracers of all its threads: 0 for none."""
-    found = set()
+def statuses(pid):
+    """The status files of proc(5) of all its threads but those that end meanwhile."""
+    found = []
     for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
         try:
-            text = status.read_text()
-        except OSError:
+            found.append(status.read_text())
+        except OSError:  # before it was opened, or then (ESRCH)
             continue
-        found.add(int(text.split("TracerPid:")[1].split()[0]))
     return found
+
+
+def tracers(pid):
+    """The tracers of all its threads: 0 for none."""
+    return {int(text.split("TracerPid:")[1].split()[0]) for text in statuses(pid)}
 
 
 def sleeps(pid):
@@ -43,8 +47,7 @@ def stops(pid):
 
 
 def states(pid):
-    return {status.read_text().split("State:")[1].split()[0]
-            for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status")}
+    return {text.split("State:")[1].split()[0] for text in statuses(pid)}
 
 
 class Attach(harness.TestCase):
