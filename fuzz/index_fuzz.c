@@ -5,7 +5,7 @@
  * the rest is read.
  */
 #include "ask_everything.h"
-#include "index/index_format.h"
+#include "index/file/index_format.h"
 
 #include <stdlib.h>
 #include <string.h>

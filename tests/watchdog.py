@@ -34,6 +34,14 @@ def read_stat(path):
     return start.partition("(")[2], fields.split()
 
 
+def read_line(path):
+    """Of a file of proc(5); empty when its process is gone or it may not be read."""
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
 def files_of_tasks(pid, name):
     """Of all threads; none when the process has ended meanwhile."""
     try:
@@ -118,8 +126,14 @@ class Watchdog:
                 yield stat[1][0]
 
     def describe(self, pid):
+        """The process, and of each of its threads the state, where in the kernel it waits, and its system call."""
         stat = read_stat(pathlib.Path(f"/proc/{pid}/stat"))
-        return f"  {pid} {stat[0]}: {''.join(self.states(pid))}\n" if stat else ""
+        if not stat:
+            return ""
+        tasks = [task.parent for task in files_of_tasks(pid, "stat") if task.parent.name != str(self.thread.native_id)]
+        threads = (f"{read_stat(task / 'stat')[1][0]} {read_line(task / 'wchan')} {read_line(task / 'syscall')}"
+                   for task in tasks if read_stat(task / "stat"))
+        return f"  {pid} {stat[0]} ({'; '.join(threads)})\n"
 
     def kill_descendants(self):
         for pid in family_of(self.root)[1:]:

@@ -2,6 +2,7 @@
 
 import { EmbeddedSource } from './data/embedded.js';
 import { HttpSource } from './data/http.js';
+import { FunctionColours } from './function_colours.js';
 import { FunctionNames } from './function_names.js';
 import { makePanels } from './panels/panels.js';
 import { makeSplitter } from './splitter.js';
@@ -83,12 +84,13 @@ async function start() {
   keepStateInUrl(state, window);
   applyTheme(state);
   const names = new FunctionNames(functions, state);
+  const colours = new FunctionColours(source, state, functions);
   const timeline = makeTimeline(
     { timeline: part('timeline'), toolbar: part('toolbar-view'), live: part('live') },
-    { source, state, info, functions, names },
+    { source, state, info, functions, names, colours },
   );
   makeSplitter(part('splitter'), part('panel'), state);
-  makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions, names });
+  makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions, names, colours });
   if (!isLinked) await openAtHit(source, state, info);
   /** @type {any} */ (window).magicTrace = { source, state, info, timeline };
 }

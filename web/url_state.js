@@ -4,12 +4,15 @@
 //
 //   #view=FROM-TO&span=TRACK.DEPTH.START.END&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
 //    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&tall=1.2.3&pinned=1.2.3&tracks=TEXT
-//    &order=activity&names=short&lengths=FROM-TO&flame=callers&time=wall&calls=onCpu&why=chosen&sql=TEXT
+//    &order=activity&names=short&colours=self&lengths=FROM-TO&flame=callers&time=wall&calls=onCpu&why=chosen&a=FROM-TO&b=FROM-TO&sql=TEXT
+//   or, to compare calls, a=TRACK.DEPTH.START.END[.GROUP]
 
 /** @typedef {import('./view_state.js').ViewState} ViewState */
 
-const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'names', 'lengths', 'flame', 'time', 'calls', 'why', 'sql'];
+const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks', 'names', 'colours', 'lengths', 'flame', 'time', 'calls', 'why', 'compared', 'sql'];
 const FLAME_VIEWS = /** @type {const} */ (['upside-down', 'callers', 'callees']);
+const COLOURINGS = /** @type {const} */ (['function', 'module', 'self']);
+const SIDES = /** @type {const} */ (['a', 'b']);
 const TRACK_SETS = /** @type {const} */ (['folded', 'tall', 'pinned']);
 const WRITE_AFTER = 250; // ms without a change: of a zoom by the wheel, or by a key that is held, only the end is an entry
 const OTHER_WIDTH = 0.01; // of the width of the view: what differs by less is no zoom
@@ -72,13 +75,34 @@ export function writeFragment(state) {
   if (state.filter) fragment.set('tracks', state.filter);
   if (state.order !== 'start') fragment.set('order', state.order);
   if (state.shortNames) fragment.set('names', 'short');
+  if (state.colours !== 'origin') fragment.set('colours', state.colours);
   if (state.flame !== 'stacks') fragment.set('flame', state.flame);
   if (state.time !== 'cpu') fragment.set('time', state.time);
   if (state.callOrder !== 'length') fragment.set('calls', state.callOrder);
   if (state.why !== 'slow') fragment.set('why', state.why);
+  for (const side of SIDES) {
+    const part = state.compared[side];
+    if (part !== null) fragment.set(side, writePart(part));
+  }
   if (state.lengths) fragment.set('lengths', writeRange(state.lengths));
   if (state.sql) fragment.set('sql', state.sql);
   return fragment.toString();
+}
+
+/** @param {import('./view_state.js').Part} part */
+function writePart(part) {
+  if ('range' in part) return writeRange(part.range);
+  const { track, depth, start, end, group } = part.call;
+  return [track, depth, start, end, ...(group === undefined ? [] : [group])].join('.');
+}
+
+/** @param {string | null} text @returns {import('./view_state.js').Part | null} */
+function readPart(text) {
+  const range = readRange(text);
+  if (range !== null) return { range };
+  const [track, depth, start, end, group, ...rest] = readIds(text);
+  if (end === undefined || rest.length > 0 || start > end) return null;
+  return { call: { track, depth, start, end, ...(group === undefined ? {} : { group }) } };
 }
 
 /** @param {string | null} text */
@@ -127,8 +151,10 @@ export function readFragment(state, text) {
   state.setTime(fragment.get('time') === 'wall' ? 'wall' : 'cpu');
   state.setCallOrder(fragment.get('calls') === 'onCpu' ? 'onCpu' : 'length');
   state.setWhy(fragment.get('why') === 'chosen' ? 'chosen' : 'slow');
+  state.setCompared({ a: readPart(fragment.get('a')), b: readPart(fragment.get('b')) });
   state.setLengths(readRange(fragment.get('lengths')));
   state.setShortNames(fragment.get('names') === 'short');
+  state.setColours(COLOURINGS.find((colouring) => colouring === fragment.get('colours')) ?? 'origin');
   const theme = fragment.get('theme');
   state.setTheme(theme === 'light' || theme === 'dark' ? theme : 'system');
   const [folded, tall, pinned] = TRACK_SETS.map((name) => new Set(readIds(fragment.get(name))));

@@ -7,15 +7,18 @@
 //   'tracks'    tracks were arranged in another way 'theme'     'light', 'dark' or 'system'
 //   'flame'     another view of the flame graph was chosen
 //   'lengths'   other lengths of calls were chosen
-//   'why'       other calls are to be explained
+//   'why'       other calls are to be explained    'compared'   other parts are compared
 //   'time'      time on a processor, or all time, is added up;  'calls'     calls are listed by another length
 //   'sql'       another query was asked             'names'      names of functions are written short, or whole again
+//   'colours'   colours of functions mean something else
 //   'cursor'    the pointer moved on the time line
 
 /** @typedef {import('./data/source.js').Range} Range */
 /** @typedef {import('./data/source.js').Place} Place */
 /** @typedef {{time: number, text: string}} Flag */
 /** @typedef {import('./data/source.js').Time} Time */
+/** @typedef {import('./data/source.js').Part} Part */
+/** @typedef {'a' | 'b'} Side of a comparison */
 /** @typedef {import('./data/source.js').CallOrder} CallOrder */
 /** @typedef {'stacks' | 'upside-down' | 'callers' | 'callees'} FlameView */
 
@@ -52,6 +55,8 @@ export class ViewState extends EventTarget {
     this.theme = 'system';
     /** Whether names of functions are written without template arguments and parameters. */
     this.shortNames = false;
+    /** @type {import('./timeline/colouring.js').Colouring} what the colours of functions mean */
+    this.colours = 'origin';
     /** @type {FlameView} callers, callees: of the function that is searched */
     this.flame = 'stacks';
     /** @type {Range | null} the lengths of the calls that are listed, ns; null: of all */
@@ -60,6 +65,8 @@ export class ViewState extends EventTarget {
     this.time = 'cpu';
     /** @type {'slow' | 'chosen'} the calls that are explained: the slow ones, or the chosen one */
     this.why = 'slow';
+    /** @type {Record<Side, Part | null>} what is compared; null: not chosen */
+    this.compared = { a: null, b: null };
     /** @type {CallOrder} by what calls are listed */
     this.callOrder = 'length';
     /** The query that was asked last, in SQL; '': none. */
@@ -140,6 +147,13 @@ export class ViewState extends EventTarget {
     this.#notify('names');
   }
 
+  /** @param {ViewState['colours']} colours */
+  setColours(colours) {
+    if (colours === this.colours) return;
+    this.colours = colours;
+    this.#notify('colours');
+  }
+
   /** @param {FlameView} view */
   setFlame(view) {
     if (view === this.flame) return;
@@ -166,6 +180,13 @@ export class ViewState extends EventTarget {
     if (why === this.why) return;
     this.why = why;
     this.#notify('why');
+  }
+
+  /** @param {ViewState['compared']} compared */
+  setCompared(compared) {
+    if (JSON.stringify(compared) === JSON.stringify(this.compared)) return;
+    this.compared = compared;
+    this.#notify('compared');
   }
 
   /** @param {CallOrder} order */

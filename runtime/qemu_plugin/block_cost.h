@@ -30,7 +30,7 @@ uint32_t block_cost(const uint8_t *bytes, const uint8_t *length, size_t count);
 /* The additional cost of a block of this many instructions when it runs for the first time: it is
  * not in the host's caches and branch predictors yet, and a conditional jump at its end is
  * mispredicted. Chosen so that the first run costs as much as the second, which is two to three
- * times as much as the third: measured with tests/e2e/twice_programs.py. */
+ * times as much as the third: measured with tests/e2e/shared/twice_programs.py. */
 static inline uint64_t block_cold_cost(unsigned instructions, bool conditional)
 {
     return (conditional ? 44u : 14u) + instructions * 3 / 4;

@@ -46,8 +46,10 @@ static bool fail(struct tr_attachment *attachment, enum tr_attach_problem proble
 /* 0: it cannot be mapped. */
 static uint64_t map_arena(struct tr_attachment *attachment)
 {
-    int64_t file =
-        tr_syscall6(__NR_openat, (uint64_t)AT_FDCWD, attachment->path, O_RDWR | O_CLOEXEC, 0, 0, 0);
+    int64_t file = attachment->arena_file;
+    if (file < 0)
+        file = tr_syscall6(__NR_openat, (uint64_t)AT_FDCWD, attachment->path, O_RDWR | O_CLOEXEC, 0,
+                           0, 0);
     if (file < 0) {
         fail(attachment, TR_ATTACH_CANNOT_OPEN, file);
         return 0;

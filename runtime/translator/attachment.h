@@ -43,7 +43,7 @@ struct tr_attached_thread {
     struct tr_state app; /* of an interrupted system call: before it is made again */
     uint64_t mask;
     struct tr_rseq rseq;
-    int32_t tid;
+    int32_t tid;      /* as it knows it itself, in its pid namespace */
     uint8_t calls;    /* bool: at app.pc stands the SYSCALL instruction that it makes again first */
     uint8_t recorded; /* bool: else it runs translated without a log */
     char name[16];
@@ -66,8 +66,10 @@ struct tr_attachment {
     uint64_t arena_hint, arena_size, open_size;
     uint32_t thread_count, carrier; /* its index in threads */
     uint32_t table;
-    int32_t pid;
-    int32_t recorder; /* the process that attached */
+    int32_t pid;        /* as the process knows it itself, in its pid namespace */
+    int32_t outer_pid;  /* as the recorder knows it */
+    int32_t recorder;   /* the process that attached */
+    int32_t arena_file; /* a descriptor, which the carrier closes; -1: it opens `path` */
     uint32_t fsgsbase;
     uint32_t protection_keys;
     uint8_t extended_state[48]; /* struct _fpx_sw_bytes */

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 enum {
-    TR_VERSION = 4,
+    TR_VERSION = 6,
     TR_PAGE = 4096,
     TR_CONTROL_MAGIC = 0x4352544d, /* "MTRC" */
     TR_SLOT_MAGIC = 0x534c544d,    /* "MTLS" */
@@ -105,7 +105,7 @@ struct tr_options {
     /* The trigger (struct trigger of engine/trigger.h); times in ticks. */
     uint32_t place_count;                                 /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop; /* bool */
-    uint32_t on_cpu;                                      /* bool: see longer_than */
+    uint32_t on_cpu; /* bool: see longer_than; of duration_threshold likewise */
     /* bool: the processes ran before the recording, and are to run after it: threads leave when the recorder has died */
     uint32_t attached;
     uint64_t duration_threshold, delay_threshold; /* 0: none */
@@ -114,8 +114,9 @@ struct tr_options {
     uint64_t longer_than;
     struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
     uint32_t until_count; /* the recording ends where a thread arrives at one of them */
-    uint32_t reserved;
+    uint32_t start_count; /* with on_cpu: where programs note the time that they pass later */
     struct tr_trigger_place until_places[TR_TRIGGER_PLACES];
+    struct tr_trigger_place start_places[TR_TRIGGER_PLACES];
 
     uint32_t value_place_count, value_step_count;
     struct tr_value_place value_places[TR_VALUE_PLACES]; /* by file_offset */
@@ -186,7 +187,7 @@ struct tr_control {
     /* See reservation.h. */
     _Atomic uint32_t next_slot, next_table;
     _Atomic uint64_t free_slots[TR_MOST_SLOTS / 64], free_tables[TR_MOST_TABLES / 64];
-    /* Set by a process that begins or enters another pid namespace: the numbers in slots and tables may be of another
+    /* Set when a process begins, enters or is in another pid namespace: the numbers in slots and tables may be of another
      * one than the recorder's. */
     _Atomic uint32_t has_namespaces;
     _Atomic uint64_t log_tail;  /* bytes of the sideband log handed out */
@@ -237,6 +238,8 @@ struct tr_table {
      * first)) */
     _Atomic uint64_t tail;
     _Atomic uint32_t pid; /* 0: of a process that has not begun: its parent is about to fork */
+    /* bool: a thread of the process goes on natively, and all others follow */
+    _Atomic uint32_t left;
 };
 
 /* How a basic block ends. */
@@ -265,6 +268,8 @@ enum {
     /* its last instruction loads the stack pointer, perhaps with another place in the stack or another stack
      * (x86/stack_load.h): a TR_STACK record follows when it ran */
     TR_BLOCK_LOADS_STACK = 0x10,
+    TR_BLOCK_COPIES_STACK =
+        0x20, /* and by adding a register to it: another stack may be copied to its place */
 };
 
 /* A fragment (superblock): one entry, several exits, its blocks in the order in which they run when no side exit is

@@ -26,6 +26,14 @@ static void call_others(const struct tr_thread *thread)
     }
 }
 
+/* A child that is not traced still has its parent's table. */
+static void note_that_it_leaves(const struct tr_thread *thread)
+{
+    struct tr_table *table = thread->process->table;
+    if (atomic_load(&table->pid) == (uint32_t)thread->pid)
+        atomic_store(&table->left, 1);
+}
+
 /* Nothing is protected when the first thread runs natively: its faults would be nobody's. It may block SIGSEGV, and a fault that
  * is on its way while the last thread gives the dispositions back would reach the program's handler. */
 void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
@@ -37,6 +45,7 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
         tr_log_stop(thread, reason, thread->app.pc);
     if (!thread->vforked) {
         tr_lock(&process->lock);
+        note_that_it_leaves(thread);
         tr_code_let_go(thread, __atomic_load_n(&process->running, __ATOMIC_ACQUIRE) > 1);
         tr_unlock(&process->lock);
     }

@@ -176,6 +176,12 @@ struct tr_timed_calls {
     struct tr_timed_call calls[TR_TIMED_CALLS];
 };
 
+/* The program's last mark_start in a thread, for -duration-thresh with -on-cpu. */
+struct tr_noted_start {
+    uint64_t tsc;            /* shortly before the program has read it; 0: there was none */
+    uint64_t processor_time; /* of the thread; ticks */
+};
+
 enum {
     TR_VALUE_CALLS = 1024
 }; /* within each other, of one thread; the results of outer ones are not recorded */
@@ -231,6 +237,7 @@ struct tr_thread {
     uint64_t random; /* state of what getrandom() gives, where inputs are held; 0: none was made */
     struct tr_signals_of_thread signals;
     struct tr_timed_calls timed_calls;
+    struct tr_noted_start noted_start;
     struct tr_value_calls value_calls;
     uint64_t
         given_back_seen; /* tr_code_times_given_back at its last fault that was not explained */

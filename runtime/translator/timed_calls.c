@@ -70,8 +70,7 @@ bool tr_return_place_add(struct tr_thread *thread, uint64_t pc)
 
 /* ---- calls ---- */
 
-/* Ticks that the thread has been on a processor, for the runtime, too. */
-static uint64_t processor_time(const struct tr_thread *thread)
+uint64_t tr_processor_time(const struct tr_thread *thread)
 {
     enum { CLOCK_THREAD_CPUTIME_ID = 3, NANOSECONDS = 1000000000 };
     uint64_t time[2] = {0}, hz = thread->process->control->options.tsc_hz;
@@ -87,7 +86,7 @@ static uint64_t recent_processor_time(struct tr_thread *thread, uint64_t now)
     uint64_t age = now - calls->read_at;
     if (calls->read_at == 0 || age > thread->process->control->options.longer_than / PARTS) {
         calls->read_at = now;
-        calls->processor_time = processor_time(thread);
+        calls->processor_time = tr_processor_time(thread);
         age = 0;
     }
     return calls->processor_time + age;
@@ -100,7 +99,7 @@ uint64_t tr_timed_call_duration(struct tr_thread *thread, const struct tr_timed_
     uint64_t passed = now - call->began;
     if (!options->on_cpu || passed <= options->longer_than)
         return passed;
-    uint64_t now_on_cpu = processor_time(thread);
+    uint64_t now_on_cpu = tr_processor_time(thread);
     uint64_t time = now_on_cpu > call->processor_time ? now_on_cpu - call->processor_time : 0;
     return time < passed ? time : passed;
 }

@@ -27,6 +27,9 @@ void tr_timed_call_begin(struct tr_thread *thread, uint64_t now);
 /* app.pc is a place that timed calls return to. False: no call has ended here. */
 bool tr_timed_call_end(struct tr_thread *thread, struct tr_timed_call *call);
 
+/* Ticks that the thread has been on a processor, for the runtime, too: takes a system call. */
+uint64_t tr_processor_time(const struct tr_thread *thread);
+
 /* Ticks from the call's beginning until now; with -on-cpu, if these are more than -longer-than, those of them that the
  * thread spent on a processor, which may be too few by a sixteenth of -longer-than. */
 uint64_t tr_timed_call_duration(struct tr_thread *thread, const struct tr_timed_call *call,

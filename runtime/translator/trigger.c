@@ -101,13 +101,34 @@ static bool take_hit(struct tr_thread *thread, uint64_t now, const struct hit *h
     return take_snapshot(control, now);
 }
 
+static void note_start(struct tr_thread *thread)
+{
+    thread->noted_start = (struct tr_noted_start){tr_rdtsc(), tr_processor_time(thread)};
+}
+
+/* Of `passed` ticks since the time `tsc`, which the program has passed, those that the thread spent on a processor. A time
+ * that another thread has read counts as a whole. */
+static uint64_t passed_on_cpu(const struct tr_thread *thread, uint64_t tsc, uint64_t passed)
+{
+    const struct tr_options *options = &thread->process->control->options;
+    const struct tr_noted_start *start = &thread->noted_start;
+    if (!options->on_cpu || passed <= options->duration_threshold || start->tsc == 0 ||
+        tsc < start->tsc)
+        return passed;
+    uint64_t now = tr_processor_time(thread);
+    uint64_t time = now > start->processor_time ? now - start->processor_time : 0;
+    return time < passed ? time : passed;
+}
+
 static bool reach_place(struct tr_thread *thread, uint64_t now)
 {
     struct hit hit = {.place = thread->app.pc};
     tr_log_event(thread, TR_MARK, 0, &now, 1);
     if (thread->process->control->options.passes_time) {
+        uint64_t tsc = thread->app.r[TR_RDI] >> 1;
         hit.began = passed_time(thread->process, thread->app.r[TR_RDI]);
         hit.duration = hit.began && now > hit.began ? now - hit.began : 0;
+        hit.duration = passed_on_cpu(thread, tsc, hit.duration);
         hit.argument = (int64_t)thread->app.r[TR_RSI] >> 1;
         hit.has_argument = true;
     }
@@ -159,6 +180,8 @@ bool tr_trigger_reached(struct tr_thread *thread, const struct tr_translation *t
         return false;
     if (translation->ends_recording && !reach_end(thread))
         return false;
+    if (translation->notes_start)
+        note_start(thread);
     if (!translation->hits_trigger && !(calls && translation->is_return_place))
         return true;
     if (thread->stops) {

@@ -1,8 +1,9 @@
 #include "analysis/call_tree.h"
 
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 #include "index/marks.h"
 #include "index/span_walk.h"
+#include "index/valued_calls.h"
 #include "output/report/tree_lines.h"
 
 #include <errno.h>
@@ -13,7 +14,9 @@ struct call_tree {
     FILE *stream;
     struct json_report *json; /* NULL: text */
     struct array marks;       /* of struct index_mark, of all tracks, by time */
-    bool printed;             /* a thread was */
+    struct array hits;        /* of struct index_hit, likewise */
+    bool short_names;
+    bool printed; /* a thread was */
 };
 
 /* One thread of it. */
@@ -21,7 +24,7 @@ struct thread_tree {
     struct call_tree *tree;
     uint32_t track;
     struct span_track thread;
-    size_t next_mark;
+    size_t next_mark, next_hit;
     bool began;     /* a line was printed */
     bool first_met; /* the call with which the part begins; or there is none here */
     bool last_met;  /* the one with which it ends */
@@ -38,26 +41,100 @@ static void add_line(struct thread_tree *thread, const struct tree_line *line)
         tree_print_thread(&thread->thread, !tree->printed, tree->index->facts.sampled,
                           tree->stream);
     thread->began = tree->printed = true;
-    tree_print_line(line, 0, &(struct tree_repetition){.count = 1}, tree->stream);
+    struct tree_line shown = *line;
+    shown.has_short_name = tree->short_names;
+    tree_print_line(&shown, 0, &(struct tree_repetition){.count = 1}, tree->stream);
 }
 
-/* ---- marks ---- */
+/* ---- marks and hits ---- */
 
-/* The thread's marks before the call that `number` calls of the thread have begun before; NULL: all that
- * are left. */
-static void add_marks(struct thread_tree *thread, const struct index_span *before, uint64_t number)
+/* A place in a thread: before the call that `spans` calls of it have begun before. */
+struct thread_place {
+    uint64_t time, spans;
+};
+
+static const struct thread_place END_OF_THREAD = {UINT64_MAX, UINT64_MAX};
+
+static bool is_before(uint64_t time, uint64_t spans, struct thread_place place)
+{
+    return time < place.time || (time == place.time && spans <= place.spans);
+}
+
+/* The thread's next mark and hit; NULL: it has no more. */
+static const struct index_mark *next_mark(struct thread_tree *thread)
 {
     const struct array *marks = &thread->tree->marks;
     for (; thread->next_mark < marks->count; thread->next_mark++) {
         const struct index_mark *mark = array_at(marks, thread->next_mark);
-        if (mark->track != thread->track)
-            continue;
-        bool is_before = !before || mark->time < before->start ||
-                         (mark->time == before->start && mark->spans <= number);
-        if (!is_before)
+        if (mark->track == thread->track)
+            return mark;
+    }
+    return NULL;
+}
+
+static const struct index_hit *next_hit(struct thread_tree *thread)
+{
+    const struct array *hits = &thread->tree->hits;
+    for (; thread->next_hit < hits->count; thread->next_hit++) {
+        const struct index_hit *hit = array_at(hits, thread->next_hit);
+        if (hit->thread == thread->track)
+            return hit;
+    }
+    return NULL;
+}
+
+/* Where the part begins and ends with calls of this thread, what is outside of these is not part of it. */
+static bool is_shown(const struct thread_tree *thread, uint32_t depth)
+{
+    return thread->first_met &&
+           (!thread->last_met || depth > thread->tree->moments->last_call.span.depth);
+}
+
+static void add_mark(struct thread_tree *thread, const struct index_mark *mark)
+{
+    thread->next_mark++;
+    if (!is_shown(thread, mark->depth))
+        return;
+    add_line(thread,
+             &(struct tree_line){.text = mark->text, .start = mark->time, .depth = mark->depth});
+}
+
+static void add_hit(struct thread_tree *thread, const struct index_hit *hit)
+{
+    thread->next_hit++;
+    if (!is_shown(thread, hit->depth))
+        return;
+    const struct span_function function = {.name = hit->name};
+    const struct span_hit shown = {
+        .has_passed = hit->has_passed,
+        .has_argument = hit->has_argument,
+        .argument = hit->argument,
+    };
+    add_line(thread, &(struct tree_line){
+                         .function = &function,
+                         .hit = &shown,
+                         .start = hit->end,
+                         .length = hit->has_passed ? hit->passed : 0,
+                         .depth = hit->depth,
+                     });
+}
+
+/* The thread's marks and hits before a place, in their order. */
+static void add_marks(struct thread_tree *thread, struct thread_place place)
+{
+    for (;;) {
+        const struct index_mark *mark = next_mark(thread);
+        const struct index_hit *hit = next_hit(thread);
+        if (mark && !is_before(mark->time, mark->spans, place))
+            mark = NULL;
+        if (hit && !is_before(hit->end, hit->spans, place))
+            hit = NULL;
+        if (!mark && !hit)
             return;
-        add_line(thread, &(struct tree_line){
-                             .text = mark->text, .start = mark->time, .depth = mark->depth});
+        if (hit && (!mark || hit->marks <= mark->number))
+            add_hit(thread, hit);
+        else
+            add_mark(thread, mark);
     }
 }
 
@@ -84,52 +161,96 @@ static bool is_part(struct thread_tree *thread, const struct index_span *span)
 }
 
 /* Whether the part has ended, with a call of this thread, before this call. */
-static bool is_past(struct thread_tree *thread, const struct index_span *span)
+static bool is_past(const struct thread_tree *thread, const struct index_span *span)
+{
+    return thread->last_met && span->depth <= thread->tree->moments->last_call.span.depth;
+}
+
+static void note_last(struct thread_tree *thread, const struct index_span *span)
 {
     const struct trace_moments *moments = thread->tree->moments;
     const struct call_place *last = &moments->last_call;
-    if (!moments->ends_with_call || last->track != thread->track)
-        return false;
-    if (thread->last_met)
-        return span->depth <= last->span.depth;
-    thread->last_met = is_same(span, &last->span);
-    return false;
+    if (moments->ends_with_call && last->track == thread->track && is_same(span, &last->span))
+        thread->last_met = true;
 }
 
-static void add_call(struct thread_tree *thread, const struct index_span *span,
-                     struct span_function *function)
+/* The arguments and the result of a call, in `memory`; NULL: they were not recorded. */
+static bool find_values(const struct thread_tree *thread, const struct index_span *span,
+                        uint64_t begun, struct arena *memory, const struct named_values **values,
+                        struct error *error)
 {
+    const struct trace_index *index = thread->tree->index;
+    const struct call_place place = {thread->track, *span};
+    struct valued_call call;
+    bool found;
+    *values = NULL;
+    if (index->facts.valued_calls == 0)
+        return true;
+    if (!index_values_at(index, &place, begun, &call, &found, error))
+        return false;
+    if (!found)
+        return true;
+    struct named_values *read = arena_allocate(memory, sizeof *read);
+    *values = read;
+    return index_values_of(index, &call, memory, read, error);
+}
+
+static bool add_call(struct thread_tree *thread, const struct index_span *span, uint64_t begun,
+                     struct error *error)
+{
+    struct arena memory = {0};
+    struct span_function function;
+    const struct named_values *values;
+    bool ok = find_values(thread, span, begun, &memory, &values, error);
     const struct trace_index *index = thread->tree->index;
     const struct index_function named =
         trace_index_function(index, index_group_of(index, span->function));
-    *function = (struct span_function){
+    function = (struct span_function){
         .name = named.name,
         .origin = named.colour == INDEX_INLINED ? SPAN_INLINED : SPAN_OWN,
     };
     add_line(thread, &(struct tree_line){
-                         .function = function,
+                         .function = &function,
+                         .values = values,
                          .start = span->start,
                          .length = span->end - span->start,
                          .depth = span->depth,
                          .flags = span->flags,
                          .end = span->ending,
                      });
+    arena_free(&memory);
+    return ok;
 }
 
-static bool add_thread(struct thread_tree *thread, struct error *error)
+static bool add_calls(struct thread_tree *thread, struct error *error)
 {
     const struct trace_moments *moments = thread->tree->moments;
-    struct span_function function;
     struct index_span span;
     struct span_walk walk =
         span_walk_begin(thread->tree->index, thread->track, moments->first, moments->last);
-    while (span_walk_next(&walk, &span, error) && !is_past(thread, &span)) {
-        add_marks(thread, &span, walk.number);
+    struct thread_place end = END_OF_THREAD;
+    bool ok = true;
+    while (ok && span_walk_next(&walk, &span, error)) {
+        struct thread_place place = {span.start, walk.number};
+        if (is_past(thread, &span)) {
+            end = place;
+            break;
+        }
+        add_marks(thread, place);
         if (is_part(thread, &span))
-            add_call(thread, &span, &function);
+            ok = add_call(thread, &span, walk.number, error);
+        note_last(thread, &span);
     }
-    add_marks(thread, NULL, 0);
-    return span_walk_end(&walk);
+    add_marks(thread, end);
+    return span_walk_end(&walk) && ok;
+}
+
+static bool add_thread(struct thread_tree *thread, bool has_calls, struct error *error)
+{
+    if (has_calls)
+        return add_calls(thread, error);
+    add_marks(thread, END_OF_THREAD);
+    return true;
 }
 
 static bool add_threads(struct call_tree *tree, struct error *error)
@@ -137,7 +258,9 @@ static bool add_threads(struct call_tree *tree, struct error *error)
     const struct trace_moments *moments = tree->moments;
     bool ok = true, more;
     tree->marks = array_of(sizeof(struct index_mark));
+    tree->hits = array_of(sizeof(struct index_hit));
     ok = index_marks(tree->index, moments_range(moments), SIZE_MAX, &tree->marks, &more, error);
+    index_hits_within(tree->index, moments_range(moments), &tree->hits);
     for (uint32_t i = 0; ok && i < tree->index->facts.tracks; i++) {
         const struct index_track track = trace_index_track(tree->index, i);
         if (!index_tracks_contain(moments->tracks, i))
@@ -148,9 +271,10 @@ static bool add_threads(struct call_tree *tree, struct error *error)
             .thread = {track.pid, track.tid, track.process, track.thread},
             .first_met = !moments->begins_with_call || moments->first_call.track != i,
         };
-        ok = add_thread(&thread, error);
+        ok = add_thread(&thread, !track.is_hits, error);
     }
     array_free(&tree->marks);
+    array_free(&tree->hits);
     return ok;
 }
 
@@ -167,10 +291,11 @@ static bool finish(const struct call_tree *tree, bool ok, struct error *error)
 }
 
 bool call_tree_print(const struct trace_index *index, const struct trace_moments *moments,
-                     FILE *stream, struct error *error)
+                     bool short_names, FILE *stream, struct error *error)
 {
     const struct index_facts *facts = trace_index_facts(index);
-    struct call_tree tree = {.index = index, .moments = moments, .stream = stream};
+    struct call_tree tree = {
+        .index = index, .moments = moments, .stream = stream, .short_names = short_names};
     tree_print_head(facts->recorded, facts->sampled, stream);
     return finish(&tree, add_threads(&tree, error), error);
 }

@@ -1,9 +1,7 @@
 /* The tree report (output/report/report_tree.h), of an index: a part of a long trace costs what that part
  * is long, and little memory.
  *
- * Called by `magic-trace report`. It prints what report_tree() prints of the trace itself; but an
- * index does not know between which calls a trigger's hit lies, so of traces with hits
- * (index_facts) report_tree() is to be asked.
+ * Called by `magic-trace report`. It prints what report_tree() prints of the trace itself.
  */
 #ifndef MAGIC_TRACE_ANALYSIS_CALL_TREE_H
 #define MAGIC_TRACE_ANALYSIS_CALL_TREE_H
@@ -12,8 +10,9 @@
 
 #include <stdio.h>
 
+/* `short_names`: as of struct report_tree_options. */
 bool call_tree_print(const struct trace_index *index, const struct trace_moments *moments,
-                     FILE *stream, struct error *error);
+                     bool short_names, FILE *stream, struct error *error);
 
 /* At most `max_bytes` long, or of any size when that is 0. */
 bool call_tree_print_json(const struct trace_index *index, const struct trace_moments *moments,

@@ -2,7 +2,7 @@
 
 #include "analysis/renamed_functions.h"
 #include "base/memory.h"
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,10 @@
 static bool add_part(struct comparison *comparison, enum context_side side, struct error *error)
 {
     const struct trace_part *part = &comparison->parts[side];
-    const struct context_source source = {part->index, comparison->ids.by_group[side]};
+    const struct context_source source = {
+        .index = part->index,
+        .ids = comparison->ids.by_group[side],
+    };
     return part->is_call
                ? context_tree_add(&comparison->tree, source, &part->call, side, error)
                : context_tree_add_range(&comparison->tree, source, part->range, side, error);

@@ -1,7 +1,8 @@
 #include "analysis/divergence.h"
 
 #include "base/memory.h"
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
+#include "index/off_cpu_times.h"
 #include "index/span_scan.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct call_walk {
     const struct trace_index *index;
     const uint32_t *ids;
     uint32_t track;
+    uint32_t off_cpu;         /* the group of times off a processor, which are no calls */
     struct index_range range; /* what is still to be read */
     uint64_t width;           /* ns, of what is read at once */
     uint32_t depth;           /* of the outermost that counts */
@@ -42,6 +44,7 @@ static struct call_walk walk_begin(const struct trace_part *part, const uint32_t
         .index = part->index,
         .ids = ids,
         .track = part->is_call ? part->call.track : busiest_track(part->index),
+        .off_cpu = index_off_cpu_group(part->index),
         .range = part->range,
         .calls = array_of(sizeof(struct index_span)),
         .stack = array_of(sizeof(uint32_t)),
@@ -85,7 +88,8 @@ static bool read_part(struct call_walk *walk, struct error *error)
     for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = 0; i < count; i++)
             if (spans[i].start >= range.from && spans[i].start < range.to &&
-                spans[i].depth >= walk->depth)
+                spans[i].depth >= walk->depth &&
+                index_group_of(walk->index, spans[i].function) != walk->off_cpu)
                 array_add_all(&walk->calls, &spans[i], 1);
     if (walk->calls.count > 1)
         qsort(walk->calls.elements, walk->calls.count, walk->calls.element_size,
@@ -144,6 +148,7 @@ bool find_divergence(const struct comparison *comparison, struct divergence *div
     for (int side = 0; side < CONTEXT_SIDES; side++) {
         walks[side] = walk_begin(&comparison->parts[side], comparison->ids.by_group[side]);
         divergence->sides[side].stack = array_of(sizeof(uint32_t));
+        divergence->sides[side].track = walks[side].track;
     }
     bool ok = true, ended = false;
     while (!ended) {

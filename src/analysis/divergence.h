@@ -1,4 +1,5 @@
-/* Where two calls, or two threads, part: the first call that only one of them makes.
+/* Where two calls, or two threads, part: the first call that only one of them makes. Times
+ * off a processor are no calls.
  *
  * Called by `magic-trace compare`. Calls are gone through in the order in which they begin; memory
  * is that of a part of them.
@@ -9,6 +10,7 @@
 #include "analysis/comparison.h"
 
 struct divergence_side {
+    uint32_t track;         /* that was gone through */
     bool has_call;          /* false: there is no further call */
     struct call_place call; /* the first that differs */
     struct array stack;     /* of uint32_t, ids: its callers, the outermost first;

@@ -3,6 +3,7 @@
 #include "analysis/known_work.h"
 #include "base/memory.h"
 #include "index/call_ordinal.h"
+#include "index/off_cpu_times.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +34,10 @@ static bool is_outside(const struct explanation *explanation, uint32_t number)
 static bool add_calls(struct explanation *explanation, const struct array *calls,
                       enum context_side side, struct error *error)
 {
-    const struct context_source source = {.index = explanation->index};
+    const struct context_source source = {
+        .index = explanation->index,
+        .split = &explanation->calls.split,
+    };
     for (size_t i = 0; i < calls->count; i++)
         if (!context_tree_add(&explanation->tree, source, array_at(calls, i), side, error))
             return false;
@@ -62,14 +66,41 @@ static void attribute_all(struct explanation *explanation, size_t causes_max, st
 
 /* ---- what is said of a cause ---- */
 
-/* The first name that says something, from the carrier to the cause. */
+/* What the outermost function that is known does, from the cause to the carrier: a lock rather than
+ * the system call that its waiting comes down to. */
 static const char *find_work(const struct explanation *explanation, const struct cause *cause)
 {
+    const char *outermost = NULL;
     for (uint32_t i = cause->carrier;; i = parent_of(explanation, i)) {
         const char *work = known_work(name_at(explanation, i));
-        if (work || i == cause->node || i == STACK_ROOT)
-            return work;
+        outermost = work ? work : outermost;
+        if (i == cause->node || i == STACK_ROOT)
+            return outermost;
     }
+}
+
+static enum explained_place find_where(const struct explanation *explanation, uint32_t carrier)
+{
+    const struct context_sums *slow =
+        &context_tree_node(&explanation->tree, carrier)->sides[CONTEXT_SLOW];
+    if (!is_outside(explanation, carrier))
+        return slow->suspended > slow->self / 2 ? PLACE_SUSPENDED : PLACE_PROGRAM;
+    uint32_t system_call = index_system_call_group(explanation->index);
+    if (group_at(explanation, carrier) == system_call)
+        return PLACE_SYSTEM_CALL;
+    if (group_at(explanation, carrier) != index_off_cpu_group(explanation->index))
+        return PLACE_OUTSIDE;
+    uint32_t around = parent_of(explanation, carrier);
+    if (!is_outside(explanation, around))
+        return PLACE_PREEMPTED;
+    return group_at(explanation, around) == system_call ? PLACE_WAITING : PLACE_OUTSIDE;
+}
+
+static uint32_t find_waiter(const struct explanation *explanation, uint32_t carrier)
+{
+    while (carrier != STACK_ROOT && is_outside(explanation, carrier))
+        carrier = parent_of(explanation, carrier);
+    return group_at(explanation, carrier);
 }
 
 static void find_path(const struct explanation *explanation, uint32_t number, struct array *path)
@@ -90,8 +121,8 @@ static void describe(const struct explanation *explanation, struct explained_cau
     uint32_t named =
         cause->kind == CAUSE_OUTSIDE ? parent_of(explanation, cause->node) : cause->node;
     explained->group = group_at(explanation, named);
-    explained->waits = is_outside(explanation, cause->carrier);
-    explained->waiter = group_at(explanation, parent_of(explanation, cause->carrier));
+    explained->where = find_where(explanation, cause->carrier);
+    explained->waiter = find_waiter(explanation, cause->carrier);
     explained->work = find_work(explanation, cause);
     if (cause->kind == CAUSE_OUTSIDE && !explained->work)
         explained->work = known_work(name_at(explanation, named));

@@ -82,7 +82,8 @@ static void print_kind(FILE *stream, const struct explanation *explanation,
                 print_rate(b, usual->calls, calls[CONTEXT_USUAL]));
         break;
     case CAUSE_SELF:
-        fprintf(stream, "its own code takes %s instead of %s",
+        fprintf(stream, "%s %s instead of %s",
+                explained->where == PLACE_SUSPENDED ? "suspended for" : "its own code takes",
                 print_time(a, slow->time, calls[CONTEXT_SLOW]),
                 print_time(b, usual->time, calls[CONTEXT_USUAL]));
         break;
@@ -107,6 +108,36 @@ static void print_kind(FILE *stream, const struct explanation *explanation,
     }
 }
 
+/* Of time outside of the program: what it is. */
+static void print_outside(FILE *stream, enum explained_place where)
+{
+    if (where == PLACE_WAITING)
+        fputs(", waiting in a system call", stream);
+    else if (where == PLACE_SYSTEM_CALL)
+        fputs(", in a system call", stream);
+    else if (where == PLACE_PREEMPTED)
+        fputs(", preempted: its processor ran something else", stream);
+}
+
+static void print_most_outside(FILE *stream, const struct explanation *explanation,
+                               const struct explained_cause *explained)
+{
+    uint32_t carrier = context_tree_node(&explanation->tree, explained->cause.carrier)->group;
+    static const char *const where[] = {
+        [PLACE_PROGRAM] = "",
+        [PLACE_SYSTEM_CALL] = "in a system call of",
+        [PLACE_WAITING] = "waiting in a system call of",
+        [PLACE_PREEMPTED] = "preempted, while its processor ran something else, in",
+        [PLACE_SUSPENDED] = "suspended, while other goroutines or fibers ran, in",
+    };
+    if (explained->where == PLACE_OUTSIDE)
+        fprintf(stream, "; most of it outside of the program, %s of ",
+                name_of(explanation, carrier));
+    else
+        fprintf(stream, "; most of it %s ", where[explained->where]);
+    print_name(stream, explanation, explained->waiter);
+}
+
 /* What else is known: where in it the time is, and what that is. */
 static void print_details(FILE *stream, const struct explanation *explanation,
                           const struct explained_cause *explained)
@@ -115,14 +146,14 @@ static void print_details(FILE *stream, const struct explanation *explanation,
     if (cause->kind == CAUSE_REST)
         return;
     uint32_t carrier = context_tree_node(&explanation->tree, cause->carrier)->group;
-    if (explained->waits && cause->kind != CAUSE_OUTSIDE) {
-        fprintf(stream, "; most of it outside of the program, %s of ",
-                name_of(explanation, carrier));
-        print_name(stream, explanation, explained->waiter);
+    if (cause->kind == CAUSE_OUTSIDE) {
+        print_outside(stream, explained->where);
+    } else if (explained->where != PLACE_PROGRAM) {
+        print_most_outside(stream, explanation, explained);
     } else if (cause->kind == CAUSE_MORE && cause->carrier != cause->node) {
         fputs("; the greatest part of it in ", stream);
         print_name(stream, explanation, carrier);
-    } else if (cause->carrier != cause->node && cause->kind != CAUSE_OUTSIDE) {
+    } else if (cause->carrier != cause->node) {
         fputs("; most of it in ", stream);
         print_name(stream, explanation, carrier);
     }
@@ -156,8 +187,10 @@ void explanation_print_heading(FILE *stream, const struct explanation *explanati
     else if (calls->slow_calls == 1)
         fprintf(stream, "%s#%" PRIu64 " took %s.\n", name, explanation->longest_ordinal, longest);
     else
-        fprintf(stream, "%" PRIu64 " took longer than %s; the longest, %s#%" PRIu64 ", took %s.\n",
-                calls->slow_calls, limit, name, explanation->longest_ordinal, longest);
+        fprintf(stream,
+                "%" PRIu64 " took longer than %s; the longest%s, %s#%" PRIu64 ", took %s.\n",
+                calls->slow_calls, limit, calls->passed_over ? " that was not just preempted" : "",
+                name, explanation->longest_ordinal, longest);
     free(name);
 }
 
@@ -174,9 +207,10 @@ void explanation_print_extra(FILE *stream, const struct explanation *explanation
         fprintf(stream, "That is %s more than usual (%zu usual calls compared).", extra,
                 calls->usual.count);
     else if (calls->slow.count < calls->slow_calls)
-        fprintf(stream,
-                "The %zu longest took %s more than usual together (%zu usual calls compared).",
-                calls->slow.count, extra, calls->usual.count);
+        fprintf(
+            stream,
+            "The %zu that stand out took %s more than usual together (%zu usual calls compared).",
+            calls->slow.count, extra, calls->usual.count);
     else
         fprintf(stream, "Together they took %s more than usual (%zu usual calls compared).", extra,
                 calls->usual.count);

@@ -1,11 +1,13 @@
 #include "base/file.h"
 
+#include "base/log.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +33,10 @@ bool file_map_descriptor(struct file_view *view, int descriptor, const char *pat
     return true;
 }
 
-/* `flags`: O_NONBLOCK where a FIFO without a writer is not waited for. */
-static int open_to_read(const char *path, int flags, struct error *error)
+/* Does not wait for a FIFO's writer. */
+static int open_to_read(const char *path, struct error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | flags);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                         "cannot open %s", path);
@@ -44,7 +46,7 @@ static int open_to_read(const char *path, int flags, struct error *error)
 bool file_map(struct file_view *view, const char *path, struct error *error)
 {
     *view = (struct file_view){0};
-    int descriptor = open_to_read(path, O_NONBLOCK, error);
+    int descriptor = open_to_read(path, error);
     if (descriptor < 0)
         return false;
     bool ok = file_map_descriptor(view, descriptor, path, error);
@@ -58,20 +60,55 @@ static bool is_regular(int descriptor)
     return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static int open_input(const char *path, struct error *error)
+static bool poll_input(int descriptor, int milliseconds)
 {
-    if (strcmp(path, "-") != 0)
-        return open_to_read(path, 0, error);
+    struct pollfd input = {.fd = descriptor, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&input, 1, milliseconds);
+    while (ready < 0 && errno == EINTR);
+    return ready != 0;
+}
+
+/* Opened with O_NONBLOCK, a FIFO that has had no writer yet is at its end; poll(2) waits for one. */
+static void await_input(int descriptor, const char *name)
+{
+    if (poll_input(descriptor, 1000))
+        return;
+    log_status("Waiting for input from %s. Ctrl-C ends it.", name);
+    poll_input(descriptor, -1);
+}
+
+static int copy_standard_input(struct error *error)
+{
     int descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0)
         error_set_errno(error, ERROR_IO, errno, "cannot read standard input");
+    else
+        await_input(descriptor, "standard input");
     return descriptor;
+}
+
+int file_open_input(const char *path, struct error *error)
+{
+    if (strcmp(path, "-") == 0)
+        return copy_standard_input(error);
+    int descriptor = open_to_read(path, error);
+    if (descriptor < 0)
+        return -1;
+    await_input(descriptor, path);
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags >= 0 && fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) == 0)
+        return descriptor;
+    error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
+    close(descriptor);
+    return -1;
 }
 
 bool file_map_input(struct file_view *view, const char *path, struct error *error)
 {
     *view = (struct file_view){0};
-    int descriptor = open_input(path, error);
+    int descriptor = file_open_input(path, error);
     if (descriptor < 0)
         return false;
     bool ok = (is_regular(descriptor) || file_spool(descriptor, path, error)) &&
@@ -155,7 +192,7 @@ char *file_read_descriptor(int descriptor, const char *path, size_t *size, struc
 
 char *file_read(const char *path, size_t *size, struct error *error)
 {
-    int descriptor = open_to_read(path, O_NONBLOCK, error);
+    int descriptor = open_to_read(path, error);
     if (descriptor < 0)
         return NULL;
     char *bytes = file_read_descriptor(descriptor, path, size, error);

@@ -20,8 +20,12 @@ struct file_view {
 };
 
 bool file_map(struct file_view *view, const char *path, struct error *error);
-/* As file_map, of any input that can be read: a path of "-" means standard input, and input that is
- * not a regular file is copied first (file_spool). */
+/* Opens a file, FIFO or device that the user named, for reading; returns the descriptor
+ * (close-on-exec) or -1. When no input comes for a second, as from a FIFO that nothing writes to, it
+ * says on stderr what it waits for. A path of "-" means standard input. */
+int file_open_input(const char *path, struct error *error);
+/* As file_map, of any input that can be read (file_open_input): what is not a regular file is
+ * copied first (file_spool). */
 bool file_map_input(struct file_view *view, const char *path, struct error *error);
 /* As file_map, of an open regular file; `path` is for the message only. The descriptor stays the
  * caller's. */

@@ -1,5 +1,7 @@
 #include "base/named_values.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,33 @@ struct named_values *named_values_copy(struct arena *arena, const struct named_v
     copy->values = list;
     copy->text = arena_copy_string(arena, values->text);
     return copy;
+}
+
+/* What follows a number's digits: nothing, or the character that it is. */
+static bool ends_number(const char *rest)
+{
+    return *rest == 0 || strncmp(rest, " '", 2) == 0;
+}
+
+void named_value_read_number(struct named_value *value)
+{
+    bool is_true = strcmp(value->text, "true") == 0;
+    if (is_true || strcmp(value->text, "false") == 0) {
+        value->kind = NAMED_UNSIGNED;
+        value->unsigned_number = is_true;
+        return;
+    }
+    char *rest;
+    bool is_negative = value->text[0] == '-';
+    if (!isdigit((unsigned char)value->text[is_negative]))
+        return;
+    errno = 0;
+    uint64_t number = is_negative ? (uint64_t)strtoll(value->text, &rest, 10)
+                                  : (uint64_t)strtoull(value->text, &rest, 10);
+    if (errno != 0 || !ends_number(rest))
+        return;
+    value->kind = is_negative ? NAMED_SIGNED : NAMED_UNSIGNED;
+    value->unsigned_number = number;
 }
 
 static const char escaped[] = "\a\b\t\n\v\f\r", letters[] = "abtnvfr";
@@ -76,6 +105,13 @@ const char *named_values_join(struct arena *arena, const struct named_values *va
                                              value->name, value->text);
     }
     return text;
+}
+
+const char *named_values_join_arguments(struct arena *arena, const struct named_values *values)
+{
+    const struct named_values arguments = {.count = values->count - values->has_result,
+                                           .values = values->values};
+    return named_values_join(arena, &arguments);
 }
 
 void named_value_print_float(char text[NAMED_FLOAT_SIZE], double real, bool is_single)

@@ -43,6 +43,13 @@ struct named_values *named_values_copy(struct arena *arena, const struct named_v
 /* Their text, in `arena`. */
 const char *named_values_join(struct arena *arena, const struct named_values *values);
 
+/* The same without the result. */
+const char *named_values_join_arguments(struct arena *arena, const struct named_values *values);
+
+/* Makes the value that has this text, as numbers are shown, a number of its kind: 12, -5 'x', true. What is
+ * no number stays a text. */
+void named_value_read_number(struct named_value *value);
+
 /* The letter that stands for a byte after a backslash, as in C; 0: none does. */
 char named_value_letter(char byte);
 

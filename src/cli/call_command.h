@@ -5,7 +5,7 @@
 #ifndef MAGIC_TRACE_CLI_CALL_COMMAND_H
 #define MAGIC_TRACE_CLI_CALL_COMMAND_H
 
-#include "index/index_items.h"
+#include "index/file/index_items.h"
 
 /* `magic-trace report` of the function's call with this number; of functions with very long names,
  * of the call's time. `trace`: as the user gave it. The caller frees. */

@@ -38,6 +38,7 @@ void recording_request_free(struct recording_request *request)
     trigger_free(&request->record.trigger);
     trigger_free(&request->record.from);
     trigger_free(&request->record.until);
+    trigger_free(&request->record.start);
     chosen_functions_free(&request->record.chosen);
     span_filter_names_free(&request->trace.filter);
 }
@@ -196,11 +197,13 @@ static const struct option_spec recording_specs[] = {
      .apply = take_span,
      .field = offsetof(struct recording_request, record.trigger.longer_than_ns)},
     {.name = &FLAG_ON_CPU[1],
-     .help =
-         "with -longer-than: only the time that the call's\nthread spends on a processor counts",
-     .manual = "With -longer-than only the time that the call's thread spends on a processor "
-               "counts: what it sleeps, "
-               "waits, or is kept from running by other programs does not.",
+     .help = "with -longer-than or -duration-thresh: only the time\nthat the thread spends on a "
+             "processor counts",
+     .manual = "With -longer-than and -duration-thresh only the time that the thread spends on a "
+               "processor counts: what it sleeps, waits, or is kept from running by other programs "
+               "does not. With -duration-thresh this is so of time since the thread's own "
+               "mark_start; a time that another thread has noted counts as a whole. Needs the "
+               "translator engine.",
      .apply = option_set_flag,
      .field = offsetof(struct recording_request, record.trigger.on_cpu)},
     {.name = &FLAG_ARGS[1],
@@ -213,7 +216,9 @@ static const struct option_spec recording_specs[] = {
          "text. Debug information gives names and types: integers, floating-point "
          "numbers, enumerators, pointers, strings (their first 128 bytes), and structures of up "
          "to 256 bytes. Without it the six registers in which integers are passed are "
-         "recorded, and rax. `report -tree`, CSV and traces show them with the call. "
+         "recorded, and rax. `report -tree`, CSV, the page and traces show them with the call; the "
+         "page's search box finds calls by them, `parse(size>4096)`, and magic-trace-query(1) has "
+         "them in a table. "
          "Needs the translator engine.",
      .apply = take_args},
     {.name = "args-all-of",
@@ -328,9 +333,9 @@ static int check_trigger(struct recording_request *request, const struct command
     if (trigger->longer_than_ns && trigger->duration_threshold_ns)
         return command_usage_error(self, "-longer-than counts from a call's beginning, and "
                                          "-duration-thresh from mark_start: give one.");
-    if (trigger->on_cpu && !trigger->longer_than_ns)
-        return command_usage_error(self,
-                                   "-on-cpu says what time -longer-than counts: give that, too.");
+    if (trigger->on_cpu && !trigger->longer_than_ns && !trigger->duration_threshold_ns)
+        return command_usage_error(self, "-on-cpu says what time -longer-than and -duration-thresh "
+                                         "count: give one of them, too.");
     if (trigger->multi_snapshot && !named)
         return command_usage_error(self, "-multi-snapshot needs a place to take snapshots at: name "
                                          "it with -trigger.");
@@ -399,6 +404,19 @@ static bool check_passes_time(const struct trigger *trigger, struct error *error
                      trigger->name, trigger->name);
 }
 
+/* What a thread had spent on processors at its mark_start is read there. */
+static bool find_start(struct trigger *start, const struct objects *objects, struct error *error)
+{
+    struct error reason;
+    return trigger_find(start, "magic_trace_mark_start",
+                        (const char *const *)objects->paths.elements, objects->paths.count,
+                        &reason) ||
+           error_set(error, reason.code,
+                     "-on-cpu with -duration-thresh needs libmagic_trace's function "
+                     "magic_trace_mark_start: %s",
+                     reason.text);
+}
+
 static bool check_is_function(const struct trigger *trigger, struct error *error)
 {
     if (!trigger->name || !trigger->longer_than_ns || trigger->is_function)
@@ -417,6 +435,9 @@ bool recording_request_find_trigger(struct recording_request *request,
                   ? trigger_choose(trigger, request->trigger, objects, error)
                   : trigger_choose_by_part(trigger, request->symbol_part, objects, error);
     if (!ok || !check_passes_time(trigger, error) || !check_is_function(trigger, error))
+        return false;
+    if (trigger->on_cpu && trigger->duration_threshold_ns &&
+        !find_start(&request->record.start, objects, error))
         return false;
     if (trigger->name)
         log_status("Attaching to %s @ 0x%016llx", trigger->name,
@@ -489,8 +510,9 @@ static void say_what_hits_came(const struct record_options *options,
     if (result->snapshots == 0 && !result->interrupted && result->hits == 0)
         log_status("%s was not hit; the trace shows the end.", trigger->name);
     else if (result->snapshots == 0 && !result->interrupted)
-        log_status("%s was hit %s times, never beyond the threshold; the trace shows the end.",
-                   trigger->name, quantity_count(result->hits).text);
+        log_status("%s was hit %s times, never beyond the threshold%s; the trace shows the end.",
+                   trigger->name, quantity_count(result->hits).text,
+                   trigger->on_cpu ? " of time on a processor" : "");
     else if (trigger->multi_snapshot)
         log_status("%s snapshots of %s hits.", quantity_count(result->snapshots).text,
                    quantity_count(result->hits).text);

@@ -2,9 +2,9 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "cli/decode_statistics.h"
 #include "cli/options/shell_word.h"
-#include "cli/summary.h"
+#include "cli/text/decode_statistics.h"
+#include "cli/text/summary.h"
 #include "output/output_file.h"
 #include "recording/recording.h"
 #include "stack/timeline.h"
@@ -100,17 +100,17 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
                                       .perf_map_directory = options->perf_map_directory,
                                       .progress = log_progress};
     struct decode_stages stages;
-    struct stage_seconds start = stage_clock_read();
+    struct stage_seconds start = stage_seconds_now();
     memory_keep_freed();
     struct timeline *timeline = timeline_decode(recording, &flow, error);
     log_progress_end();
     if (!timeline)
         return false;
-    stages.decoding = stage_clock_since(start);
+    stages.decoding = stage_seconds_since(start);
     struct trace_summary summary = {0};
-    start = stage_clock_read();
+    start = stage_seconds_now();
     bool ok = write_spans(timeline, options, &summary, error);
-    stages.writing = stage_clock_since(start);
+    stages.writing = stage_seconds_since(start);
     if (ok)
         say_result(recording, options, &summary);
     if (ok && options->print_statistics)

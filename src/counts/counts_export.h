@@ -20,5 +20,6 @@ struct counts_export {
 void export_callgrind_write(const struct counts_export *export, FILE *stream);
 void export_lcov_write(const struct counts_export *export, FILE *stream);
 void export_bolt_write(const struct counts_export *export, FILE *stream);
+void export_autofdo_write(const struct counts_export *export, FILE *stream);
 
 #endif

@@ -394,6 +394,8 @@ static size_t read_values(const struct recorded_group *group, const struct call_
         if (!read_value(&left, &described[i], memory, &found[i], &text))
             return i;
         found[i].text = arena_copy_string(memory, text.bytes);
+        if (found[i].kind == NAMED_TEXT && !found[i].string)
+            named_value_read_number(&found[i]); /* of an enumeration, without a name */
     }
     return count;
 }

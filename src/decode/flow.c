@@ -209,6 +209,11 @@ bool flow_is_sampled(const struct flow *flow)
     return flow->sampled;
 }
 
+bool flow_is_snapshot(const struct flow *flow)
+{
+    return flow->session.engine != NULL && !flow->session.full_execution;
+}
+
 bool flow_follows_event(const struct flow *flow, uint32_t event)
 {
     return flow->sampled && sampled_flow_follows(&flow->data, event);

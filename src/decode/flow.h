@@ -45,6 +45,8 @@ bool flow_is_text(const char *path);
 
 /* Whether the recording has samples and no packets. */
 bool flow_is_sampled(const struct flow *flow);
+/* Whether it is a snapshot, so that threads may have run before. Of a recording without session that is not known: false. */
+bool flow_is_snapshot(const struct flow *flow);
 /* Whether the samples of this event are the call stacks that the sink gets. */
 bool flow_follows_event(const struct flow *flow, uint32_t event);
 

@@ -46,9 +46,12 @@ enum flow_kind {
     FLOW_CALL_VALUE, /* `to` is a word of the arguments (after the call) or the result (before the return) of what
                       * runs; `from`: the instruction that they were recorded at. The first one of each group is
                       * its head (packet/call_values_head.h) and has `next`: how many belong to it, itself included */
+    FLOW_COPY, /* the instruction at `from` has added a register to the stack pointer, and a call or a string
+                * instruction comes before any branch: another stack, which lay where the running one lies and was
+                * copied away, may continue there. `to`: the next instruction */
 };
 
-enum { FLOW_KIND_COUNT = FLOW_CALL_VALUE + 1 };
+enum { FLOW_KIND_COUNT = FLOW_COPY + 1 };
 
 enum flow_gap {
     FLOW_GAP_NONE,
@@ -78,8 +81,8 @@ enum flow_flag {
 struct flow_event {
     struct ticks time; /* never less than that of the event before */
     uint64_t from, to; /* addresses in the process; 0: unknown */
-    uint64_t next;     /* of CALL: the return address; of SYSCALL: the address after it; of RETURN
-                    * and JUMP: the stack pointer after it, 0 if it was not recorded; of INLINED:
+    uint64_t next;     /* of CALL: the return address; of SYSCALL: the address after it; of RETURN,
+                    * JUMP and COPY: the stack pointer after it, 0 if it was not recorded; of INLINED:
                     * the number; of CALL_VALUE: see there; else 0 */
     function_id function; /* the one at `to` (of STOP, and of SYSCALL and INTERRUPT without `to`:
                            * at `from`) */

@@ -1,24 +1,17 @@
 #include "engine/disk_reserve.h"
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "recording/flags.h"
 
 #include <stddef.h>
 #include <sys/statvfs.h>
-#include <time.h>
 
 /* Some MB are recorded in between; what is copied comes faster than samples. */
 enum { LOOK_MS = 100, LOOK_COPIED_MS = 10, PERCENT = 5 };
 static const uint64_t most = UINT64_C(1) << 30;
 /* What the kernel's rings may hold when recording ends, and is written then. */
 static const uint64_t in_rings = UINT64_C(64) << 20;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -48,7 +41,7 @@ int disk_reserve_patience(const struct disk_reserve *reserve)
 bool disk_reserve_is_reached(struct disk_reserve *reserve)
 {
     struct statvfs disk;
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     if (!reserve->folder || now - reserve->looked_ns < (uint64_t)reserve->look_ms * 1000000)
         return false;
     reserve->looked_ns = now;

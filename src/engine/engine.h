@@ -50,6 +50,8 @@ struct record_options {
     /* What lies between is recorded: from the first arrival at one of these places to the next one at one of those. Without a
      * name: from the program's beginning, to its end. */
     struct trigger from, until;
+    struct trigger
+        start; /* with trigger.on_cpu: where programs note the time that they pass with hits */
     bool wants_values; /* -args was given; its functions are found when the engine was chosen */
     struct chosen_functions chosen; /* whose arguments and results are recorded; empty: none */
     char **magic_trace_command;     /* our own argv, for the recording's header */

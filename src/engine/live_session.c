@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/monotonic.h"
 #include "engine/disk_reserve.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_directory.h"
@@ -18,7 +19,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How long a program may take to end after Ctrl-C before a message says that we wait for it. */
@@ -42,13 +42,6 @@ struct live_session {
     uint64_t delay_reported_ms; /* when the longest delay was last reported: CLOCK_MONOTONIC */
     struct record_result *result;
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void *context_of(const struct live_session *session)
 {
@@ -94,7 +87,7 @@ static bool open_session(struct live_session *session, struct error *error)
     struct live_facts facts = {0};
     session->recorder->facts(context_of(session), &facts);
     session->hits.clock = facts.tsc;
-    session->delay_reported_ms = now_ms();
+    session->delay_reported_ms = monotonic_ms();
     if (target->options->full_execution)
         disk_reserve_begin(&session->reserve, target->directory, false);
     if (!target->held) {
@@ -232,9 +225,9 @@ static int patience(const struct live_session *session)
 
 static void report_delay(struct live_session *session)
 {
-    if (!reports_delay(session) || now_ms() - session->delay_reported_ms < DELAY_REPORT_MS)
+    if (!reports_delay(session) || monotonic_ms() - session->delay_reported_ms < DELAY_REPORT_MS)
         return;
-    session->delay_reported_ms = now_ms();
+    session->delay_reported_ms = monotonic_ms();
     trigger_hits_report_delay(&session->hits);
 }
 

@@ -92,6 +92,12 @@ static bool serves(const struct engine *engine, const struct record_options *opt
                          "the %s engine does not see how long a call lasts, which " FLAG_LONGER_THAN
                          " needs. The translator engine does: " FLAG_ENGINE " translator.",
                          engine->name);
+    if (options->trigger.on_cpu && !engine->times_calls)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the %s engine does not see when a thread is on a processor, "
+                         "which " FLAG_ON_CPU " needs. The translator engine does: " FLAG_ENGINE
+                         " translator.",
+                         engine->name);
     if (options->wants_values && !engine->reads_values)
         return error_set(error, ERROR_UNSUPPORTED,
                          "the %s engine does not read registers, which " FLAG_ARGS

@@ -1,24 +1,17 @@
 #include "engine/supervise.h"
 
 #include "base/log.h"
+#include "base/monotonic.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* How long the program may take to end after Ctrl-C before a message says that we wait for it. */
 enum { PATIENCE_MS = 1000 };
 /* How often a recording with a trigger is checked, and how often the longest delay is reported. */
 enum { ARMED_MS = 50 };
 static const uint64_t delay_report_ns = UINT64_C(5000000000);
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void interrupt(struct supervision *supervision)
 {
@@ -34,20 +27,22 @@ static void interrupt(struct supervision *supervision)
 /* ---- the trigger ---- */
 
 /* Reports once that a snapshot was taken, and has the recording freeze when no thread runs any more
- * that could see that it is time. */
+ * that could see that it is time. The thread that takes it says so first, and a moment later when that is: it may have
+ * lost its processor in between. */
 static void look_for_snapshot(struct supervision *supervision)
 {
-    if (supervision->snapshot_reported || atomic_load(supervision->shared.snapshots) == 0)
+    if (atomic_load(supervision->shared.snapshots) == 0)
         return;
+    if (!supervision->snapshot_reported)
+        log_status("Snapshot taken.");
     supervision->snapshot_reported = true;
-    log_status("Snapshot taken.");
-    if (atomic_load(supervision->shared.freeze_at))
+    if (atomic_load(supervision->shared.freeze_at) && !atomic_load(supervision->shared.frozen))
         supervision->freeze(supervision->recording);
 }
 
 static void report_delay(struct supervision *supervision)
 {
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     if (!supervision->has_delay_threshold || supervision->snapshot_reported ||
         now - supervision->last_report_ns < delay_report_ns)
         return;
@@ -75,13 +70,26 @@ static bool has_other_threads(pid_t pid)
     return stat(path, &status) == 0 && status.st_nlink > 3; /* ".", ".." and the first one's */
 }
 
+static bool lives(pid_t pid)
+{
+    char state = thread_state(pid, pid);
+    return state != 0 && state != 'X' && (state != 'Z' || has_other_threads(pid));
+}
+
 static bool any_lives(const pid_t *pids, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        char state = thread_state(pids[i], pids[i]);
-        if (state != 0 && state != 'X' && (state != 'Z' || has_other_threads(pids[i])))
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any |= lives(pids[i]);
+    return any;
+}
+
+static bool any_is_traced(const struct supervision *supervision, const pid_t *pids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lives(pids[i]) &&
+            !(supervision->has_left && supervision->has_left(supervision->recording, pids[i])))
             return true;
-    }
     return false;
 }
 
@@ -101,10 +109,10 @@ bool supervise_attached(struct supervision *supervision, const pid_t *pids, size
         {.fd = supervision->program.signals->descriptor, .events = POLLIN},
         {.fd = supervision->descriptor, .events = POLLIN},
     };
-    supervision->last_report_ns = now_ns();
+    supervision->last_report_ns = monotonic_ns();
     if (supervision->filled_folder)
         disk_reserve_begin(&supervision->reserve, supervision->filled_folder, true);
-    while (!atomic_load(supervision->shared.frozen) && any_lives(pids, count)) {
+    while (!atomic_load(supervision->shared.frozen) && any_is_traced(supervision, pids, count)) {
         poll(waited_for, 2, ARMED_MS);
         look_for_snapshot(supervision);
         report_delay(supervision);
@@ -118,6 +126,8 @@ bool supervise_attached(struct supervision *supervision, const pid_t *pids, size
             supervision->serve(supervision->recording);
     }
     look_for_snapshot(supervision);
+    if (!atomic_load(supervision->shared.frozen) && any_lives(pids, count))
+        log_status("Nothing is traced any more: the recording ends.");
     return false;
 }
 
@@ -129,7 +139,7 @@ int supervise(struct supervision *supervision)
         {.fd = supervision->descriptor, .events = POLLIN},
     };
     bool reported = false;
-    supervision->last_report_ns = now_ns();
+    supervision->last_report_ns = monotonic_ns();
     if (supervision->filled_folder)
         disk_reserve_begin(&supervision->reserve, supervision->filled_folder, true);
     for (;;) {

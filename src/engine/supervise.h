@@ -33,6 +33,8 @@ struct supervision {
      * -1: the engine has no work meanwhile. */
     void (*serve)(void *recording);
     int descriptor;
+    /* Whether a process that was attached to is traced no more, though it lives; NULL: they always are. */
+    bool (*has_left)(void *recording, pid_t pid);
     void *recording;               /* given to them; the engine's own */
     struct process_test is_traced; /* for the second Ctrl-C: processes that have left the tree */
 
@@ -46,8 +48,8 @@ struct supervision {
  * descriptor. */
 int supervise(struct supervision *supervision);
 
-/* Processes that were attached to: until the recording is frozen, the first Ctrl-C, or all of them have ended. Whether it was
- * Ctrl-C. `program.child` is not used. */
+/* Processes that were attached to: until the recording is frozen, the first Ctrl-C, or all of them have ended or left. Whether it
+ * was Ctrl-C. `program.child` is not used. */
 bool supervise_attached(struct supervision *supervision, const pid_t *pids, size_t count);
 
 #endif

@@ -48,7 +48,7 @@ struct trigger {
     uint64_t
         longer_than_ns; /* -longer-than: only calls that last longer than this, when they end; 0: when they
                                 begin */
-    bool on_cpu;        /* -on-cpu: of that time what the thread spends on a processor */
+    bool on_cpu;        /* -on-cpu: of these two what the thread spends on a processor */
     bool multi_snapshot; /* go on after the first */
     bool immediate_stop; /* nothing after the hit is kept */
 };

@@ -1,7 +1,7 @@
 #include "index/call_scan.h"
 
 #include "base/memory.h"
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +44,21 @@ void call_numbers_free(struct call_numbers *numbers)
     free(numbers->of_crossing);
     free(numbers->room);
     free(numbers);
+}
+
+static uint64_t before_track(const struct call_numbers *numbers, uint32_t track)
+{
+    return numbers->before[numbers->index->tracks[track].first_chunk];
+}
+
+uint64_t call_numbers_of(const struct call_numbers *numbers, uint32_t track, uint64_t ended)
+{
+    return before_track(numbers, track) + ended + 1;
+}
+
+uint64_t call_numbers_ended(const struct call_numbers *numbers, uint32_t track, uint64_t number)
+{
+    return number - 1 - before_track(numbers, track);
 }
 
 /* The first chunk that has a span with this number or a greater one. */

@@ -23,6 +23,11 @@ struct call_numbers;
 struct call_numbers *call_numbers_new(const struct trace_index *index);
 void call_numbers_free(struct call_numbers *numbers);
 
+/* The number of the call before which `ended` spans of its track ended. */
+uint64_t call_numbers_of(const struct call_numbers *numbers, uint32_t track, uint64_t ended);
+/* The other way round: how many spans of its track ended before the call. */
+uint64_t call_numbers_ended(const struct call_numbers *numbers, uint32_t track, uint64_t number);
+
 /* Both inclusive. */
 struct call_bound {
     uint64_t min, max;

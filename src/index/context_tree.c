@@ -64,35 +64,55 @@ static uint32_t child_of(struct context_tree *tree, uint32_t parent, uint32_t gr
     return target;
 }
 
-void context_tree_enter(struct context_tree *tree, uint32_t depth, uint32_t group,
-                        const struct call_place *place, enum context_side side)
+/* An activation, or what a part of it adds. */
+struct activation {
+    uint32_t depth, group;
+    const struct call_place *place;
+    uint64_t length, suspended; /* ns */
+    bool continues;             /* it was counted before */
+};
+
+static void enter(struct context_tree *tree, const struct activation *entered,
+                  enum context_side side)
 {
+    const uint32_t depth = entered->depth;
+    const uint64_t length = entered->length;
     struct array *active = &tree->active;
     uint32_t parent = CONTEXT_ROOT, number = CONTEXT_ROOT;
     if (active->count > depth)
         active->count = depth;
     if (active->count > 0) {
         parent = *(uint32_t *)array_at(active, active->count - 1);
-        number = child_of(tree, parent, group);
+        number = child_of(tree, parent, entered->group);
     }
     while (active->count <= depth) /* callers are missing in a damaged index alone */
         *(uint32_t *)array_add(active) = number;
     struct context_node *node = context_tree_node(tree, number);
     struct context_sums *sums = &node->sides[side];
-    uint64_t length = place->span.end - place->span.start;
-    sums->calls++;
+    sums->calls += !entered->continues;
     sums->self += length;
+    sums->suspended += entered->suspended;
     if (node->last_seen != tree->added) {
         node->last_seen = tree->added;
         sums->present++;
     }
-    if (depth > 0)
+    if (depth > 0) {
         context_tree_node(tree, parent)->sides[side].self -= length;
-    bool is_longest = sums->calls == 1 || length > sums->longest;
+        context_tree_node(tree, parent)->sides[side].suspended -= entered->suspended;
+    }
+    bool is_first = sums->calls == 1 && !entered->continues;
+    bool is_longest = is_first || length > sums->longest;
     if (is_longest)
         sums->longest = length;
     if (is_longest && side == CONTEXT_SLOW)
-        node->longest = *place;
+        node->longest = *entered->place;
+}
+
+void context_tree_enter(struct context_tree *tree, uint32_t depth, uint32_t group,
+                        const struct call_place *place, enum context_side side)
+{
+    const uint64_t length = place->span.end - place->span.start;
+    enter(tree, &(struct activation){depth, group, place, length, 0, false}, side);
 }
 
 static bool is_call(const struct index_span *span, const struct call_place *call)
@@ -107,26 +127,47 @@ static uint32_t id_of(struct context_source source, const struct index_span *spa
     return source.ids ? source.ids[group] : group;
 }
 
-bool context_tree_add(struct context_tree *tree, struct context_source source,
-                      const struct call_place *call, enum context_side side, struct error *error)
+/* A call, or a part of one. */
+static bool add_part(struct context_tree *tree, struct context_source source,
+                     const struct call_part *part, enum context_side side, struct error *error)
 {
+    const struct call_place *call = &part->place;
     const struct index_range range = {call->span.start, call->span.end + 1};
     const struct index_span *spans;
     struct span_scan scan = span_scan_begin(source.index, call->track, range);
     bool began = false, ended = false;
-    context_tree_begin_call(tree, side);
     for (size_t count; !ended && (count = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = count; i-- > 0 && !ended;) {
             if (!began)
                 began = is_call(&spans[i], call);
             else
                 ended = spans[i].depth <= call->span.depth;
-            if (began && !ended)
-                context_tree_enter(tree, spans[i].depth - call->span.depth,
-                                   id_of(source, &spans[i]),
-                                   &(struct call_place){call->track, spans[i]}, side);
+            if (!began || ended || !call_part_has(part, &spans[i]))
+                continue;
+            const struct call_place place = {call->track, spans[i]};
+            const struct activation entered = {
+                .depth = spans[i].depth - call->span.depth,
+                .group = id_of(source, &spans[i]),
+                .place = &place,
+                .length = call_part_length(part, &spans[i]),
+                .suspended = call_part_suspension(part, &spans[i]),
+                .continues = call_part_continues(part, &spans[i]),
+            };
+            enter(tree, &entered, side);
         }
     return span_scan_end(&scan);
+}
+
+bool context_tree_add(struct context_tree *tree, struct context_source source,
+                      const struct call_place *call, enum context_side side, struct error *error)
+{
+    const struct call_part single = {.place = *call};
+    const struct call_part *part = source.split ? split_calls_first(source.split, call) : NULL;
+    context_tree_begin_call(tree, side);
+    for (part = part ? part : &single; part; part = part->next)
+        if (!add_part(tree, source, part, side, error))
+            return false;
+    return true;
 }
 
 static bool add_track(struct context_tree *tree, struct context_source source, uint32_t track,

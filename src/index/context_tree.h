@@ -11,6 +11,7 @@
 #define MAGIC_TRACE_INDEX_CONTEXT_TREE_H
 
 #include "index/span_search.h"
+#include "index/split_calls.h"
 #include "index/stack_tree.h"
 
 /* What is compared: usual calls with slow ones, or a part A of a trace with a part B. */
@@ -24,10 +25,11 @@ enum context_side {
 
 struct context_sums {
     uint64_t calls;
-    uint64_t self;    /* ns */
-    uint64_t total;   /* ns: self of the node and of all below it; after context_tree_finish() */
-    uint64_t present; /* calls that are looked at with this node */
-    uint64_t longest; /* ns, of an activation with all that it calls */
+    uint64_t self;      /* ns */
+    uint64_t suspended; /* ns of self: its stack was suspended, and others ran (split_calls.h) */
+    uint64_t total;     /* ns: self of the node and of all below it; after context_tree_finish() */
+    uint64_t present;   /* calls that are looked at with this node */
+    uint64_t longest;   /* ns, of an activation with all that it calls */
 };
 
 struct context_node {
@@ -54,6 +56,7 @@ struct context_source {
     const struct trace_index *index;
     const uint32_t *ids; /* by group: the number that stands for it in the tree, so that two traces
                             can be in one tree; NULL: its own */
+    const struct split_calls *split; /* calls of several spans, read as one each; NULL: none is */
 };
 
 /* The root is a call of `group`, or what calls all threads' outermost functions. */

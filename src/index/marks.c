@@ -1,6 +1,8 @@
 #include "index/marks.h"
 
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
+
+#include <stdlib.h>
 
 /* ---- even selections ---- */
 
@@ -37,6 +39,7 @@ static void add_mark(const struct trace_index *index, const struct mark_record *
         .track = record->track,
         .depth = record->depth,
         .spans = record->spans,
+        .number = (uint64_t)(record - index->marks),
         .kind = record->kind <= MARK_NOTE ? (enum mark_kind)record->kind : MARK_NOTE,
         .text = index->strings + record->text,
     };
@@ -53,6 +56,35 @@ bool index_marks(const struct trace_index *index, struct index_range range, size
         if (is_selected(i, count, limit))
             add_mark(index, &index->marks[first + i], marks);
     return true;
+}
+
+/* ---- switches ---- */
+
+static uint64_t find_switch(const struct trace_index *index, uint64_t time)
+{
+    uint64_t low = 0, high = index->facts.switches;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (index->switches[middle].to_time < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void index_switches(const struct trace_index *index, struct index_range range, size_t limit,
+                    struct array *switches, bool *more)
+{
+    uint64_t first = find_switch(index, range.from), last = find_switch(index, range.to);
+    uint64_t count = last > first ? last - first : 0;
+    *more = count > limit;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct switch_record *record = &index->switches[first + i];
+        if (is_selected(i, count, limit))
+            *(struct index_switch *)array_add(switches) = (struct index_switch){
+                record->from_time, record->to_time, record->from_track, record->to_track};
+    }
 }
 
 /* ---- hits ---- */
@@ -76,6 +108,13 @@ static void add_hit(const struct trace_index *index, const struct hit_record *re
         .has_argument = record->has_argument != 0,
         .argument = record->argument,
         .address = record->address,
+        .has_passed = record->passed != INDEX_NOT_PASSED,
+        .passed = record->passed,
+        .thread = record->thread,
+        .depth = record->depth,
+        .spans = record->spans,
+        .marks = record->marks,
+        .number = record->number,
     };
 }
 
@@ -91,6 +130,26 @@ bool index_hits(const struct trace_index *index, struct index_range range, size_
         if (hit_overlaps(&index->hits[i], range) && is_selected(number++, count, limit))
             add_hit(index, &index->hits[i], hits);
     return true;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = ((const struct index_hit *)left)->number;
+    uint32_t b = ((const struct index_hit *)right)->number;
+    return (a > b) - (a < b);
+}
+
+void index_hits_within(const struct trace_index *index, struct index_range range,
+                       struct array *hits)
+{
+    size_t first = hits->count;
+    for (uint32_t i = 0; i < index->facts.hits; i++) {
+        const struct hit_record *hit = &index->hits[i];
+        if (hit->number != INDEX_NOT_HAPPENED && hit->end >= range.from && hit->end < range.to)
+            add_hit(index, hit, hits);
+    }
+    if (hits->count > first)
+        qsort(array_at(hits, first), hits->count - first, sizeof(struct index_hit), by_number);
 }
 
 /* ---- counters ---- */

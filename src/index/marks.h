@@ -1,4 +1,4 @@
-/* What a trace holds besides spans: gaps and notes, hits of the trigger, counters.
+/* What a trace holds besides spans: gaps and notes, hits of the trigger, counters, switches of stacks.
  *
  * Called by the server.
  */
@@ -11,8 +11,9 @@
 struct index_mark {
     uint64_t time;
     uint32_t track;
-    uint32_t depth; /* spans of the track that are active */
-    uint64_t spans; /* of the track, that began before */
+    uint32_t depth;  /* spans of the track that are active */
+    uint64_t spans;  /* of the track, that began before */
+    uint64_t number; /* of the trace's marks */
     enum mark_kind kind;
     const char *text; /* the index's */
 };
@@ -25,6 +26,21 @@ struct index_hit {
     bool has_argument;
     int64_t argument;
     uint64_t address; /* 0: not known */
+    bool has_passed;
+    uint64_t passed; /* ns, that the program says have passed */
+    /* Of the thread in which it happened. */
+    uint32_t thread; /* its track */
+    uint32_t depth;  /* spans that are active */
+    uint64_t spans;  /* that began before */
+    uint64_t marks;  /* marks of the trace that were before it */
+    uint32_t number; /* hits that happened before it; INDEX_NOT_HAPPENED */
+};
+
+/* A stack (of a fiber, a goroutine) that was suspended is resumed. */
+struct index_switch {
+    uint64_t from_time; /* of its suspension; where that was not seen, to_time */
+    uint64_t to_time;
+    uint32_t from_track, to_track;
 };
 
 struct index_counter {
@@ -44,6 +60,14 @@ bool index_marks(const struct trace_index *index, struct index_range range, size
                  struct array *marks, bool *more, struct error *error);
 bool index_hits(const struct trace_index *index, struct index_range range, size_t limit,
                 struct array *hits, bool *more, struct error *error);
+
+/* By when the stacks are resumed. */
+void index_switches(const struct trace_index *index, struct index_range range, size_t limit,
+                    struct array *switches, bool *more);
+
+/* Appends the hits that happened in the range, which they do at their end, in their order. */
+void index_hits_within(const struct trace_index *index, struct index_range range,
+                       struct array *hits);
 
 struct index_counter trace_index_counter(const struct trace_index *index, uint32_t counter);
 

@@ -1,7 +1,7 @@
 /* From call to call of a function (span_search.h). */
 #include "base/memory.h"
 #include "index/call_ordinal.h"
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 #include "index/span_search.h"
 
 #include <stdlib.h>

@@ -23,14 +23,24 @@ struct off_cpu_times {
         *tracks; /* by track, of struct off_cpu_time, the last first, as spans are scanned */
 };
 
-uint32_t index_off_cpu_group(const struct trace_index *index)
+static uint32_t special_group(const struct trace_index *index, const char *name)
 {
     for (uint32_t i = 0; i < index->facts.functions; i++) {
         const struct index_function function = trace_index_function(index, i);
-        if (function.colour == INDEX_SPECIAL && strcmp(function.name, OFF_CPU_NAME) == 0)
+        if (function.colour == INDEX_SPECIAL && strcmp(function.name, name) == 0)
             return index_group_of(index, i);
     }
     return NO_GROUP;
+}
+
+uint32_t index_off_cpu_group(const struct trace_index *index)
+{
+    return special_group(index, OFF_CPU_NAME);
+}
+
+uint32_t index_system_call_group(const struct trace_index *index)
+{
+    return special_group(index, "[syscall]");
 }
 
 struct off_cpu_times *off_cpu_times_new(const struct trace_index *index)

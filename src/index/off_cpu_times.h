@@ -27,5 +27,7 @@ uint64_t off_cpu_times_within(const struct off_cpu_times *times, uint32_t track,
 
 /* The group of the times in which threads were not running; UINT32_MAX: there is none. */
 uint32_t index_off_cpu_group(const struct trace_index *index);
+/* That of system calls, likewise. */
+uint32_t index_system_call_group(const struct trace_index *index);
 
 #endif

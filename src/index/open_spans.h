@@ -7,7 +7,7 @@
 #define MAGIC_TRACE_INDEX_OPEN_SPANS_H
 
 #include "base/array.h"
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 
 /* Appends the spans with start <= time < end to `open` (struct index_span), innermost first, and
  * those that end at `time` to `ended`, in the order of their ends; `ended` may be NULL. */

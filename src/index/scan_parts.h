@@ -7,7 +7,7 @@
 #ifndef MAGIC_TRACE_INDEX_SCAN_PARTS_H
 #define MAGIC_TRACE_INDEX_SCAN_PARTS_H
 
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 
 struct scan_part {
     uint32_t track;

@@ -1,6 +1,7 @@
 #include "index/slow_calls.h"
 
 #include "base/memory.h"
+#include "index/preempted_time.h"
 #include "index/scan_parts.h"
 #include "index/span_scan.h"
 
@@ -22,6 +23,7 @@ struct call_pass {
     const struct slow_calls_request *request;
     struct index_range range;
     const struct call_place *single; /* the only slow call; NULL: not known, or there are more */
+    struct call_place whole_single;  /* what `single` is, when it is in several parts */
     /* The first pass: */
     uint64_t sampled; /* calls whose hash is not above are in the sample */
     uint64_t levels[LEVELS];
@@ -38,6 +40,7 @@ struct pass_part {
     struct array active; /* of struct index_span: calls of the function that enclose the next */
     uint64_t levels[LEVELS];
     struct array sample, slow;
+    struct array split; /* of struct levelled_call: what may be parts of calls */
     uint64_t slow_calls, slow_time;
     uint64_t too_short; /* for `slow` */
     uint32_t given_level;
@@ -125,6 +128,18 @@ static void take_call(struct pass_part *part, const struct call_place *call, uin
         array_add_all(&part->sample, &(struct levelled_call){*call, level}, 1);
 }
 
+/* Calls of which there may be more parts are taken when all of these are known. */
+static void take_span(struct pass_part *part, const struct call_place *call, uint32_t level)
+{
+    const struct call_pass *pass = part->pass;
+    if (trace_index_facts(pass->index)->switches > 0 && split_call_is_part(&call->span)) {
+        if (!pass->is_second)
+            array_add_all(&part->split, &(struct levelled_call){*call, level}, 1);
+    } else if (is_whole_call(&call->span, pass->range)) {
+        take_call(part, call, level);
+    }
+}
+
 static bool scan_part(void *state, const struct scan_part *scanned, struct error *error)
 {
     struct pass_part *part = state;
@@ -138,9 +153,8 @@ static bool scan_part(void *state, const struct scan_part *scanned, struct error
             if (index_group_of(pass->index, spans[i].function) != pass->request->group)
                 continue;
             uint32_t level = enter(&part->active, &spans[i]);
-            if (range_overlaps(scanned->range, &spans[i]) && part_counts(scanned, &spans[i]) &&
-                is_whole_call(&spans[i], pass->range))
-                take_call(part, &(struct call_place){scanned->track, spans[i]}, level);
+            if (range_overlaps(scanned->range, &spans[i]) && part_counts(scanned, &spans[i]))
+                take_span(part, &(struct call_place){scanned->track, spans[i]}, level);
         }
     return span_scan_end(&scan);
 }
@@ -152,6 +166,7 @@ static void *begin_part(void *context)
     part->active = array_of(sizeof(struct index_span));
     part->sample = array_of(sizeof(struct levelled_call));
     part->slow = array_of(sizeof(struct call_place));
+    part->split = array_of(sizeof(struct levelled_call));
     part->given_level = UINT32_MAX;
     return part;
 }
@@ -168,18 +183,52 @@ static void end_part(void *context, void *state)
     array_add_all(&pass->sample, part->sample.elements, part->sample.count);
     array_add_all(&pass->calls->slow, part->slow.elements, part->slow.count);
     cut_longest(&pass->calls->slow, &too_short);
+    for (size_t i = 0; i < part->split.count; i++) {
+        const struct levelled_call *call = array_at(&part->split, i);
+        split_calls_add(&pass->calls->split, &call->place, call->level);
+    }
     pass->calls->slow_calls += part->slow_calls;
     pass->calls->slow_time += part->slow_time;
     array_free(&part->active);
     array_free(&part->sample);
     array_free(&part->slow);
+    array_free(&part->split);
     free(part);
+}
+
+/* The call that is asked about may be named by any of its parts. */
+static void find_single(struct call_pass *pass)
+{
+    const struct call_part *part =
+        pass->single ? split_calls_first(&pass->calls->split, pass->single) : NULL;
+    if (part && split_calls_whole(part, &pass->whole_single))
+        pass->single = &pass->whole_single;
+}
+
+static void take_split_calls(struct call_pass *pass)
+{
+    const struct array *parts = &pass->calls->split.parts;
+    struct pass_part *taken = begin_part(pass);
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct call_part *part = array_at(parts, i);
+        struct call_place call;
+        if (split_calls_whole(part, &call))
+            take_call(taken, &call, part->level);
+    }
+    end_part(pass, taken);
 }
 
 static bool read_calls(struct call_pass *pass, struct error *error)
 {
     const struct part_scanner scanner = {pass, begin_part, scan_part, end_part};
-    return scan_parts(pass->index, (struct index_tracks){0}, pass->range, &scanner, error);
+    if (!scan_parts(pass->index, (struct index_tracks){0}, pass->range, &scanner, error))
+        return false;
+    if (!pass->is_second) {
+        split_calls_join(&pass->calls->split, pass->index);
+        find_single(pass);
+    }
+    take_split_calls(pass);
+    return true;
 }
 
 /* ---- median and usual calls ---- */
@@ -258,25 +307,114 @@ static void take_single(struct slow_calls *calls, const struct call_place *call)
     calls->slow_time = length_of(call);
 }
 
-/* Where some calls stand far above all others, leaves those: the others are slow by chance, like
- * calls that an interrupt met. They must account for enough of the time. */
-static void leave_standing_out(struct slow_calls *calls)
+/* ---- those that stand out ---- */
+
+struct weighed_call {
+    struct call_place place;
+    uint64_t weight; /* ns: its length; or that without the time in which it was preempted */
+};
+
+static int compare_weights(const void *left, const void *right)
+{
+    const struct weighed_call *a = left, *b = right;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    return call_place_compare(&a->place, &b->place);
+}
+
+static double extra_of(uint64_t weight, uint64_t median)
+{
+    return weight > median ? (double)(weight - median) : 0;
+}
+
+/* How many calls stand far above all others, the greatest first: the others are slow by chance, like
+ * calls that an interrupt met. They must account for enough of the extra time. 0: none do. */
+static size_t count_standing_out(const struct array *weighed, uint64_t median)
 {
     static const double FAR = 3, ENOUGH = 0.2;
+    const struct weighed_call *all = weighed->elements;
     double extra = 0, sum = 0, widest = FAR;
-    size_t kept = calls->slow.count;
-    for (size_t i = 0; i < calls->slow.count; i++)
-        extra += (double)length_of(array_at(&calls->slow, i)) - (double)calls->median;
-    for (size_t i = 0; i + 1 < calls->slow.count; i++) {
-        double length = (double)length_of(array_at(&calls->slow, i));
-        double next = (double)length_of(array_at(&calls->slow, i + 1));
-        sum += length - (double)calls->median;
-        if (length < widest * next || sum < ENOUGH * extra)
+    size_t kept = 0;
+    for (size_t i = 0; i < weighed->count; i++)
+        extra += extra_of(all[i].weight, median);
+    for (size_t i = 0; i + 1 < weighed->count; i++) {
+        sum += extra_of(all[i].weight, median);
+        uint64_t next = all[i + 1].weight > median ? all[i + 1].weight : median;
+        if ((double)all[i].weight < widest * (double)next || sum < ENOUGH * extra)
             continue;
-        widest = length / next;
+        widest = (double)all[i].weight / (double)next;
         kept = i + 1;
     }
-    calls->slow.count = kept;
+    return kept;
+}
+
+/* Whether calls with the time in which they were preempted are so long that the first `kept` do not
+ * matter. */
+static bool is_negligible(const struct array *weighed, size_t kept, uint64_t median)
+{
+    static const double MATTERS = 0.1;
+    double extra = 0, sum = 0;
+    for (size_t i = 0; i < weighed->count; i++) {
+        const struct weighed_call *call = array_at(weighed, i);
+        extra += extra_of(length_of(&call->place), median);
+        sum += i < kept ? extra_of(length_of(&call->place), median) : 0;
+    }
+    return sum < MATTERS * extra;
+}
+
+static bool weigh(const struct call_pass *pass, bool without_preempted, struct array *weighed,
+                  struct error *error)
+{
+    const struct array *slow = &pass->calls->slow;
+    bool ok = true;
+    weighed->count = 0;
+    for (size_t i = 0; ok && i < slow->count; i++) {
+        struct weighed_call *call = array_add(weighed);
+        uint64_t preempted = 0;
+        call->place = *(struct call_place *)array_at(slow, i);
+        if (without_preempted && !split_calls_first(&pass->calls->split, &call->place))
+            ok = index_preempted_time(pass->index, &call->place, &preempted, error);
+        call->weight = length_of(&call->place) - preempted;
+    }
+    if (weighed->count > 1)
+        qsort(weighed->elements, weighed->count, weighed->element_size, compare_weights);
+    return ok;
+}
+
+/* Leaves the first `kept`; all those that are not longer than the shortest of these are left out,
+ * too, and the longer ones were passed over. */
+static void leave_first(struct slow_calls *calls, const struct array *weighed, size_t kept)
+{
+    uint64_t shortest = UINT64_MAX, too_short = 0;
+    calls->slow.count = 0;
+    for (size_t i = 0; i < weighed->count; i++) {
+        const struct weighed_call *call = array_at(weighed, i);
+        uint64_t length = length_of(&call->place);
+        if (i < kept)
+            array_add_all(&calls->slow, &call->place, 1);
+        if (i < kept && length < shortest)
+            shortest = length;
+        calls->passed_over += i >= kept && length > shortest;
+    }
+    cut_longest(&calls->slow, &too_short);
+}
+
+/* Leaves the calls that stand out. Without the time in which they were preempted, some may that are
+ * hidden among others which had to wait for a processor. */
+static bool leave_standing_out(const struct call_pass *pass, struct error *error)
+{
+    struct slow_calls *calls = pass->calls;
+    struct array weighed = array_of(sizeof(struct weighed_call));
+    bool ok = weigh(pass, true, &weighed, error);
+    size_t kept = ok ? count_standing_out(&weighed, calls->median) : 0;
+    if (ok && (kept == 0 || is_negligible(&weighed, kept, calls->median))) {
+        ok = weigh(pass, false, &weighed, error);
+        kept = count_standing_out(&weighed, calls->median);
+    }
+    if (ok && kept > 0)
+        leave_first(calls, &weighed, kept);
+    array_free(&weighed);
+    return ok;
 }
 
 static bool find_slow(struct call_pass *pass, struct error *error)
@@ -292,7 +430,8 @@ static bool find_slow(struct call_pass *pass, struct error *error)
     }
     if (pass->single)
         take_single(calls, pass->single);
-    leave_standing_out(calls);
+    if (!leave_standing_out(pass, error))
+        return false;
     pick_usual(pass, calls);
     return true;
 }
@@ -317,6 +456,7 @@ bool slow_calls_find(const struct trace_index *index, const struct slow_calls_re
                      struct slow_calls *calls, struct error *error)
 {
     *calls = (struct slow_calls){
+        .split = split_calls_new(),
         .slow = array_of(sizeof(struct call_place)),
         .usual = array_of(sizeof(struct call_place)),
     };
@@ -350,6 +490,7 @@ bool slow_calls_find(const struct trace_index *index, const struct slow_calls_re
 
 void slow_calls_free(struct slow_calls *calls)
 {
+    split_calls_free(&calls->split);
     array_free(&calls->slow);
     array_free(&calls->usual);
 }

@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_INDEX_SLOW_CALLS_H
 
 #include "index/span_search.h"
+#include "index/split_calls.h"
 
 enum {
     SLOW_CALLS_MAX = 1000,   /* kept */
@@ -31,6 +32,10 @@ struct slow_calls {
     uint64_t limit;  /* slow calls are longer */
     bool is_longest; /* no call is longer than the limit: `slow` holds the longest alone */
     uint64_t slow_calls, slow_time; /* all of them, ns */
+    uint64_t passed_over; /* slow calls that only preemption makes longer than those in `slow` */
+    struct split_calls
+        split;          /* those of several spans; in `slow` and `usual` a place has the start of
+                                 the first and the end of the last */
     struct array slow;  /* of struct call_place, the longest first: those that stand out, or all, or
                           SLOW_CALLS_MAX */
     struct array usual; /* of struct call_place, evenly picked among the others */

@@ -13,7 +13,7 @@
 #define MAGIC_TRACE_INDEX_SPAN_SCAN_H
 
 #include "base/array.h"
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 #include "index/span_search.h"
 #include "stack/spans/span.h"
 

@@ -12,7 +12,7 @@
 #define MAGIC_TRACE_INDEX_SPAN_WALK_H
 
 #include "base/array.h"
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 
 struct span_walk {
     const struct trace_index *index;

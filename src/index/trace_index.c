@@ -1,7 +1,7 @@
 #include "index/trace_index.h"
 
 #include "base/memory.h"
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,10 @@ static const size_t ELEMENT_SIZES[INDEX_SECTIONS] = {
     [SECTION_HITS] = sizeof(struct hit_record),
     [SECTION_COUNTERS] = sizeof(struct counter_record),
     [SECTION_SAMPLES] = sizeof(struct sample_record),
+    [SECTION_VALUED] = sizeof(struct valued_record),
+    [SECTION_VALUES] = sizeof(struct value_record),
+    [SECTION_VALUE_TEXTS] = 1,
+    [SECTION_SWITCHES] = sizeof(struct switch_record),
     [SECTION_STRINGS] = 1,
 };
 
@@ -73,6 +77,10 @@ static void find_sections(struct trace_index *index)
     index->hits = section(index, SECTION_HITS);
     index->counters = section(index, SECTION_COUNTERS);
     index->samples = section(index, SECTION_SAMPLES);
+    index->valued = section(index, SECTION_VALUED);
+    index->values = section(index, SECTION_VALUES);
+    index->value_texts = section(index, SECTION_VALUE_TEXTS);
+    index->switches = section(index, SECTION_SWITCHES);
     index->strings = section(index, SECTION_STRINGS);
 }
 
@@ -189,7 +197,8 @@ static bool check_marks(const struct trace_index *index)
             return false;
     for (uint64_t i = 0; i < count_of(index, SECTION_HITS); i++)
         if (!is_string(index, index->hits[i].name) ||
-            index->hits[i].track >= count_of(index, SECTION_TRACKS))
+            index->hits[i].track >= count_of(index, SECTION_TRACKS) ||
+            index->hits[i].thread >= count_of(index, SECTION_TRACKS))
             return false;
     for (uint64_t i = 0; i < count_of(index, SECTION_COUNTERS); i++) {
         const struct counter_record *counter = &index->counters[i];
@@ -199,6 +208,28 @@ static bool check_marks(const struct trace_index *index)
             return false;
     }
     return true;
+}
+
+/* Like strings, texts end where their section does at the latest. What else the records say is checked
+ * when they are read (valued_calls.c). */
+static bool check_values(const struct trace_index *index)
+{
+    uint64_t texts = count_of(index, SECTION_VALUE_TEXTS);
+    return texts == 0 || index->value_texts[texts - 1] == 0;
+}
+
+static bool check_switches(const struct trace_index *index)
+{
+    uint64_t time = 0;
+    for (uint64_t i = 0; i < count_of(index, SECTION_SWITCHES); i++) {
+        const struct switch_record *record = &index->switches[i];
+        if (record->from_track >= count_of(index, SECTION_TRACKS) ||
+            record->to_track >= count_of(index, SECTION_TRACKS) ||
+            record->from_time > record->to_time || record->to_time < time)
+            return false;
+        time = record->to_time;
+    }
+    return time <= index->header->duration;
 }
 
 static bool check_header(const struct trace_index *index)
@@ -246,6 +277,9 @@ static void fill_facts(struct trace_index *index)
         .marks = (uint32_t)count_of(index, SECTION_MARKS),
         .hits = (uint32_t)count_of(index, SECTION_HITS),
         .counters = (uint32_t)count_of(index, SECTION_COUNTERS),
+        .valued_calls = count_of(index, SECTION_VALUED),
+        .values = count_of(index, SECTION_VALUES),
+        .switches = count_of(index, SECTION_SWITCHES),
         .sampled = header->sampled,
         .recorded = header->recorded == INDEX_NO_STRING ? NULL : index->strings + header->recorded,
         .damage = header->damage == INDEX_NO_STRING ? NULL : index->strings + header->damage,
@@ -259,7 +293,7 @@ static bool check(struct trace_index *index)
         return false;
     find_sections(index);
     return check_strings(index) && check_functions(index) && check_tracks(index) &&
-           check_marks(index);
+           check_marks(index) && check_values(index) && check_switches(index);
 }
 
 struct trace_index *trace_index_open(const char *path, struct error *error)

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "index/index_items.h"
+#include "index/file/index_items.h"
 
 struct trace_index;
 

@@ -5,7 +5,7 @@
  *     main::{lambda(bool)#5}::operator()(bool) const             main::{lambda(bool)#5}::operator()
  *
  * Other names stay as they are, like <T as Trait>::f of Rust and main.(*T).f of Go. Called by what
- * prints sentences; tables and trees show whole names.
+ * prints sentences, and by trees that are asked for them; else tables and trees show whole names.
  */
 #ifndef MAGIC_TRACE_OUTPUT_SHORT_NAME_H
 #define MAGIC_TRACE_OUTPUT_SHORT_NAME_H

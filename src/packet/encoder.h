@@ -81,6 +81,8 @@ struct pt_code_block {
     uint8_t synchronises;
     /* bool, for the owner: loads the stack pointer, perhaps to switch to another stack */
     uint8_t loads_stack;
+    uint8_t
+        copies_stack; /* bool, for the owner: likewise, and may copy that to where the running one was */
     uint64_t target;       /* where its branch goes, or PT_NOWHERE */
     uint64_t fall;         /* where it goes without a branch, or PT_NOWHERE */
     uint32_t cost;         /* of one execution, in units of the owner's choice */

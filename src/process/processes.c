@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,54 @@ void process_name(pid_t pid, char *name, size_t size)
     char *text = file_read(path, NULL, NULL);
     snprintf(name, size, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
     free(text);
+}
+
+uint64_t process_status_number(pid_t pid, const char *key, int base)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    char *text = file_read(path, NULL, NULL);
+    const char *line = text ? strstr(text, key) : NULL;
+    uint64_t number = line ? strtoull(line + strlen(key), NULL, base) : 0;
+    free(text);
+    return number;
+}
+
+pid_t process_number_within(pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+    char *text = file_read(path, NULL, NULL);
+    static const char key[] = "\nNSpid:";
+    char *end = text ? strstr(text, key) : NULL;
+    unsigned long number = 0;
+    end = end ? end + strlen(key) : NULL;
+    while (end && *end == '\t')
+        number = strtoul(end + 1, &end, 10);
+    free(text);
+    return (pid_t)number;
+}
+
+bool process_namespaces_are_same(pid_t pid, pid_t other)
+{
+    struct stat one, two;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
+    if (stat(path, &one) != 0)
+        return true;
+    snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)other);
+    return stat(path, &two) != 0 || (one.st_ino == two.st_ino && one.st_dev == two.st_dev);
+}
+
+bool process_user(pid_t pid, uid_t *user)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    char *status = file_read(path, NULL, NULL);
+    const char *users = status ? strstr(status, "\nUid:") : NULL;
+    bool known = users && sscanf(users, "\nUid: %*u %*u %*u %u", user) == 1;
+    free(status);
+    return known;
 }
 
 uint64_t process_auxiliary(pid_t pid, uint64_t type)

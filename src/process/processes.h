@@ -20,6 +20,19 @@ uint64_t thread_processor_time(pid_t pid, pid_t tid);
 /* Its name as comm has it (prctl PR_SET_NAME), cut to `size`; "" when there is no such process. */
 void process_name(pid_t pid, char *name, size_t size);
 
+/* The number after `key`, as "\nTgid:\t", in /proc/PID/status, in `base`; of a thread, too. 0: there is no such process or line. */
+uint64_t process_status_number(pid_t pid, const char *key, int base);
+
+/* The number that the process or thread itself knows, which getpid or gettid returns there: that of its innermost pid namespace. 0: there
+ * is no such thread. */
+pid_t process_number_within(pid_t tid);
+
+/* Whether both are in one pid namespace, as far as we may look. */
+bool process_namespaces_are_same(pid_t pid, pid_t other);
+
+/* The user as whom it opens files (its filesystem user: credentials(7)). False: there is no such process. */
+bool process_user(pid_t pid, uid_t *user);
+
 /* What the kernel gave it in its auxiliary vector as `type` (getauxval(3)); 0: nothing, or it cannot be read. */
 uint64_t process_auxiliary(pid_t pid, uint64_t type);
 

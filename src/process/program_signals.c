@@ -1,23 +1,16 @@
 #include "process/program_signals.h"
 
+#include "base/monotonic.h"
 #include "process/pidfd.h"
 #include "process/processes.h"
 
 #include <errno.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* timeout(1) and others send a signal twice, to the process and to its group. Users do not press
  * keys this fast. */
 enum { SAME_INTERRUPT_NS = 100 * 1000 * 1000 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* What the terminal sends goes to its whole foreground process group, including the program. Other
  * signals of the kernel (an alarm set before magic-trace was executed) come to us alone. */
@@ -59,7 +52,7 @@ static void pass_on(const struct program_signals *program, const struct signalfd
 
 static bool interrupt(struct program_signals *program)
 {
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     if (program->interrupts > 0 && now - program->last_interrupt_ns < SAME_INTERRUPT_NS)
         return false;
     program->last_interrupt_ns = now;

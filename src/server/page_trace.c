@@ -9,6 +9,7 @@
 #include "output/json_quoted.h"
 #include "output/protobuf.h"
 #include "output/span_words.h"
+#include "output/stack_flows.h"
 #include "output/text_writer.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ struct page_span {
     uint64_t start, end; /* ns of the source */
     uint32_t depth, function;
     uint32_t flags;
-    const struct span_hit *hit; /* or NULL */
+    const struct span_hit *hit;        /* or NULL */
+    const struct named_values *values; /* the same, of a call; the trace's */
 };
 
 struct page_track {
@@ -51,6 +53,12 @@ struct page_sample {
     double value;
 };
 
+/* A suspended stack is resumed. */
+struct page_switch {
+    uint64_t from, to; /* ns of the source */
+    uint32_t from_track, to_track;
+};
+
 struct page_trace {
     const struct span_source *source;
     struct page_track *tracks; /* owned */
@@ -58,7 +66,10 @@ struct page_trace {
     struct array first_ids;    /* of uint32_t, by index of the function: its first id + 1 */
     struct array marks;        /* of struct span_event */
     struct array counters;     /* of struct page_counter */
-    uint64_t first, last;      /* ns of the source */
+    struct array switches;     /* of struct page_switch */
+    struct stack_flows flows;
+    struct arena memory;  /* for values */
+    uint64_t first, last; /* ns of the source */
     bool began;
 };
 
@@ -72,6 +83,7 @@ struct page_trace *page_trace_new(const struct span_source *source)
         .first_ids = array_of(sizeof(uint32_t)),
         .marks = array_of(sizeof(struct span_event)),
         .counters = array_of(sizeof(struct page_counter)),
+        .switches = array_of(sizeof(struct page_switch)),
     };
     for (size_t i = 0; i < source->track_count; i++) {
         trace->tracks[i].spans = array_of(sizeof(struct page_span));
@@ -93,6 +105,9 @@ void page_trace_free(struct page_trace *trace)
     array_free(&trace->first_ids);
     array_free(&trace->marks);
     array_free(&trace->counters);
+    array_free(&trace->switches);
+    stack_flows_free(&trace->flows);
+    arena_free(&trace->memory);
     free(trace);
 }
 
@@ -150,9 +165,18 @@ static void leave(struct page_trace *trace, const struct span_event *event)
     size_t index = *(size_t *)array_at(&track->open, --track->open.count);
     struct page_span *span = array_at(&track->spans, index);
     span->end = event->time.value;
+    span->values = named_values_copy(&trace->memory, event->values);
     span->flags |= (event->flags & SPAN_END_INFERRED ? END_INFERRED_BIT : 0) |
                    (event->flags & SPAN_ACROSS_GAP ? ACROSS_GAP_BIT : 0) |
                    (uint32_t)event->end << END_SHIFT;
+}
+
+static void resume(struct page_trace *trace, const struct span_event *event)
+{
+    const struct stack_origin from = stack_flows_end(&trace->flows, event);
+    if (from.known)
+        *(struct page_switch *)array_add(&trace->switches) =
+            (struct page_switch){from.time.value, event->time.value, from.track, event->track};
 }
 
 static struct page_counter *counter_of(struct page_trace *trace, const struct span_event *event)
@@ -177,9 +201,11 @@ void page_trace_add(struct page_trace *trace, const struct span_event *event)
     switch (event->kind) {
     case SPAN_ENTER:
         enter(trace, event);
+        resume(trace, event);
         break;
     case SPAN_LEAVE:
         leave(trace, event);
+        stack_flows_begin(&trace->flows, event);
         break;
     case SPAN_INSTANT:
         *(struct span_event *)array_add(&trace->marks) = *event;
@@ -298,6 +324,39 @@ static void put_arguments(const struct page_track *track, struct block_writer *o
     text_put(out, any ? "}" : "");
 }
 
+/* Recorded arguments and results, in the form of the server's answer. */
+static void put_values(const struct named_values *values, struct block_writer *out)
+{
+    size_t arguments = values->count - values->has_result;
+    text_put(out, "{\"values\":[");
+    for (size_t i = 0; i < arguments; i++) {
+        text_put(out, i ? ",[" : "[");
+        put_string(out, values->values[i].name);
+        text_put(out, ",");
+        put_string(out, values->values[i].text);
+        text_put(out, "]");
+    }
+    text_put(out, "],\"result\":");
+    put_string(out, values->has_result ? values->values[arguments].text : NULL);
+    text_put(out, "}");
+}
+
+static void put_all_values(const struct page_track *track, struct block_writer *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < track->spans.count; i++) {
+        const struct page_span *span = array_at(&track->spans, i);
+        if (!span->values)
+            continue;
+        text_put(out, any ? ",\"" : ",\"values\":{\"");
+        text_put_number(out, i);
+        text_put(out, "\":");
+        put_values(span->values, out);
+        any = true;
+    }
+    text_put(out, any ? "}" : "");
+}
+
 static void put_tracks(const struct page_trace *trace, struct block_writer *out)
 {
     text_put(out, ",\n\"tracks\":[");
@@ -319,6 +378,7 @@ static void put_tracks(const struct page_trace *trace, struct block_writer *out)
         text_put(out, ",\"columns\":");
         put_columns(trace, kept, out);
         put_arguments(kept, out);
+        put_all_values(kept, out);
         text_put(out, "}");
     }
     text_put(out, "]");
@@ -379,6 +439,25 @@ static void put_marks(const struct page_trace *trace, struct block_writer *out)
         text_put(out, ",\"kind\":\"");
         text_put(out, kinds[mark_kind_of(mark->text)]);
         text_put(out, "\"}");
+    }
+    text_put(out, "]");
+}
+
+static void put_switches(const struct page_trace *trace, struct block_writer *out)
+{
+    text_put(out, ",\n\"switches\":[");
+    for (size_t i = 0; i < trace->switches.count; i++) {
+        const struct page_switch *at = array_at(&trace->switches, i);
+        put_comma(out, i);
+        text_put(out, "[");
+        text_put_number(out, at->from_track);
+        text_put(out, ",");
+        text_put_number(out, at->from - trace->first);
+        text_put(out, ",");
+        text_put_number(out, at->to_track);
+        text_put(out, ",");
+        text_put_number(out, at->to - trace->first);
+        text_put(out, "]");
     }
     text_put(out, "]");
 }
@@ -469,5 +548,6 @@ void page_trace_write(const struct page_trace *trace, const char *name, const ch
     put_counters(trace, out);
     put_marks(trace, out);
     put_hits(trace, out);
+    put_switches(trace, out);
     text_put(out, "}");
 }

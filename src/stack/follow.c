@@ -86,7 +86,10 @@ void follow_end(struct thread_stack *stack, const struct follow_ending *ending)
         stack_moves_advance(stack, ending->time);
     if (ending->death && stack->started)
         stack_moves_die(stack, ending->death);
+    frame_id leaf = stack->leaf;
     stack_moves_end(stack, HISTORY_END_TRACE);
+    if (leaf != FRAME_NONE)
+        stack_rules_events_ended(stack, leaf);
     stitching_join_segments(stack);
     stitching_add_spans(stack);
 }

@@ -90,6 +90,12 @@ frame_id frame_tree_child_slowly(struct frame_tree *tree, frame_id parent,
     return *added ? add_child(tree, parent, &known) : id;
 }
 
+frame_id frame_tree_find_child(struct frame_tree *tree, frame_id parent,
+                               const struct activation *activation)
+{
+    return frame_children_find(tree, parent, activation);
+}
+
 void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start)
 {
     function_id function = frame_tree_at(tree, frame)->function;
@@ -143,6 +149,13 @@ void frame_tree_link(struct frame_tree *tree, frame_id placeholder, frame_id par
     struct frame *link = frame_tree_at(tree, placeholder);
     link->kind = FRAME_LINK;
     link->parent = parent;
+}
+
+void frame_tree_unlink(struct frame_tree *tree, frame_id placeholder)
+{
+    struct frame *link = frame_tree_at(tree, placeholder);
+    link->kind = FRAME_PLACEHOLDER;
+    link->parent = FRAME_NONE;
 }
 
 void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,

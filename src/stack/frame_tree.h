@@ -229,6 +229,10 @@ static inline frame_id frame_tree_child(struct frame_tree *tree, frame_id parent
     return recent;
 }
 
+/* The same, but FRAME_NONE if there is none. */
+frame_id frame_tree_find_child(struct frame_tree *tree, frame_id parent,
+                               const struct activation *activation);
+
 /* Where the frame's function begins in the process; 0: unknown. To be set once per frame. */
 void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start);
 static inline uint64_t frame_tree_start(const struct frame_tree *tree, frame_id id)
@@ -253,6 +257,9 @@ frame_id frame_tree_root(const struct frame_tree *tree, frame_id leaf);
  * another stack: all stacks below it gain its ancestors. `parent` must not be below `placeholder`.
  */
 void frame_tree_link(struct frame_tree *tree, frame_id placeholder, frame_id parent);
+
+/* The opposite: the link `placeholder` is a placeholder again, and the stacks below it have no known ancestors. */
+void frame_tree_unlink(struct frame_tree *tree, frame_id placeholder);
 
 /* Turns a placeholder into the frame that it stood for, below a new placeholder: its callee has
  * returned to `address` in `function`, which begins at `start`. The tree must not be full. */

@@ -2,8 +2,6 @@
 
 void inlined_frames_set(struct thread_stack *stack, frame_id frame, inlined_id inlined)
 {
-    if (frame >= stack->inlined_open.count)
-        array_reserve(&stack->inlined_open, frame + 1 - stack->inlined_open.count);
     while (stack->inlined_open.count <= frame)
         array_add(&stack->inlined_open);
     *(inlined_id *)array_at(&stack->inlined_open, frame) = inlined;

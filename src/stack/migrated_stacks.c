@@ -1,9 +1,11 @@
 #include "stack/migrated_stacks.h"
 
+#include "base/memory.h"
 #include "stack/rules/goroutines.h"
 #include "stack/stitching.h"
 
 #include <stdlib.h>
+#include <uthash.h>
 
 /* Where a goroutine leaves a thread or arrives in one. */
 struct end {
@@ -124,15 +126,99 @@ static void extend(const struct end *placeholder, const struct end *known)
         frame_tree_link(&stack->tree, unknown, caller);
 }
 
-static void migrate(const struct end *arrival, const struct end *departure)
+/* False: they are not the same stack. */
+static bool migrate(const struct end *arrival, const struct end *departure)
 {
     struct end there = *departure, here = *arrival;
     if (!go_to_end_of_common(&there, &here))
-        return;
+        return false;
     if (is_known(&there))
         extend(&here, &there);
     else if (is_known(&here))
         extend(&there, &here);
+    return true;
+}
+
+/* ---- numbers ---- */
+
+/* A stack of one thread that has a number; without padding, as it is a key. */
+struct numbered_stack {
+    struct thread_stack *stack;
+    uint64_t placeholder; /* frame_id */
+};
+
+struct numbering {
+    struct numbered *numbered;
+    uint32_t *used;
+};
+
+struct numbered {
+    struct numbered_stack key;
+    uint32_t number;
+    UT_hash_handle hh;
+};
+
+static struct numbered *numbered_at(struct numbering *numbering, const struct end *end)
+{
+    struct end outermost = *end;
+    while (is_known(&outermost))
+        go_out(&outermost);
+    const struct numbered_stack key = {end->stack, outermost.moment.frame};
+    struct numbered *found;
+    HASH_FIND(hh, numbering->numbered, &key, sizeof key, found);
+    if (found)
+        return found;
+    found = memory_allocate_zeroed(sizeof *found);
+    found->key = key;
+    HASH_ADD(hh, numbering->numbered, key, sizeof found->key, found);
+    return found;
+}
+
+/* The stack that left is the one that arrived. A stack may run in more threads than these. */
+static void number_pair(struct numbering *numbering, const struct end *departure,
+                        const struct end *arrival)
+{
+    struct numbered *there = numbered_at(numbering, departure);
+    struct numbered *here = numbered_at(numbering, arrival);
+    uint32_t number = there->number ? there->number : here->number;
+    if (!number)
+        number = SHARED_STACKS + (*numbering->used)++;
+    there->number = number;
+    here->number = here->number ? here->number : number;
+}
+
+static int compare_shared(const void *left, const void *right)
+{
+    const struct shared_stack *a = left, *b = right;
+    return a->placeholder < b->placeholder ? -1 : a->placeholder > b->placeholder;
+}
+
+static void keep_numbers(struct numbering *numbering, struct thread_stack *const *stacks,
+                         size_t count)
+{
+    struct numbered *numbered, *next;
+    HASH_ITER(hh, numbering->numbered, numbered, next)
+    {
+        struct shared_stack *shared = array_add(&numbered->key.stack->shared);
+        *shared = (struct shared_stack){(frame_id)numbered->key.placeholder, numbered->number};
+        HASH_DEL(numbering->numbered, numbered);
+        free(numbered);
+    }
+    for (size_t i = 0; i < count; i++)
+        sort(&stacks[i]->shared, compare_shared);
+}
+
+/* When all are joined, since the placeholders change with the callers. */
+static void number_all(const struct array *joined, struct thread_stack *const *stacks, size_t count,
+                       uint32_t *used)
+{
+    struct numbering numbering = {.used = used};
+    for (size_t i = 0; i < joined->count; i++) {
+        const struct end *const *pair = array_at(joined, i);
+        if (*used < UINT32_MAX - SHARED_STACKS)
+            number_pair(&numbering, pair[0], pair[1]);
+    }
+    keep_numbers(&numbering, stacks, count);
 }
 
 /* Updates the number of spans that are open where stacks begin and continue, which grows with their
@@ -145,18 +231,21 @@ static void recount(struct thread_stack *const *stacks, size_t count, bool befor
     }
 }
 
-static void migrate_all(const struct array *arrivals, const struct array *departures)
+/* `joined`: of pairs of const struct end *, where a stack left and where it arrived. */
+static void migrate_all(const struct array *arrivals, const struct array *departures,
+                        struct array *joined)
 {
     for (size_t i = 0; i < arrivals->count; i++) {
         const struct end *arrival = array_at(arrivals, i);
         const struct end *departure = find_departure(departures, arrival);
-        if (departure != NULL)
-            migrate(arrival, departure);
+        if (departure != NULL && migrate(arrival, departure))
+            array_add_all(joined, (const struct end *[]){departure, arrival}, 1);
     }
 }
 
-void migrated_stacks_join(struct thread_stack *const *stacks, size_t count)
+void migrated_stacks_join(struct thread_stack *const *stacks, size_t count, uint32_t *number)
 {
+    struct array joined = array_of(2 * sizeof(const struct end *));
     struct array arrivals = array_of(sizeof(struct end));
     struct array departures = array_of(sizeof(struct end));
     for (size_t i = 0; i < count; i++) {
@@ -167,9 +256,11 @@ void migrated_stacks_join(struct thread_stack *const *stacks, size_t count)
     sort(&departures, compare_pointers_and_times);
     if (arrivals.count > 0) {
         recount(stacks, count, true);
-        migrate_all(&arrivals, &departures);
+        migrate_all(&arrivals, &departures, &joined);
         recount(stacks, count, false);
+        number_all(&joined, stacks, count, number);
     }
+    array_free(&joined);
     array_free(&arrivals);
     array_free(&departures);
 }

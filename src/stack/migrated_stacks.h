@@ -6,6 +6,8 @@
  * before it, at the same stack pointer. Callers that only one side knows then belong to the other,
  * too. If the frames that both know differ, the stacks stay apart.
  *
+ * Both then have the same number (struct shared_stack), by which they are recognized as one stack.
+ *
  * Works only for recordings with the stack pointer (stack_pointer.h).
  *
  * Called by the owner of a process's stacks, after all of them were finished and before they are
@@ -18,7 +20,7 @@
 
 #include <stddef.h>
 
-/* `stacks`: of all threads of one process. */
-void migrated_stacks_join(struct thread_stack *const *stacks, size_t count);
+/* `stacks`: of all threads of one process. *number: how many numbers of shared stacks are in use. */
+void migrated_stacks_join(struct thread_stack *const *stacks, size_t count, uint32_t *number);
 
 #endif

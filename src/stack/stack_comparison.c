@@ -114,7 +114,7 @@ struct meeting stack_comparison_find_meeting(struct comparison *comparison, bool
     return best;
 }
 
-void stack_comparison_join(const struct comparison *comparison, const struct meeting *meeting)
+frame_id stack_comparison_join(const struct comparison *comparison, const struct meeting *meeting)
 {
     struct thread_stack *stack = comparison->stack;
     frame_id before = chain_at(&comparison->before, meeting->before);
@@ -123,11 +123,11 @@ void stack_comparison_join(const struct comparison *comparison, const struct mee
         frame_tree_learn_return(&stack->tree, after,
                                 frame_tree_return_address(&stack->tree, before));
         frame_tree_link(&stack->tree, comparison->after.top, thread_stack_parent(stack, before));
-    } else {
-        frame_tree_learn_return(&stack->tree, before,
-                                frame_tree_return_address(&stack->tree, after));
-        frame_tree_link(&stack->tree, comparison->before.top, thread_stack_parent(stack, after));
+        return comparison->after.top;
     }
+    frame_tree_learn_return(&stack->tree, before, frame_tree_return_address(&stack->tree, after));
+    frame_tree_link(&stack->tree, comparison->before.top, thread_stack_parent(stack, after));
+    return comparison->before.top;
 }
 
 void stack_comparison_keep(const struct comparison *comparison, const struct meeting *meeting,

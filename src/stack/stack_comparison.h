@@ -53,7 +53,7 @@ size_t stack_comparison_count_agreeing(struct comparison *comparison, size_t bef
 void stack_comparison_keep(const struct comparison *comparison, const struct meeting *meeting,
                            struct segment *segment);
 
-/* Makes both chains one stack from the meeting outwards. */
-void stack_comparison_join(const struct comparison *comparison, const struct meeting *meeting);
+/* Makes both chains one stack from the meeting outwards. Returns the link between them. */
+frame_id stack_comparison_join(const struct comparison *comparison, const struct meeting *meeting);
 
 #endif

@@ -115,6 +115,12 @@ void stack_moves_begin_in_one_of(struct thread_stack *stack, const struct flow_e
     stack_moves_begin_at(stack, event, false);
 }
 
+void stack_moves_begin_assumed(struct thread_stack *stack, const struct flow_event *event)
+{
+    stack->next.start = SEGMENT_ASSUMED;
+    stack_moves_begin_at(stack, event, false);
+}
+
 /* Counts `frame` and its callers as active. */
 static void open_chain(struct thread_stack *stack, frame_id frame)
 {
@@ -213,6 +219,21 @@ void stack_moves_move(struct thread_stack *stack, frame_id link)
     const struct frame *left = frame_tree_at(&stack->tree, frame_tree_resolve(&stack->tree, link));
     stack_moves_discount(stack, left->function);
     frame_tree_link(&stack->tree, link, left->parent);
+}
+
+void stack_moves_part(struct thread_stack *stack, frame_id link, frame_id begun)
+{
+    struct frame *frame = frame_tree_at(&stack->tree, begun);
+    frame->kind = FRAME_FUNCTION;
+    frame->return_address = 0;
+    frame_tree_unlink(&stack->tree, link);
+}
+
+frame_id stack_moves_add_suspended(struct thread_stack *stack, frame_id caller,
+                                   const struct activation *activation)
+{
+    bool added;
+    return frame_tree_child(&stack->tree, caller, activation, &added);
 }
 
 void stack_moves_return(struct thread_stack *stack, frame_id frame)

@@ -29,6 +29,8 @@ void stack_moves_begin(struct thread_stack *stack, const struct activation *acti
 void stack_moves_begin_at(struct thread_stack *stack, const struct flow_event *event, bool seen);
 /* Likewise, not seen, in one of several stacks, unknown in which. */
 void stack_moves_begin_in_one_of(struct thread_stack *stack, const struct flow_event *event);
+/* ... or, most likely, in the caller of its leaf. */
+void stack_moves_begin_assumed(struct thread_stack *stack, const struct flow_event *event);
 /* Another stack continues in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`. */
 void stack_moves_resume(struct thread_stack *stack, frame_id leaf, function_id function,
@@ -64,6 +66,12 @@ void stack_moves_enter_earlier(struct thread_stack *stack, struct ticks time,
 frame_id stack_moves_enter_movable(struct thread_stack *stack, const struct activation *activation,
                                    uint64_t address);
 void stack_moves_move(struct thread_stack *stack, frame_id link);
+/* ... or it, the frame `begun`, may turn out to have begun a stack of its own, which must not be running: its callers
+ * are then unknown in everything recorded. */
+void stack_moves_part(struct thread_stack *stack, frame_id link, frame_id begun);
+/* The frame of `activation` on top of `caller`, in a stack that is not running. */
+frame_id stack_moves_add_suspended(struct thread_stack *stack, frame_id caller,
+                                   const struct activation *activation);
 /* Cuts the stack to the parent of `frame`, which is on it; `frame` begins again. */
 void stack_moves_enter_again(struct thread_stack *stack, frame_id frame);
 /* Cuts the stack to `frame`, which is on it; no change if it is the leaf. Those above have

@@ -7,6 +7,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .segments = array_of(sizeof(struct segment)),
         .inlined_open = array_of(sizeof(inlined_id)),
         .resumed = array_of(sizeof(frame_id)),
+        .shared = array_of(sizeof(struct shared_stack)),
         .call_values = array_of(sizeof(uint64_t)),
         .code = *code,
     };
@@ -26,6 +27,7 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->segments);
     array_free(&stack->inlined_open);
     array_free(&stack->resumed);
+    array_free(&stack->shared);
     array_free(&stack->call_values);
 }
 
@@ -74,7 +76,7 @@ bool thread_stack_was_open_before(const struct thread_stack *stack, function_id 
     size_t last = stack->segments.count, steps = 0;
     for (size_t i = last; i-- > 0 && last - i <= SEGMENTS_LOOKED_BACK;) {
         const struct segment *segment = &segments[i];
-        if (segment->start != SEGMENT_GAP && segment->start != SEGMENT_UNWIND)
+        if (!thread_stack_segment_continues(segment))
             return false;
         for (frame_id id = segment->before;
              id != FRAME_NONE && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER &&

@@ -68,7 +68,8 @@ enum segment_start {
     SEGMENT_GAP,    /* after a gap */
     SEGMENT_UNWIND, /* control continued in a frame of the stack before, unknown in which */
     SEGMENT_SWITCH, /* control continued in one of several stacks, unknown in which */
-    SEGMENT_NEW     /* on a new stack */
+    SEGMENT_ASSUMED, /* control continued in the leaf's caller of the stack before, if not in another stack */
+    SEGMENT_NEW /* on a new stack */
 };
 
 /* Where control has continued in a frame. */
@@ -89,6 +90,15 @@ struct segment {
     bool called; /* of UNWIND: only in a frame that has made a call that returns there */
 };
 
+/* Stacks that several threads ran, one after the other, have numbers from here on, the same in all
+ * threads (migrated_stacks.h). */
+#define SHARED_STACKS (UINT32_C(1) << 31)
+
+struct shared_stack {
+    frame_id placeholder;
+    uint32_t number;
+};
+
 struct thread_stack_statistics {
     uint64_t spans;
     uint64_t unwound;  /* events that ended several frames at once: longjmp, exceptions, skipped
@@ -106,6 +116,7 @@ struct thread_stack {
     struct array inlined_open; /* inlined_id, by frame_id: what runs in it; none beyond the end */
     struct array call_values;  /* uint64_t: groups of FLOW_CALL_VALUE, each after their number */
     struct array resumed;      /* frame_id: where each suspended stack continued */
+    struct array shared;       /* struct shared_stack, by placeholder: set by migrated_stacks.h */
     struct segment next;       /* what is known of the next segment */
     struct stack_rules rules;  /* the state of each is for its rule alone */
     struct code_view code;
@@ -121,7 +132,8 @@ struct thread_stack {
     bool started;                 /* an event was seen */
     bool in_gap;                  /* the last of `gaps` has not ended */
     uint32_t values_begin,
-        values_left;   /* of the newest group of call_values; words that it lacks */
+        values_left;      /* of the newest group of call_values; words that it lacks */
+    bool begins_anywhere; /* set by the owner at the beginning: it is a snapshot, or may be */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, for comparison */
 };
 
@@ -168,13 +180,18 @@ bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame);
 /* True if `function` may be active further out than the current stack is known: the segment began
  * after a gap or unwinding, and it was active before. */
 bool thread_stack_was_open_before(const struct thread_stack *stack, function_id function);
+/* True if the segment's callers may be those of the stack before. */
+static inline bool thread_stack_segment_continues(const struct segment *segment)
+{
+    return segment->start == SEGMENT_GAP || segment->start == SEGMENT_UNWIND ||
+           segment->start == SEGMENT_ASSUMED;
+}
 /* False if that is so for no function: the segment knows all its callers. */
 static inline bool thread_stack_may_be_open_before(const struct thread_stack *stack)
 {
     const struct segment *segments = stack->segments.elements;
     size_t count = stack->segments.count;
-    return count > 0 && (segments[count - 1].start == SEGMENT_GAP ||
-                         segments[count - 1].start == SEGMENT_UNWIND);
+    return count > 0 && thread_stack_segment_continues(&segments[count - 1]);
 }
 /* True if `address` is the first instruction of its function. */
 bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address);

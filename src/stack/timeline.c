@@ -23,6 +23,7 @@ static void *begin_thread(void *context, const struct thread *thread)
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
     begun->stack.no_stitching = flow_is_sampled(timeline->flow);
+    begun->stack.begins_anywhere = flow_is_snapshot(timeline->flow);
     if (flow_finds_inlined(timeline->flow))
         begun->stack.inlined = process_code_inlined_view(flow_symbols(timeline->flow));
     sampled_stacks_init(&begun->sampled);
@@ -146,7 +147,7 @@ static void migrate_in_process(struct timeline *timeline, size_t first, size_t e
     struct array stacks = array_of(sizeof(struct thread_stack *));
     for (size_t i = first; i < end; i++)
         *(struct thread_stack **)array_add(&stacks) = &thread_at(timeline, i)->stack;
-    migrated_stacks_join(stacks.elements, stacks.count);
+    migrated_stacks_join(stacks.elements, stacks.count, &timeline->shared_stacks);
     array_free(&stacks);
 }
 

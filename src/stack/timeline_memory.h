@@ -23,11 +23,12 @@ struct timeline_thread {
 
 struct timeline {
     struct flow *flow;
-    pthread_mutex_t lock; /* for `threads` while decoding */
-    struct array threads; /* struct timeline_thread *; once decoded, by pid and tid, and none
+    pthread_mutex_t lock;   /* for `threads` while decoding */
+    struct array threads;   /* struct timeline_thread *; once decoded, by pid and tid, and none
                              without events */
-    struct array tracks;  /* struct span_track, one per thread */
-    struct ticks origin;  /* of the first event of the recording */
+    uint32_t shared_stacks; /* numbers of migrated_stacks.h that are in use */
+    struct array tracks;    /* struct span_track, one per thread */
+    struct ticks origin;    /* of the first event of the recording */
     struct span_functions functions;
 };
 

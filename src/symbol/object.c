@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "symbol/code_symbol.h"
 #include "symbol/eh_frame/frame_entries.h"
-#include "symbol/eh_frame/frame_ranges.h"
 #include "symbol/elf/debug_file.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/plt.h"
@@ -66,6 +65,21 @@ static void add_given_symbols(const struct image_file *file, struct array *symbo
     }
 }
 
+/* Bounds of functions by .eh_frame, for objects that have lost their symbols. */
+static void add_frames(const struct array *entries, struct array *symbols)
+{
+    array_reserve(symbols, entries->count);
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct frame_entry *entry = array_at(entries, i);
+        *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
+            .start = entry->start,
+            .end = entry->end,
+            .limit = entry->end,
+            .kind = CODE_FRAME,
+        };
+    }
+}
+
 struct object *object_open(const struct image_file *file)
 {
     struct object *object = memory_allocate_zeroed(sizeof *object);
@@ -78,7 +92,7 @@ struct object *object_open(const struct image_file *file)
         elf_symbols_read(object->module, file, &object->names, &symbols);
         plt_read(elf, &object->names, &symbols);
         frame_entries_read(elf, file, &entries);
-        frame_ranges_add(&entries, &symbols);
+        add_frames(&entries, &symbols);
         ocaml_code_find(&object->ocaml, elf, file, &symbols);
     } else if (!file->symbols) {
         elf_symbols_read_alone(file, &object->names, &symbols);
@@ -140,4 +154,21 @@ struct inlined_code object_inlined_code(struct object *object, uint64_t start, u
 struct source_line object_inlined_line(struct object *object, uint64_t origin, struct arena *memory)
 {
     return inlined_calls_line(&object->lines, origin, memory);
+}
+
+struct function_declaration object_declaration(struct object *object, uint64_t entry)
+{
+    Dwarf_Die function;
+    int line = 0;
+    if (!open_lines(object) ||
+        !inlined_units_function(&object->inlined_units, &object->lines, entry, &function))
+        return (struct function_declaration){0};
+    dwarf_decl_line(&function, &line);
+    return (struct function_declaration){inlined_calls_name(&function),
+                                         line > 0 ? (uint32_t)line : 0};
+}
+
+uint32_t object_discriminator(struct object *object, uint64_t address)
+{
+    return open_lines(object) ? source_lines_discriminator(&object->lines, address) : 0;
 }

@@ -53,6 +53,16 @@ struct inlined_code object_inlined_code(struct object *object, uint64_t start, u
 struct source_line object_inlined_line(struct object *object, uint64_t origin,
                                        struct arena *memory);
 
+/* What debug information says of the function that begins at the object's own `entry`. */
+struct function_declaration {
+    const char *symbol; /* as inlined_calls_name; NULL: there is no such function */
+    uint32_t line;      /* 0: unknown */
+};
+struct function_declaration object_declaration(struct object *object, uint64_t entry);
+
+/* As source_lines_discriminator. */
+uint32_t object_discriminator(struct object *object, uint64_t address);
+
 /* Where the function that starts at the object's own `address`, or the instruction there, is in the
  * source; the name is made in `memory`. */
 struct source_line object_line(struct object *object, uint64_t address, enum source_row which,

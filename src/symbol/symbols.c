@@ -291,14 +291,24 @@ static function_id get_file_function(struct symbols *symbols, const struct image
 
 /* Inlined functions. */
 
+/* Functions of one name are one, also if they were declared in several places: the line is that of
+ * the first one in the file, whichever thread meets which first. */
+static void keep_first_origin(struct function_record *record, uint64_t origin)
+{
+    if (origin != 0 && (origin < record->origin || record->origin == 0))
+        record->origin = origin;
+}
+
 /* Under the lock. */
 static function_id get_inlined_function(struct symbols *symbols, struct object *object,
                                         const struct image_file *file,
                                         const struct inlined_call *call)
 {
     function_id *known = inlined_table_function(&symbols->inlined, object, call->symbol);
-    if (*known != FUNCTION_UNKNOWN)
+    if (*known != FUNCTION_UNKNOWN) {
+        keep_first_origin(record_of(symbols, *known), call->origin);
         return *known;
+    }
     struct function function = function_in(file);
     function.name = make_name(symbols, demangle(call->symbol));
     function.symbol = call->symbol;

@@ -74,6 +74,8 @@ bool x86_is_stack_load(const uint8_t *bytes, size_t size)
     bool may = false;
     for (size_t i = 0; i < size && i <= LONGEST_OPCODE_OFFSET && !may; i++)
         may = may_load(bytes[i], i + 1 < size ? bytes[i + 1] : 0);
+    if (x86_adds_to_stack_pointer(bytes, size))
+        return true;
     if (!may)
         return false;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);

@@ -4,7 +4,7 @@
  *
  *     0x1204 mix step
  *
- * tests/e2e/inlined.py compares it with what addr2line -i says.
+ * tests/e2e/symbol/inlined.py compares it with what addr2line -i says.
  */
 #include "base/error.h"
 #include "image/image_file.h"

@@ -1,7 +1,7 @@
 """SQL answered twice: by `magic-trace query` from the index, and by Python's sqlite3 from what `export -format csv` printed.
 
 The tables are made here from the lines of the CSV file alone, by the definitions of magic-trace-query(1) and in the
-plainest way; the queries are random. Used by tests/e2e/query.py.
+plainest way; the queries are random. Used by tests/e2e/analysis/query.py.
 """
 import collections
 import csv
@@ -11,7 +11,7 @@ import sqlite3
 
 NOT_SEEN = ("gap", "end of trace")
 CALL_COLUMNS = ("id", "parent", "function", "thread", "thread_id", "process", "pid", "tid", "depth", "start", "end", "duration",
-                "self", "whole", "end_reason", "seen", "symbol", "file", "line", "code")
+                "self", "whole", "end_reason", "seen", "symbol", "file", "line", "code", "arguments", "result")
 FUNCTION_COLUMNS = ("function", "calls", "total", "self", "whole", "sum", "mean", "min", "median", "p90", "p95", "p99", "p999", "max")
 STACK_COLUMNS = ("path", "function", "depth", "calls", "total", "self")
 THREAD_COLUMNS = ("id", "process", "pid", "thread", "tid", "calls", "levels", "start", "end")
@@ -74,7 +74,8 @@ class Judge:
                 "end": start + duration, "duration": duration, "self": int(row["self_ns"]), "end_reason": row["ended"],
                 "seen": seen, "whole": int("inferred" not in seen and row["ended"] not in NOT_SEEN),
                 "symbol": plain(row["symbol"]) or None, "file": plain(row["file"]) or None,
-                "line": int(row["line"]) if row["line"] else None, "code": row["code"]})
+                "line": int(row["line"]) if row["line"] else None, "code": row["code"],
+                "arguments": plain(row["arguments"]) or None, "result": plain(row["result"]) or None})
         return calls
 
     def add_numbers(self):

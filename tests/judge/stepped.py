@@ -113,7 +113,7 @@ def compare(binary, stepper, command, folder, seconds=None):
 
 
 def truth_commands(folder):
-    for source in sorted((TESTS / "truth/programs").iterdir()):
+    for source in truth_programs.sources_in(truth_programs.PROGRAMS):
         if source.suffix in (".c", ".cpp"):
             built = folder / source.stem
             built.mkdir()

@@ -317,7 +317,7 @@ class Check:
         counted = collections.Counter(
             span.name for track, spans in self.trace.tracks.items() for span in spans if track not in self.trace.hits)
         self.same("calls by function",
-                  {name: calls for name, _, _, _, calls in self.functions if name in counted}, dict(counted))
+                  {name: calls for name, _, _, _, calls, _ in self.functions if name in counted}, dict(counted))
 
     def check_tiles(self):
         number = self.random.choice(list(self.track_of))

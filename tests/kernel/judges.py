@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "e2e"), str(TESTS)]
+sys.path[:0] = [str(TESTS / "e2e" / "shared"), str(TESTS)]
 import fxt_spans  # noqa: E402  (found through the path just set)
 import watchdog  # noqa: E402
 

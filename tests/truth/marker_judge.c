@@ -60,6 +60,7 @@ static void *begin_thread(void *context, const struct thread *thread)
     begun->calls = array_of(sizeof(frame_id));
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
+    begun->stack.begins_anywhere = flow_is_snapshot(judge->flow);
     *(struct judged_thread **)array_add(&judge->threads) = begun;
     return begun;
 }
@@ -67,7 +68,7 @@ static void *begin_thread(void *context, const struct thread *thread)
 /* False when the event holds nothing else. */
 static bool hide_reports(struct flow_event *event)
 {
-    if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP)
+    if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP || event->kind == FLOW_COPY)
         event->next = 0;
     return event->kind != FLOW_STACK && event->kind != FLOW_CALLER;
 }

@@ -20,7 +20,7 @@ struct truth_alignment {
 static inline bool truth_alignment_concerns(const struct flow_event *event)
 {
     return event->kind != FLOW_STOP && event->kind != FLOW_GAP && event->kind != FLOW_TRAP_PUSH &&
-           event->kind != FLOW_TRAP_POP && event->kind != FLOW_STACK &&
+           event->kind != FLOW_TRAP_POP && event->kind != FLOW_STACK && event->kind != FLOW_COPY &&
            event->kind != FLOW_CALLER && event->kind != FLOW_INLINED &&
            event->kind != FLOW_CALL_VALUE;
 }

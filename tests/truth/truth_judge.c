@@ -28,8 +28,9 @@ enum {
 };
 
 static const char *const kind_names[] = {
-    "call",      "return",   "jump",  "syscall", "interrupt", "resume", "kernel-return", "stop",
-    "trap-push", "trap-pop", "stack", "caller",  "gap",       "abort",  "inlined"};
+    "call",          "return", "jump",      "syscall",    "interrupt", "resume",
+    "kernel-return", "stop",   "trap-push", "trap-pop",   "stack",     "caller",
+    "gap",           "abort",  "inlined",   "call-value", "copy"};
 
 struct judge {
     struct flow *flow;
@@ -99,7 +100,7 @@ static void *begin_thread(void *context, const struct thread *thread)
 /* False when the event holds nothing else. */
 static bool hide_pointer(struct flow_event *event)
 {
-    if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP)
+    if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP || event->kind == FLOW_COPY)
         event->next = 0;
     return event->kind != FLOW_STACK;
 }
@@ -266,7 +267,7 @@ static void migrate_in_process(const struct judge *judge, size_t first)
         if (thread->thread->pid == pid)
             *(struct thread_stack **)array_add(&stacks) = &thread->stack;
     }
-    migrated_stacks_join(stacks.elements, stacks.count);
+    migrated_stacks_join(stacks.elements, stacks.count, &(uint32_t){0});
     array_free(&stacks);
 }
 

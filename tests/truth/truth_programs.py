@@ -1,4 +1,4 @@
-"""What tests/truth/run and tests/truth/cuts share: building the programs of programs/ in their variants, and recording
+"""What tests/truth/run and tests/truth/cuts share: building the programs of programs/*/ in their variants, and recording
 them with truth_plugin.so beside the product's own plugin.
 
 What a program's first lines say (in a comment):
@@ -7,6 +7,8 @@ What a program's first lines say (in a comment):
   truth-link: -ldl            follows the sources
   truth-needs: HEADER         skipped where the compiler does not find it
   truth-goal: 99.9 REASON     what is not to be reached in all variants
+  truth-marked: REASON        judged by tests/truth/markers alone
+  truth-rings: SIZES: REASON  tests/truth/markers judges snapshots of no other sizes
 NAME.d/ holds more sources of a program NAME: libX.c or libX.cpp becomes libX.so beside it, others are linked into it.
 """
 import argparse
@@ -24,6 +26,7 @@ sys.path.insert(0, str(HERE.parent))
 import watchdog  # noqa: E402  (found through the path just set)
 
 ROOT = HERE.parent.parent
+PROGRAMS = HERE / "programs"
 COMPILERS = {".c": ["gcc"], ".cpp": ["g++"], ".rs": ["rustc"], ".ml": ["ocamlopt"],
              ".go": ["go", "build"]}
 HEAD_LINES = 12
@@ -48,12 +51,20 @@ def field(head, name):
     return re.sub(r"\*/|\*\)", "", found.group(1)).strip() if found else ""
 
 
+def head_of(source):
+    return "\n".join(source.read_text(errors="replace").splitlines()[:HEAD_LINES])
+
+
 def variants_of(source):
-    head = "\n".join(source.read_text(errors="replace").splitlines()[:HEAD_LINES])
+    head = head_of(source)
     goal = field(head, "truth-goal").split()
     for options in field(head, "truth").split(";"):
         yield Variant(source, options.split(), field(head, "truth-link").split(), float(goal[0]) if goal else 100.0,
                       field(head, "truth-needs"))
+
+
+def is_marked_alone(variant):
+    return bool(field(head_of(variant.source), "truth-marked"))
 
 
 def variant_name(variant):
@@ -146,8 +157,19 @@ def percent(right, events):
     return f"{right * 100000 // events / 1000:.3f} %" if events else "-"
 
 
+def sources_in(folder):
+    """By name; without the further sources of a program, in its NAME.d/."""
+    found = [path for path in folder.rglob("*") if path.suffix in COMPILERS and path.parent.suffix != ".d"]
+    return sorted(found, key=lambda path: path.name)
+
+
+def source_named(name):
+    """Of PROGRAMS, in whichever of its folders."""
+    return next(source for source in sources_in(PROGRAMS) if source.name == name)
+
+
 def sources_of(settings):
-    found = sorted(path for path in settings.programs.iterdir() if path.suffix in COMPILERS)
+    found = sources_in(settings.programs)
     known = {path.stem for path in found}
     unknown = [name for name in settings.names if name not in known]
     if unknown:
@@ -171,7 +193,7 @@ def argument_parser(description):
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="so many at the same time")
     parser.add_argument("--show", default="3", help="differences in a log (3)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="folder of the build")
-    parser.add_argument("--programs", type=pathlib.Path, default=HERE / "programs", help="folder of the programs")
+    parser.add_argument("--programs", type=pathlib.Path, default=PROGRAMS, help="folder of the programs")
     parser.add_argument("--work", type=pathlib.Path, help="folder for logs and what is kept (BUILD/truth)")
     parser.add_argument("--variant", help="only variants with this word")
     parser.add_argument("--one", action="store_true", help="of each program the second variant alone, usually -O2")

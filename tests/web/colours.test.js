@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { moduleOf } from '../../web/data/function_module.js';
+import { heatColour, heatOf, makePaint } from '../../web/timeline/colouring.js';
 import { colourOf, DARK, familyColour, familyOf, hash, LIGHT, makePalette, mix, pixel } from '../../web/timeline/colours.js';
 
 /** @typedef {import('../../web/timeline/colours.js').Rgb} Rgb */
@@ -55,7 +57,7 @@ function contrast(a, b) {
 }
 
 /** @param {string} name @param {import('../../web/data/source.js').FunctionInfo['colour']} colour */
-const fn = (name, colour) => ({ name, colour, group: 0, calls: 1 });
+const fn = (name, colour) => ({ name, colour, group: 0, calls: 1, module: '' });
 
 test('families can be distinguished by every kind of sight, by colour or by pattern', () => {
   for (const [themeName, theme] of Object.entries(THEMES))
@@ -99,6 +101,47 @@ test('names can be read on every span', () => {
       for (const [text, theme] of /** @type {[Rgb, typeof LIGHT][]} */ ([[light, LIGHT], [dark, DARK]]))
         assert.ok(contrast(text, colourOf(info, theme)) >= 4.5, `${origin}: ${contrast(text, colourOf(info, theme))}`);
     }
+});
+
+test('names can be read whatever colours mean', () => {
+  const [light, dark] = fromCss('span-text');
+  for (const [text, theme] of /** @type {[Rgb, typeof LIGHT][]} */ ([[light, LIGHT], [dark, DARK]]))
+    for (let i = 0; i < 300; i++) {
+      const info = { ...fn(`own${i}`, 'own'), module: `module${i}.c` };
+      const heat = new Map([[0, i / 299]]);
+      for (const colouring of /** @type {const} */ (['function', 'module', 'self'])) {
+        const seen = contrast(text, makePaint(colouring, theme, heat)(info));
+        assert.ok(seen >= 4.5, `${colouring} ${i}: ${seen}`);
+      }
+    }
+});
+
+test('colours of functions, of modules, of self time', () => {
+  const none = new Map();
+  const byFunction = makePaint('function', LIGHT, none);
+  const byModule = makePaint('module', LIGHT, none);
+  const [f, g, h] = ['f', 'g', 'h'].map((name) => ({ ...fn(name, 'own'), module: name === 'h' ? 'other.c' : 'one.c' }));
+  assert.notDeepEqual(byFunction(f), byFunction(g));
+  assert.deepEqual(byModule(f), byModule(g));
+  assert.notDeepEqual(byModule(f), byModule(h));
+  assert.ok(new Set(Array.from({ length: 100 }, (_, i) => byFunction(fn(`function_${i}`, 'own')).join())).size > 40);
+  const untraced = fn('[syscall]', 'special');
+  for (const colouring of /** @type {const} */ (['function', 'module', 'self'])) assert.deepEqual(makePaint(colouring, LIGHT, none)(untraced), colourOf(untraced, LIGHT));
+
+  const functions = [f, { ...g, group: 1 }, { ...untraced, group: 2 }];
+  const rows = [[0, 50], [1, 100], [2, 1000]].map(([group, self]) => ({ group, self }));
+  const heat = heatOf(/** @type {any} */ (rows), functions);
+  assert.deepEqual([...heat], [[0, 0.5], [1, 1]]);
+  const bySelf = makePaint('self', LIGHT, heat);
+  assert.deepEqual([bySelf(functions[0]), bySelf(functions[1])], [heatColour(0.5, LIGHT), heatColour(1, LIGHT)]);
+  for (const theme of Object.values(THEMES))
+    for (const vision of Object.values(VISIONS)) assert.ok(distance(heatColour(0.0001, theme), heatColour(1, theme), vision) > NOTICEABLE, `${distance(heatColour(0.0001, theme), heatColour(1, theme), vision)}`);
+});
+
+test('the module of a function is its file, or what its name says', () => {
+  const names = [['f', '/src/f.c', '/src/f.c'], ['f', null, ''], ['std::vector<int, a::b>::push_back(int&&)', null, 'std::vector'],
+    ['runtime.mallocgc', null, 'runtime'], ['core::ptr::drop_in_place', null, 'core::ptr'], ['~LazyCompile', null, '']];
+  for (const [name, file, module] of names) assert.equal(moduleOf(/** @type {string} */ (name), file), module);
 });
 
 test('lost data has a colour of its own', () => {

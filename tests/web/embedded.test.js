@@ -162,7 +162,7 @@ test('next and previous visit every call of a group once', async () => {
   let place = { track: 0, depth: -1, start: 0, end: 0 };
   let visited = 0;
   for (;;) {
-    const { call, of } = await source.next(group, null, place, 'next');
+    const { call, of } = await source.next(group, null, place, 'next', null);
     assert.equal(of, calls.length);
     if (call === null) break;
     visited++;

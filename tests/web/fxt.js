@@ -1,10 +1,10 @@
 // Writes a made trace as a file in the Fuchsia trace format, so that the real server can be asked what the page's own source is.
-// Only spans, threads and their names: https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format
+// Only spans, threads and their names, and switches between stacks: https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format
 
 import { unpackSpans } from '../../web/data/embedded_trace.js';
 
 /** @typedef {import('../../web/data/embedded_trace.js').CarriedTrace} CarriedTrace */
-/** @typedef {{time: number, thread: number, name: number, kind: number}} Event name: 0 for ends */
+/** @typedef {{time: number, thread: number, name: number, kind: number, stack?: number}} Event name: 0 for ends; stack: of a switch */
 
 const MAGIC = 0x0016547846040010n;
 const BEGIN = 2;
@@ -24,6 +24,18 @@ function eventsOf(spans, thread) {
   }
   while (open.length > 0) close();
   return events;
+}
+
+/**
+ * Gives both ends of each switch the number of a stack, which no other switch has.
+ * @param {Event[]} events in their order @param {import('../../web/data/source.js').Switch[]} switches
+ */
+function markSwitches(events, switches) {
+  switches.forEach(([fromTrack, fromTime, toTrack, toTime], i) => {
+    /** @param {number} kind @param {number} track @param {number} time */
+    const find = (kind, track, time) => events.find((event) => event.kind === kind && event.thread === track + 1 && event.time === time && !event.stack);
+    for (const event of [find(END, fromTrack, fromTime), find(BEGIN, toTrack, toTime)]) if (event) event.stack = 2 ** 31 + i;
+  });
 }
 
 /** @param {CarriedTrace} trace of which only threads are written @returns {Buffer} */
@@ -53,11 +65,15 @@ export function writeFxt(trace) {
   });
   const special = firstName + 1 + 2 * threads.length;
   writeString(special, 'special');
+  writeString(special + 1, 'stack');
   const events = threads.flatMap((track, i) => eventsOf(unpackSpans(track, trace.functions.length), i + 1));
   events.sort((a, b) => a.time - b.time); // stable: those of a thread keep their order
-  for (const { time, thread, name, kind } of events) {
+  markSwitches(events, trace.switches ?? []);
+  for (const { time, thread, name, kind, stack } of events) {
     const category = name > 0 && trace.functions[name - 1][5] === 'special' ? special : 0;
-    words.push(4n | (2n << 4n) | (BigInt(kind) << 16n) | (BigInt(thread) << 24n) | (BigInt(category) << 32n) | (BigInt(name) << 48n), BigInt(time));
+    const size = stack ? (3n << 4n) | (1n << 20n) : 2n << 4n;
+    words.push(4n | size | (BigInt(kind) << 16n) | (BigInt(thread) << 24n) | (BigInt(category) << 32n) | (BigInt(name) << 48n), BigInt(time));
+    if (stack) words.push(2n | (1n << 4n) | (BigInt(special + 1) << 16n) | (BigInt(stack) << 32n));
   }
   const file = Buffer.alloc(words.length * 8);
   words.forEach((word, i) => file.writeBigUInt64LE(word, i * 8));

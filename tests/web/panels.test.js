@@ -15,6 +15,7 @@ import { nextIndex } from '../../web/panels/roving.js';
 import { exactFirst } from '../../web/panels/search.js';
 import { ordered, sortedRows, sortOfSource } from '../../web/panels/sorting.js';
 import { endingWords, factsOf, foldStack, spanText } from '../../web/panels/span_words.js';
+import { whereOf } from '../../web/panels/call_walk.js';
 import { stepToCall, viewThatShows } from '../../web/panels/walk.js';
 import { ViewState } from '../../web/view_state.js';
 
@@ -122,7 +123,14 @@ test('names that the search means', () => {
 const SPAN = {
   track: 3, depth: 2, start: 1500, end: 4000, self: 400, children: 2, function: 7, name: 'parse', symbol: '_Z5parsev', file: '/src/a.cc', line: 12,
   address: '0x401000', beganInferred: false, endInferred: true, acrossGap: true, ended: 'tail call', arguments: { request: 17 },
+  values: [['size', '4096'], ['name', '"x"']], result: '-1',
 };
+
+test('a search for values', () => {
+  for (const text of ['parse(size>4096)', 'f(int) (a="(", b!=2) ', '(name~x)']) assert.equal(whereOf({ text, regex: false, group: null }), text);
+  for (const text of ['parse', 'f(int)', 'std::less<int>', '']) assert.equal(whereOf({ text, regex: false, group: null }), null);
+  assert.equal(whereOf({ text: '(?=a)', regex: true, group: null }), null);
+});
 
 test('a span in words', () => {
   const track = { id: 3, pid: 1, tid: 2, process: 'server', thread: 'main', spans: 1, depth: 3, first: 0, last: 1, kind: /** @type {const} */ ('thread') };
@@ -133,9 +141,10 @@ test('a span in words', () => {
   assert.equal(map.get('Source'), '/src/a.cc:12');
   assert.equal(map.get('Thread'), 'main (server)');
   assert.equal(map.get('request'), '17');
+  assert.deepEqual(facts.slice(0, 3), [['size', '4096'], ['name', '"x"'], ['Result', '-1']]);
   assert.equal(map.get('End'), 'tail call: the next function took its frame over (inferred)');
   assert.equal(map.has('Wall clock'), false);
-  assert.match(spanText(SPAN, facts, ['main', 'serve']), /^parse\nDuration: +2\.500 us .*\n\nmain\n {2}serve\n {4}parse\n$/s);
+  assert.match(spanText(SPAN, facts, ['main', 'serve']), /^parse\nsize: +4096\nname: +"x"\nResult: +-1\nDuration: +2\.500 us .*\n\nmain\n {2}serve\n {4}parse\n$/s);
 });
 
 test('an ending of a newer server is shown as it is', () => {
@@ -174,7 +183,7 @@ for (const [what, calls] of /** @type {[string, Place[]][]} */ ([
       let at = null;
       const seen = [];
       for (let i = 0; i <= calls.length; i++) {
-        const step = /** @type {import('../../web/panels/walk.js').Step} */ (await stepToCall(source, 1, at, direction, 100));
+        const step = /** @type {import('../../web/panels/walk.js').Step} */ (await stepToCall(source, 1, at, direction, null, 100));
         seen.push(step.ordinal);
         assert.equal(step.wrapped, i === calls.length);
         at = step.call;
@@ -187,8 +196,8 @@ for (const [what, calls] of /** @type {[string, Place[]][]} */ ([
 }
 
 test('walking where there are no calls', async () => {
-  assert.equal((await stepToCall(callsOnly([]), 1, null, 'next', 100)).call, null);
-  assert.equal((await stepToCall(callsOnly([]), 1, call(5, 5), 'previous', 100)).call, null);
+  assert.equal((await stepToCall(callsOnly([]), 1, null, 'next', null, 100)).call, null);
+  assert.equal((await stepToCall(callsOnly([]), 1, call(5, 5), 'previous', null, 100)).call, null);
 });
 
 test('the zoom stays while the call can be seen in it', () => {

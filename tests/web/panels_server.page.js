@@ -137,6 +137,41 @@ test('why the slow call of a function is slow, and why the chosen one is', { ski
   opened.complaints.length = 0; // that the browser complains of a place without a call is as it should be
 });
 
+test('two calls compared: differences in words, as a flame graph, and both trees', { skip }, async () => {
+  await search('branch');
+  for (const [which, side] of [['Show a usual call', 'Set A'], ['Show the slow call', 'Set B']]) {
+    await panel('calls');
+    await page.getByRole('button', { name: which }).click();
+    await panel('compare');
+    await page.getByRole('button', { name: side }).click();
+  }
+  await page.locator('.trees tbody tr').first().waitFor();
+  const causes = (await page.locator('.comparison-words li').allInnerTexts()).join('\n');
+  assert.match(causes, /^\+[\d.]+\s\S+ leaf: /);
+  const time = (/** @type {string} */ side) => state(`state.compared.${side}.call`).then(({ start, end }) => end - start);
+  const more = (await time('b')) - (await time('a'));
+  assert.ok(more > 0);
+  const { nodes, causes: differences } = await page.evaluate(`(({ source, state: { compared } }) => source.compare(compared.a, compared.b))(window.magicTrace)`);
+  assert.equal(differences.reduce((/** @type {number} */ sum, /** @type {any} */ cause) => sum + cause.difference, 0), more);
+  assert.equal(nodes[0][7] - nodes[0][4], more);
+  await opened.until("location.hash.includes('&a=') && location.hash.includes('&b=')");
+  await page.locator('.difference canvas').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.locator('.difference [role=status]').filter({ hasText: /^leaf: A .* in [\d,]+\scalls?, B .* in [\d,]+\scalls?, \+/ }).waitFor();
+  await opened.picture('server-compare');
+  await page.evaluate("window.magicTrace.state.setTheme('dark')");
+  await opened.picture('server-compare-dark');
+  await page.evaluate("window.magicTrace.state.setTheme('system')");
+  await page.getByRole('button', { name: 'Exchange' }).click();
+  await opened.until("document.querySelector('.comparison-words strong').textContent.startsWith('−')");
+  await page.evaluate('(({ state }) => state.setSelection({ from: 0, to: state.duration / 2 }))(window.magicTrace)');
+  await page.getByRole('button', { name: 'Set A' }).click();
+  await page.getByText('A call is compared with a call').waitFor();
+  await page.getByRole('button', { name: 'Set B' }).click();
+  await page.locator('.comparison-words').getByText(': 0 ns').waitFor();
+});
+
 test('functions and flame graph', { skip }, async () => {
   await panel('functions');
   await page.getByPlaceholder('Filter by name').fill('leaf');

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { EmbeddedSource } from '../../web/data/embedded.js';
 import { HttpSource } from '../../web/data/http.js';
 import { writeFxt } from './fxt.js';
-import { makeTrace, randomNumbers, withPauses } from './traces.js';
+import { makeTrace, randomNumbers, withPauses, withSwitches } from './traces.js';
 import { BINARY, viewTrace } from './viewer.js';
 
 /** @typedef {import('../../web/data/source.js').DataSource} DataSource */
@@ -30,7 +30,7 @@ let ownNames;
 before(async () => {
   if (skip) return;
   // Times begin at the first event in both.
-  const trace = withPauses(makeTrace({ spans: 6000, threads: 3, duration: 3_000_000, seed: 5, from: 0, inferred: 0 }));
+  const trace = withSwitches(withPauses(makeTrace({ spans: 6000, threads: 3, duration: 3_000_000, seed: 5, from: 0, inferred: 0 })), 40);
   viewer = await viewTrace(writeFxt(trace));
   server = new HttpSource(new URL('api/', viewer.url));
   own = new EmbeddedSource({ ...trace, tracks: trace.tracks.filter(({ kind }) => kind === 'thread'), marks: [], hits: [], counters: [] });
@@ -151,8 +151,8 @@ test('calls of a function, from call to call', { skip }, async () => {
   }
   let place = { track: 0, depth: 0, start: 0, end: 0 };
   for (let i = 0; i < 50; i++) {
-    const theirs = await server.next(groups[0], null, place, 'next');
-    const ours = await own.next(groups[1], null, place, 'next');
+    const theirs = await server.next(groups[0], null, place, 'next', null);
+    const ours = await own.next(groups[1], null, place, 'next', null);
     assert.deepEqual([theirs.call, theirs.of], [ours.call, ours.of]);
     if (ours.call === null) break;
     // Several calls of length zero may share a place; which of them is meant is not defined.
@@ -172,4 +172,18 @@ test('finding functions', { skip }, async () => {
 test('what is wrong is said in words', { skip }, async () => {
   await assert.rejects(server.tiles(99, { from: 0, to: 1 }, 1, 0, 1), /\w+ .*\w+/);
   await assert.rejects(server.find('(', 'regex', 5), /\w+/);
+});
+
+test('switches of stacks', { skip }, async () => {
+  const [theirs, ours] = await both((source) => source.trace());
+  assert.equal(theirs.switchCount, ours.switchCount);
+  assert.ok(ours.switchCount > 20, `${ours.switchCount}`);
+  const sorted = (/** @type {import('../../web/data/source.js').Switch[]} */ switches) => switches.map(String).sort();
+  for (const range of ranges()) {
+    const [theirSwitches, ourSwitches] = await both((source) => source.switches(range, 1000));
+    assert.deepEqual(sorted(theirSwitches.switches), sorted(ourSwitches.switches));
+    assert.equal(theirSwitches.more, false);
+  }
+  const some = await server.switches({ from: 0, to: duration + 1 }, 5);
+  assert.deepEqual([some.switches.length, some.more], [5, true]);
 });

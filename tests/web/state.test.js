@@ -25,12 +25,13 @@ function chosenState() {
   state.setPinned(7, true);
   state.setFilter('pool & 7');
   state.setOrder('activity');
+  state.setCompared({ a: { call: { track: 1, depth: 2, start: 5, end: 9, group: 4 } }, b: { range: { from: 3, to: 70 } } });
   return state;
 }
 
 /** @param {ViewState} state */
-const plain = ({ view, span, selection, search, flags, panel, theme, sql, folded, tall, pinned, filter, order }) => ({
-  view, span, selection, search, flags, panel, theme, sql, folded: [...folded].sort(), tall: [...tall].sort(), pinned: [...pinned].sort(), filter, order,
+const plain = ({ view, span, selection, search, flags, panel, theme, sql, folded, tall, pinned, filter, order, compared }) => ({
+  view, span, selection, search, flags, panel, theme, sql, folded: [...folded].sort(), tall: [...tall].sort(), pinned: [...pinned].sort(), filter, order, compared,
 });
 
 test('a link brings back all that was chosen', () => {

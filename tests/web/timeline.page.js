@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { EmbeddedSource } from '../../web/data/embedded.js';
 import { openPage } from './page.js';
-import { makeTallTrace, makeTrace, packSpans } from './traces.js';
+import { makeTallTrace, makeTrace, packSpans, withSwitches } from './traces.js';
 
 const DURATION = 50_000_000;
 const HEAD = { ruler: 13, marks: 34, tracks: 42 }; // CSS pixels below the upper edge of the overlay
@@ -27,7 +27,7 @@ beforeEach(async () => {
   await page.evaluate(`(({ state, info }) => {
     document.activeElement?.blur();
     for (const { id } of info.tracks) { state.setFolded(id, false); state.setTall(id, false); state.setPinned(id, false); }
-    state.setFilter(''); state.setOrder('start');
+    state.setFilter(''); state.setOrder('start'); state.setColours('origin');
     state.setSpan(null); state.setSelection(null); state.setFlags([]); state.setPanel(null);
     state.setSearch({ text: '', regex: false, group: null });
     state.setView({ from: 0, to: state.duration });
@@ -83,6 +83,26 @@ test('a span has the colour of its function, and the picture is only drawn when 
   const frames = await ask('timeline.facts.frames');
   await opened.drawn();
   assert.equal(await ask('timeline.facts.frames'), frames);
+});
+
+test('the user chooses what colours mean', async () => {
+  const choice = page.getByLabel('What colours mean');
+  const pixels = () => page.evaluate(`document.querySelector('canvas.tracks').toDataURL()`);
+  const pictures = new Set([await pixels()]);
+  for (const [colours, words] of [['function', 'a colour per function'], ['module', 'a colour per module'], ['self', 'most time']]) {
+    await choice.selectOption(colours);
+    assert.equal(await ask('state.colours'), colours);
+    await opened.until(`document.querySelector('.legend').textContent.includes('${words}')`);
+    await opened.until(`location.hash.includes('colours=${colours}')`);
+    await settled();
+    await opened.drawn();
+    await opened.picture(`colours-${colours}`);
+    pictures.add(await pixels());
+  }
+  assert.equal(pictures.size, 4);
+  await choice.selectOption('origin');
+  await opened.drawn();
+  assert.ok(pictures.has(await pixels()));
 });
 
 test('dragging moves the view', async () => {
@@ -478,4 +498,43 @@ test('a snapshot opens at its hit, and Back shows the whole', async () => {
   const linked = await openPage({ trace, fragment: '#view=1000-2000' });
   assert.equal(await linked.page.evaluate('magicTrace.state.view.from'), 1000, 'a link decides itself');
   await linked.close();
+});
+
+test('arrows lead from where a stack was suspended to where it goes on', async () => {
+  const trace = makeTallTrace({ tracks: 3, depth: 2, duration: 1000 });
+  trace.switches = [[0, 200, 2, 400], [1, 500, 1, 700], [2, 800, 0, 800]];
+  const own = await openPage({ trace, fragment: '#panel=none', width: 1200, height: 800 });
+  const { page: shown } = own;
+  const idle = 'window.magicTrace.timeline.isIdle && window.magicTrace.timeline.facts.missing === 0';
+  await own.until(`${idle} && window.magicTrace.timeline.facts.arrows === 3`);
+  await own.picture('arrows');
+  // Just before the moment at which a stack goes on is the arrow's head, and later the call alone.
+  const places = trace.switches.slice(0, 2).map(([, , track, time]) => `timeline.pointOf(${track}, 0, ${time})`);
+  const colours = await shown.evaluate(`(({ timeline }) => {
+    const canvas = document.querySelector('canvas.tracks');
+    const top = canvas.getBoundingClientRect().top - document.querySelector('.overlay').getBoundingClientRect().top;
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const colour = (x, y) => [...data.slice(4 * (Math.round(y - top) * canvas.width + Math.round(x)), 4 * (Math.round(y - top) * canvas.width + Math.round(x)) + 3)];
+    return [${places}].map(({ x, y }) => [colour(x - 2, y), colour(x + 30, y)]);
+  })(window.magicTrace)`);
+  for (const [head, call] of colours) assert.notDeepEqual(head, call);
+  // What is not seen is not drawn.
+  await shown.evaluate('window.magicTrace.state.setView({ from: 450, to: 600 })');
+  await own.until(`${idle} && window.magicTrace.timeline.facts.arrows === 1`);
+  await own.close();
+
+  // Too many to be distinguished: none, until there are fewer in view.
+  const many = withSwitches(makeTrace({ threads: 3, spans: 60_000, duration: DURATION }), 2000);
+  const crowded = await openPage({ trace: many, fragment: '#panel=none', width: 1200, height: 800 });
+  await crowded.until(`${idle}`);
+  assert.equal(await crowded.page.evaluate('window.magicTrace.timeline.facts.arrows'), 0);
+  const switches = many.switches ?? [];
+  const [, , , time] = switches.slice(500).find(([, , track]) => track === 0) ?? [0, 0, 0, 0];
+  // What lies beside the view is asked for, too.
+  let width = 500_000;
+  while (switches.filter(([, , , at]) => Math.abs(at - time) <= 3 * width).length > 200) width /= 2;
+  await crowded.page.evaluate(`window.magicTrace.state.setView({ from: ${time - width}, to: ${time + width} })`);
+  await crowded.until(`${idle} && window.magicTrace.timeline.facts.arrows > 0`);
+  await crowded.picture('arrows-many');
+  await crowded.close();
 });

@@ -135,6 +135,25 @@ export function makeTrace({ seed = 1, threads = 4, spans = 20000, depth = 24, du
 }
 
 /**
+ * The trace with switches of stacks: each from the end of a call of a thread to a later beginning in the next thread, or the same.
+ * @param {CarriedTrace} trace @param {number} count @returns {CarriedTrace}
+ */
+export function withSwitches(trace, count) {
+  const threads = trace.tracks.filter(({ kind }) => kind === 'thread');
+  const spans = threads.map((track) => unpackSpans(track, trace.functions.length));
+  /** @type {import('../../web/data/source.js').Switch[]} */
+  const switches = [];
+  for (let i = 0; i < count; i++) {
+    const from = i % threads.length;
+    const to = (from + (i % 2)) % threads.length;
+    const fromTime = spans[from].end[Math.floor(((i + 1) * spans[from].count) / (count + 2))];
+    const toTime = spans[to].start.find((time) => time > fromTime && !switches.some(([, , track, other]) => track === to && other === time));
+    if (toTime !== undefined && !switches.some(([track, other]) => track === from && other === fromTime)) switches.push([from, fromTime, to, toTime]);
+  }
+  return { ...trace, switches: switches.sort((a, b) => a[3] - b[3] || a[1] - b[1]) };
+}
+
+/**
  * A trace that is as hard to draw as can be: every pixel of many rows has a span of its own.
  * @param {{rows?: number, widest?: number, duration?: number}} [options] widest: spans of the lowest rows
  * @returns {CarriedTrace}

@@ -1,6 +1,7 @@
 // The DataSource of a page that carries its trace in itself (embedded_trace.js says in which form): an exported HTML file,
 // which has no server. It holds all spans in arrays and computes each answer from them, by the definitions of docs/viewer.md section 1.
 
+import { moduleOf } from './function_module.js';
 import { tilesOf } from './embedded_tiles.js';
 import { chain, eachOverlapping, spanAt, stackAt } from './embedded_search.js';
 import { callsOf, flameOf, tableOf } from './embedded_statistics.js';
@@ -69,7 +70,13 @@ export class EmbeddedSource {
   #countCalls(groups) {
     const calls = new Float64Array(groups.length);
     for (const { kind, id } of this.#tracks) if (kind === 'thread') this.#spans[id].function.forEach((fn) => calls[groups[fn]]++);
-    return this.#trace.functions.map(([name, , , , , colour], id) => ({ name, group: groups[id], colour, calls: calls[groups[id]] }));
+    return this.#trace.functions.map(([name, , file, , , colour], id) => ({
+      name,
+      group: groups[id],
+      colour,
+      calls: calls[groups[id]],
+      module: moduleOf(name, file),
+    }));
   }
 
   /** @param {number} id */
@@ -86,7 +93,7 @@ export class EmbeddedSource {
   }
 
   async trace() {
-    const { id, name, duration, wallClock, sampled = false, recorded = null, damage, counters, marks } = this.#trace;
+    const { id, name, duration, wallClock, sampled = false, recorded = null, damage, counters, marks, switches = [] } = this.#trace;
     return {
       id,
       name,
@@ -101,6 +108,7 @@ export class EmbeddedSource {
       tracks: this.#tracks,
       counters: counters.map((counter, number) => ({ id: number, name: counter.name, pid: counter.pid, unit: counter.unit })),
       markCount: marks.length,
+      switchCount: switches.length,
     };
   }
 
@@ -148,6 +156,8 @@ export class EmbeddedSource {
       acrossGap: (flags & FLAG_ACROSS_GAP) !== 0,
       ended: ENDINGS[flags >> 8] ?? ENDINGS[0],
       arguments: spans.arguments[i] ?? {},
+      values: spans.values[i]?.values ?? [],
+      result: spans.values[i]?.result ?? null,
     };
     return { span, parents: chain(spans, spans.parent[i]).map((parent) => this.#entry(spans, parent)) };
   }
@@ -215,7 +225,7 @@ export class EmbeddedSource {
   }
 
   /** @type {DataSource['next']} */
-  async next(group, tracks, from, direction) {
+  async next(group, tracks, from, direction, _where) {
     const wanted = new Set(this.#chosen(tracks).map(({ id }) => id));
     const calls = this.#callsOfGroup(group).filter(({ track }) => wanted.has(track));
     const at =
@@ -230,6 +240,12 @@ export class EmbeddedSource {
     const marks = this.#trace.marks.filter(({ time }) => time >= range.from && time < range.to);
     const hits = this.#trace.hits.filter(({ start, end }) => end >= range.from && start < range.to);
     return { marks: thin(marks, limit), hits: thin(hits, limit), more: marks.length > limit || hits.length > limit };
+  }
+
+  /** @type {DataSource['switches']} */
+  async switches(range, limit) {
+    const found = (this.#trace.switches ?? []).filter(([, , , time]) => time >= range.from && time < range.to);
+    return { switches: thin(found, limit), more: found.length > limit };
   }
 
   /** @type {DataSource['counter']} */

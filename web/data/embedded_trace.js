@@ -9,11 +9,13 @@
 //   damage     null, or words that say what is wrong with the trace
 //   functions  [[name, symbol or null, file or null, line (0: not known), address as "0x..." or null, colour], ...] by id;
 //              colour is "own", "library", "kernel", "inlined" or "special". Functions of equal names become one group.
-//   tracks     [{pid, tid, process, thread, kind: "thread" or "hits", spans: count, columns: base64, arguments?}, ...] by id;
-//              arguments, for spans that have any: {"number of the span": {"name": value, ...}, ...}
+//   tracks     [{pid, tid, process, thread, kind: "thread" or "hits", spans: count, columns: base64, arguments?, values?}, ...] by id;
+//              arguments, of hits: {"number of the span": {"name": value, ...}, ...}; values, of calls of which they were
+//              recorded: {"number of the span": {values: [["name", "value"], ...], result: "value" or null}, ...}
 //   counters   [{name, pid, unit, samples: [[time, value], ...]}, ...] by id, samples by time
 //   marks      [{track, time, text, kind: "gap", "error" or "note"}, ...] by time
 //   hits       [{track, start, end, name, argument (string) or null, address (string) or null}, ...] by time
+//   switches   optional: [[track, time, track, time], ...] by the later time: where a stack was suspended, and where it goes on
 //   sources    optional: {"function id": {file, line, first, lines: [...]}, ...}
 //
 // The columns of a track hold its spans in the order in which they begin, outer before inner (numbered from 0 in that order).
@@ -34,21 +36,22 @@
 /** @typedef {import('./source.js').Mark} Mark */
 /** @typedef {import('./source.js').Hit} Hit */
 /** @typedef {Record<string, Record<string, string | number>>} Arguments of the spans of a track, by number */
+/** @typedef {Record<string, {values: [name: string, value: string][], result: string | null}>} Values the same of calls */
 /**
  * @typedef {{pid: number, tid: number, process: string, thread: string, kind: 'thread' | 'hits', spans: number,
- *   columns: string, arguments?: Arguments}} CarriedTrack
+ *   columns: string, arguments?: Arguments, values?: Values}} CarriedTrack
  * @typedef {[name: string, symbol: string | null, file: string | null, line: number, address: string | null,
  *   colour: FunctionInfo['colour']]} CarriedFunction
  * @typedef {{version: number, id: string, name: string, duration: number, wallClock: string | null, sampled?: boolean,
  *   recorded?: string | null, damage: string | null, functions: CarriedFunction[], tracks: CarriedTrack[],
  *   counters: {name: string, pid: number, unit: string, samples: [number, number][]}[],
- *   marks: Mark[], hits: Hit[], sources?: Record<string, SourceText>}} CarriedTrace
+ *   marks: Mark[], hits: Hit[], switches?: import('./source.js').Switch[], sources?: Record<string, SourceText>}} CarriedTrace
  */
 /**
  * The spans of a track by start, outer first. `parent` is the number of the span around, -1 for none. `innermost` order is
  * not needed: spans nest, so what holds a moment is the last that began by then, or one of its parents.
  * @typedef {{count: number, start: Float64Array, end: Float64Array, depth: Uint32Array, function: Uint32Array,
- *   flags: Uint16Array, parent: Int32Array, deepest: number, arguments: Arguments}} Spans
+ *   flags: Uint16Array, parent: Int32Array, deepest: number, arguments: Arguments, values: Values}} Spans
  */
 
 const VERSION = 1;
@@ -99,6 +102,7 @@ export function unpackSpans(track, functions) {
     parent: new Int32Array(count),
     deepest: 0,
     arguments: track.arguments ?? {},
+    values: track.values ?? {},
   };
   const next = numberReader(bytes);
   /** @type {number[]} spans open at the moment, by depth */

@@ -1,6 +1,8 @@
 // The DataSource of a page that a server gives (docs/viewer.md, section 3). Answers that depend on the trace alone are kept by
 // the browser's own cache; only the names of functions are kept here, because everybody asks for them.
 
+import { moduleOf } from './function_module.js';
+
 /** @typedef {import('./source.js').DataSource} DataSource */
 /** @typedef {import('./source.js').Tiles} Tiles */
 /** @typedef {import('./source.js').FunctionInfo} FunctionInfo */
@@ -110,11 +112,12 @@ export class HttpSource {
   /** @returns {Promise<FunctionInfo[]>} */
   async #readFunctions() {
     const { functions } = await this.#json('functions');
-    return functions.map((/** @type {[string, number, FunctionInfo['colour'], unknown, number]} */ [name, group, colour, , calls]) => ({
+    return functions.map((/** @type {[string, number, FunctionInfo['colour'], unknown, number, string | null]} */ [name, group, colour, , calls, file]) => ({
       name,
       group,
       colour,
       calls,
+      module: moduleOf(name, file),
     }));
   }
 
@@ -162,15 +165,30 @@ export class HttpSource {
     return this.#json('explain', { group, ...place }, signal);
   }
 
+  /** @type {NonNullable<DataSource['compare']>} */
+  compare(a, b, signal) {
+    const parameters = [a, b].flatMap((part, index) => {
+      const side = index === 0 ? 'a' : 'b';
+      const named = 'range' in part ? wholeNs(part.range) : { track: part.call.track, depth: part.call.depth, time: Math.floor(part.call.start) };
+      return Object.entries(named).map(([name, value]) => [`${side}_${name}`, value]);
+    });
+    return this.#json('compare', Object.fromEntries(parameters), signal);
+  }
+
   /** @type {DataSource['next']} */
-  next(group, tracks, from, direction, signal) {
+  next(group, tracks, from, direction, where, signal) {
     const { track, depth, start } = from;
-    return this.#json('next', { group, tracks: tracks?.join(), track, time: Math.floor(start), depth, direction }, signal);
+    return this.#json('next', { group, tracks: tracks?.join(), track, time: Math.floor(start), depth, direction, where }, signal);
   }
 
   /** @type {DataSource['marks']} */
   marks(range, limit, signal) {
     return this.#json('marks', { ...wholeNs(range), limit }, signal);
+  }
+
+  /** @type {DataSource['switches']} */
+  switches(range, limit, signal) {
+    return this.#json('switches', { ...wholeNs(range), limit }, signal);
   }
 
   /** @type {DataSource['counter']} */

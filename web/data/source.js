@@ -8,13 +8,15 @@
  * @typedef {{id: number, name: string, pid: number, unit: string}} Counter
  * @typedef {{id: string, name: string, duration: number, wallClock: string | null, spans: number, sampled: boolean,
  *   recorded: string | null, damage: string | null, replaced: string | null,
- *   canPerfetto: boolean, tracks: Track[], counters: Counter[], markCount: number}} TraceInfo
- * @typedef {{name: string, group: number, colour: 'own' | 'library' | 'kernel' | 'inlined' | 'special', calls: number}} FunctionInfo
+ *   canPerfetto: boolean, tracks: Track[], counters: Counter[], markCount: number, switchCount: number}} TraceInfo
+ * @typedef {{name: string, group: number, colour: 'own' | 'library' | 'kernel' | 'inlined' | 'special', calls: number,
+ *   module: string}} FunctionInfo module: its source file, or what its name says; '': not known
  * @typedef {{track: number, depth: number, start: number, end: number}} Place where a span is; enough to find it again
  * @typedef {{depth: number, start: number, end: number, function: number}} StackEntry
  * @typedef {Place & {self: number, offCpu: number, children: number, function: number, name: string, symbol: string | null, file: string | null,
  *   line: number, address: string | null, beganInferred: boolean, endInferred: boolean, acrossGap: boolean, ended: string,
- *   arguments: Record<string, string | number>}} SpanDetails
+ *   arguments: Record<string, string | number>, values: [name: string, value: string][], result: string | null}} SpanDetails
+ *   arguments: of a hit of the trigger; values, result: arguments and result of a call, where they were recorded
  * @typedef {{from: number, to: number}} Range [from, to)
  * @typedef {{group: number, name: string, calls: number, total: number, self: number, offCpu: number, whole: number, min: number,
  *   max: number, mean: number}} TableRow offCpu, here and below: ns of total, or of the call, in which the thread was not running
@@ -33,9 +35,17 @@
  * @typedef {{share: number, extra: number, words: string, path: number[], place: Place | null}} Cause share: of all extra time; extra:
  *   ns; path: functions, from the explained one to where the time is; place: of the longest call of the function that is named
  * @typedef {{refused: string | null, heading: string, causes: Cause[], slow: Place, usual: Place}} Explanation refused: why there is none
+ * @typedef {{range: Range} | {call: Place & {group?: number}}} Part of the trace; group: the function, where it is known
+ * @typedef {{difference: number, words: string, path?: number[], place: Place | null}} Difference difference: ns, of B less A; place: of its
+ *   longest call in B
+ * @typedef {[parent: number, group: number | null, callsA: number, selfA: number, totalA: number, callsB: number, selfB: number, totalB: number]} ComparedNode
+ *   group null: all threads
+ * @typedef {{a: {time: number, outside: number}, b: {time: number, outside: number}, causes: Difference[], nodes: ComparedNode[]}} Comparison
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span
+ * @typedef {[fromTrack: number, fromTime: number, toTrack: number, toTime: number]} Switch a stack (of a goroutine, a fiber) that
+ *   was suspended goes on
  * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
  * @typedef {{columns: string[], rows: (number | string | null)[][], more: boolean}} SqlAnswer
  */
@@ -65,16 +75,21 @@ export const FLAG_ACROSS_GAP = 4;
  *   Promise<{rows: TableRow[], omittedRows: number, omittedSelf: number, time: number, offCpu: number}>} table
  * @property {(range: Range, tracks: number[] | null, share: number, time: Time, signal?: AbortSignal) => Promise<FlameNode>} flame
  * @property {(query: string, mode: 'text' | 'regex', limit: number, signal?: AbortSignal) =>
- *   Promise<{matches: {group: number, name: string, calls: number}[], total: number}>} find
+ *   Promise<{matches: {group: number, name: string, calls: number}[], total: number}>} find a query such as "parse(size>4096)" finds
+ *   calls by their recorded values
  * @property {(group: number, range: Range, tracks: number[] | null, asked: CallsAsked, signal?: AbortSignal) => Promise<CallStatistics>} calls
- * @property {(group: number, tracks: number[] | null, from: Place, direction: 'next' | 'previous',
- *   signal?: AbortSignal) => Promise<{call: Place | null, ordinal: number, of: number}>} next
+ * @property {(group: number, tracks: number[] | null, from: Place, direction: 'next' | 'previous', where: string | null,
+ *   signal?: AbortSignal) => Promise<{call: Place | null, ordinal: number, of: number}>} next where: of the calls whose values fulfil
+ *   it alone, as in `find`
  * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{marks: Mark[], hits: Hit[], more: boolean}>} marks
+ * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{switches: Switch[], more: boolean}>} switches those
+ *   after which a stack goes on in the range
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
  * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine
  * @property {(group: number, call: Place | null, signal?: AbortSignal) => Promise<Explanation>} [explain] why a call, or the slow ones,
  *   took longer than usual; where there is a server
+ * @property {(a: Part, b: Part, signal?: AbortSignal) => Promise<Comparison>} [compare] what differs; where there is a server
  * @property {(sql: string, limit: number, signal?: AbortSignal) => Promise<SqlAnswer>} [sql] where there is a server
  * @property {((signal?: AbortSignal) => Promise<ArrayBuffer>)} [raw] the trace file itself, when info.canPerfetto
  * @property {(track: number, range: Range, limit: number, signal?: AbortSignal) => Promise<string>} text the calls as an indented tree

@@ -8,6 +8,14 @@ function samePlace(one, other) {
   return other !== null && one.track === other.track && one.depth === other.depth && one.start === other.start;
 }
 
+/**
+ * What is asked of the values of the calls: "parse(size>4096)"; null: nothing.
+ * @param {import('../view_state.js').ViewState['search']} search
+ */
+export function whereOf({ text, regex }) {
+  return !regex && /\([^()]*[=<>~].*\)\s*$/.test(text) ? text : null;
+}
+
 /** Dispatches 'step' when `words` have changed. */
 export class CallWalk extends EventTarget {
   /** Where one stands, in words; empty before the first step. */
@@ -49,13 +57,14 @@ export class CallWalk extends EventTarget {
     // A step says itself where it leads.
     if (group === null || this.question.isRunning || (span !== null && samePlace(span, this.#place))) return;
     this.#place = null;
-    if (span === null || functions[span.function].group !== group) {
+    // Whether its values are those that are searched is not known here.
+    if (span === null || functions[span.function].group !== group || whereOf(state.search) !== null) {
       this.#numbering.cancel();
       this.#report(group, '');
       return;
     }
     this.#numbering.run(
-      (signal) => source.next(group, null, span, 'previous', signal),
+      (signal) => source.next(group, null, span, 'previous', null, signal),
       ({ ordinal, of }) => this.#report(group, `${formatCount(ordinal + 1)} of ${formatCount(of)}`),
     );
   }
@@ -70,7 +79,7 @@ export class CallWalk extends EventTarget {
     // Without a chosen span one walks on from what is in view; at the very beginning that is from the first call.
     const place = state.span ?? (from > 0 ? { track: 0, depth: 0, start: from, end: from } : null);
     this.question.run(
-      (signal) => stepToCall(source, group, place, direction, state.duration, signal),
+      (signal) => stepToCall(source, group, place, direction, whereOf(state.search), state.duration, signal),
       ({ call, ordinal, of, wrapped }) => {
         if (call === null) return this.#report(group, 'no calls');
         this.#place = call;

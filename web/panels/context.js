@@ -17,6 +17,7 @@ import { element } from './dom.js';
  * @property {TraceInfo} info
  * @property {FunctionInfo[]} functions by id
  * @property {FunctionNames} names how they are written
+ * @property {import('../function_colours.js').FunctionColours} colours
  * @property {RangeChoice} ranges
  * @property {ChosenSpan} chosen
  * @property {CallWalk} walk

@@ -73,6 +73,7 @@ class FlameGraph {
       this.#drawSoon();
     });
     state.addEventListener('theme', () => this.#drawSoon());
+    this.context.colours.addEventListener('change', () => this.#drawSoon());
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#drawSoon());
   }
 
@@ -164,7 +165,7 @@ class FlameGraph {
     // In the view of one function everything is about it.
     const matches = this.#usesGroup ? null : matcherOf(this.context.state.search);
     drawFlame(this.canvas, this.#boxes, {
-      scroll: this.scroll.scrollTop, look: flameLook(this.context.functions, this.context.names), matches, current: this.#current,
+      scroll: this.scroll.scrollTop, look: flameLook(this.context.functions, this.context.names, this.context.colours), matches, current: this.#current,
     });
     this.matched.textContent = matches === null ? '' : `Searched functions: ${formatShare(matchedTime(root, matches), root.total)}`;
   }

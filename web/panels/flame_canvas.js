@@ -14,6 +14,7 @@ const PADDING = 4;
  * @property {(node: FlameNode, dimmed: boolean) => {ground: string, edge: string, pattern: number}} node pattern as in
  *   timeline/colours.js
  * @property {(node: FlameNode) => string} nameOf
+ * @property {(node: FlameNode) => string} [nameOfRoot] what stands in the topmost box; without, that it is all
  * @property {string} text on nodes @property {string} font
  * @property {string} ground under everything @property {string} root of the topmost box
  * @property {string} hatch of time that is left out
@@ -67,7 +68,7 @@ function drawNode(context, box, y, look, matched) {
   }
   if (matched) frame(context, box, y, look.mark);
   if (box.width < TEXT_FROM) return;
-  const words = box.depth === 0 ? `all: ${formatDuration(box.total)}` : look.nameOf(box.node);
+  const words = box.depth > 0 ? look.nameOf(box.node) : look.nameOfRoot?.(box.node) ?? `all: ${formatDuration(box.total)}`;
   context.fillStyle = look.text;
   context.fillText(clipped(context, words, width - 2 * PADDING), box.x + PADDING, y + ROW_HEIGHT / 2);
 }

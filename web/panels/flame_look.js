@@ -1,5 +1,5 @@
 // The looks of the flame graph: the page's own colours, and those of the timeline for functions.
-import { colourOf, familyOf, mix } from '../timeline/colours.js';
+import { familyOf, mix } from '../timeline/colours.js';
 import { readTheme } from '../timeline/theme.js';
 
 /** @typedef {import('./flame_layout.js').Box} Box */
@@ -10,15 +10,19 @@ import { readTheme } from '../timeline/theme.js';
 const DIMMED = 0.8;
 
 /** @param {Rgb} colour */
-const css = (colour) => `rgb(${colour.map((part) => Math.round(part * 255)).join(' ')})`;
+export const css = (colour) => `rgb(${colour.map((part) => Math.round(part * 255)).join(' ')})`;
 
-/** @param {FunctionInfo[]} functions @param {import('../function_names.js').FunctionNames} names @returns {import('./flame_canvas.js').Look} */
-export function flameLook(functions, names) {
+/**
+ * @param {FunctionInfo[]} functions @param {import('../function_names.js').FunctionNames} names
+ * @param {import('../function_colours.js').FunctionColours} colours @returns {import('./flame_canvas.js').Look}
+ */
+export function flameLook(functions, names, colours) {
   const theme = readTheme(document.body);
+  const paint = colours.paint(theme.spans);
   return {
     node: ({ group }, dimmed) => {
       const fn = functions[group];
-      const colour = colourOf(fn, theme.spans);
+      const colour = paint(fn);
       const towards = /** @type {Rgb} */ (theme.spans.edge < 0 ? [0, 0, 0] : [1, 1, 1]);
       return {
         ground: css(dimmed ? mix(colour, theme.spans.ground, DIMMED) : colour),

@@ -28,7 +28,7 @@ const KEYS = [
     ['M', 'put a flag under the pointer'],
   ]],
   ['Functions', [
-    ['/ Ctrl + F', 'search'],
+    ['/ Ctrl + F', 'search: a name, or values that were recorded: parse(size>4096)'],
     ['N, Shift + N', 'next and previous call of the function'],
     ['Enter, Shift + Enter', 'the same, in the search box'],
     ['Ctrl + Enter', 'run the SQL'],

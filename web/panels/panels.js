@@ -3,6 +3,7 @@
 import { CallWalk } from './call_walk.js';
 import { makeCallsPanel } from './calls.js';
 import { ChosenSpan } from './chosen_span.js';
+import { makeComparePanel } from './compare.js';
 import { makeCountersPanel } from './counters.js';
 import { makeDetailsPanel } from './details.js';
 import { button, element } from './dom.js';
@@ -26,19 +27,20 @@ import { makeThemeSwitch } from './theme.js';
 /**
  * Fills the places for them; called once, by main.js.
  * @param {{panel: HTMLElement, toolbar: HTMLElement}} places
- * @param {Pick<Context, 'source' | 'state' | 'info' | 'functions' | 'names'>} page
+ * @param {Pick<Context, 'source' | 'state' | 'info' | 'functions' | 'names' | 'colours'>} page
  */
-export function makePanels({ panel, toolbar }, { source, state, info, functions, names }) {
+export function makePanels({ panel, toolbar }, { source, state, info, functions, names, colours }) {
   const chosen = new ChosenSpan(source, state);
   /** @type {Context} */
   const context = {
-    source, state, info, functions, names,
+    source, state, info, functions, names, colours,
     ranges: new RangeChoice(state),
     chosen,
     walk: new CallWalk(source, state, chosen, functions),
   };
   const makers = [makeDetailsPanel, makeCallsPanel, makeFunctionsPanel, makeFlamePanel, makeSourcePanel, makeMarksPanel, makeFlagsPanel];
   if (info.counters.length > 0) makers.push(makeCountersPanel);
+  if (source.compare) makers.push(makeComparePanel);
   if (source.sql) makers.push(makeSqlPanel);
   const panels = makers.map((make) => make(context));
   const tabs = makeTabs(state, panels);

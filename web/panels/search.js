@@ -1,6 +1,7 @@
 // The search box in the toolbar: functions by name, and walking through the calls of the one that is chosen. The matches come
 // as a list below the box (the pattern "combobox with listbox" of the ARIA Authoring Practices).
 import { formatCounted } from '../format.js';
+import { whereOf } from './call_walk.js';
 import { showCallsOf, whenQuiet } from './context.js';
 import { button, element, fill } from './dom.js';
 import { Question } from './question.js';
@@ -120,7 +121,9 @@ export class SearchBox {
   /** @param {Match[]} matches @param {number} total how many there are, shown or not */
   #showMatches(matches, total) {
     this.#matches = matches;
-    this.total.textContent = matchesWords(matches.length, total);
+    const { source, state } = this.context;
+    const isOfValues = whereOf(state.search) !== null && state.search.text === this.#asked;
+    this.total.textContent = total === 0 && isOfValues ? noValues(source.sql !== undefined) : matchesWords(matches.length, total);
     fill(this.list, ...matches.map((match, index) => this.#option(match, index)));
     this.#setActive(0);
     this.#answered = this.#asked;
@@ -205,6 +208,11 @@ export function exactFirst(matches, functions, text) {
   if (id < 0) return matches;
   const { name, group, calls } = functions[id];
   return [{ group, name, calls }, ...matches.filter((match) => match.group !== group)];
+}
+
+/** @param {boolean} hasServer */
+function noValues(hasServer) {
+  return hasServer ? 'No recorded call (-args) has such arguments or results.' : 'An exported page does not search arguments and results: `magic-trace view` does.';
 }
 
 /** @param {number} shown @param {number} total */

@@ -51,6 +51,8 @@ export function factsOf(span, track, wallClock) {
   const both = (ns) => (ns < 1000 ? formatExact(ns) : `${formatDuration(ns)} (${formatExact(ns)})`);
   /** @type {[string, string | null][]} */
   const facts = [
+    ...span.values.map(([name, value]) => /** @type {[string, string]} */ ([name, value])),
+    ['Result', span.result],
     ['Duration', both(length)],
     ['On CPU', span.offCpu > 0 ? `${both(length - span.offCpu)}; its thread was not running for ${formatDuration(span.offCpu)}` : null],
     ['Self time', both(span.self)],

@@ -9,34 +9,34 @@
  * The next or previous call of a group, after the last the first again.
  * @param {DataSource} source @param {number} group
  * @param {Place | null} from null: from the beginning, or from the end
- * @param {'next' | 'previous'} direction @param {number} duration of the trace
- * @param {AbortSignal} [signal]
+ * @param {'next' | 'previous'} direction @param {string | null} where as in DataSource.next
+ * @param {number} duration of the trace @param {AbortSignal} [signal]
  * @returns {Promise<Step>}
  */
-export async function stepToCall(source, group, from, direction, duration, signal) {
+export async function stepToCall(source, group, from, direction, where, duration, signal) {
   if (from !== null) {
-    const step = await source.next(group, null, from, direction, signal);
+    const step = await source.next(group, null, from, direction, where, signal);
     if (step.call !== null || step.of === 0) return { ...step, wrapped: false };
   }
-  const edge = direction === 'next' ? firstCall(source, group, duration, signal) : lastCall(source, group, duration, signal);
+  const edge = direction === 'next' ? firstCall(source, group, where, duration, signal) : lastCall(source, group, where, duration, signal);
   return { ...(await edge), wrapped: from !== null };
 }
 
-/** @param {DataSource} source @param {number} group @param {number} duration @param {AbortSignal} [signal] */
-function lastCall(source, group, duration, signal) {
+/** @param {DataSource} source @param {number} group @param {string | null} where @param {number} duration @param {AbortSignal} [signal] */
+function lastCall(source, group, where, duration, signal) {
   const end = { track: 0, depth: 0, start: duration + 1, end: duration + 1 };
-  return source.next(group, null, end, 'previous', signal);
+  return source.next(group, null, end, 'previous', where, signal);
 }
 
 /**
  * `next` finds what lies after a place, and no place lies before all others: the call at the very beginning, such as that of
  * main, is the one before the one that is found.
- * @param {DataSource} source @param {number} group @param {number} duration @param {AbortSignal} [signal]
+ * @param {DataSource} source @param {number} group @param {string | null} where @param {number} duration @param {AbortSignal} [signal]
  */
-async function firstCall(source, group, duration, signal) {
-  const found = await source.next(group, null, { track: 0, depth: 0, start: 0, end: 0 }, 'next', signal);
-  if (found.call === null) return found.of === 0 ? found : lastCall(source, group, duration, signal);
-  return found.ordinal === 1 ? found : source.next(group, null, found.call, 'previous', signal);
+async function firstCall(source, group, where, duration, signal) {
+  const found = await source.next(group, null, { track: 0, depth: 0, start: 0, end: 0 }, 'next', where, signal);
+  if (found.call === null) return found.of === 0 ? found : lastCall(source, group, where, duration, signal);
+  return found.ordinal === 1 ? found : source.next(group, null, found.call, 'previous', where, signal);
 }
 
 /** A span narrower than this part of the view is too narrow to be seen well. */

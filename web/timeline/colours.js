@@ -98,12 +98,12 @@ export function colourOf(fn, theme) {
  * Which of the shades of its family a function has.
  * @param {FunctionInfo} fn
  */
-function shadeOf(fn) {
+export function shadeOf(fn) {
   return hash(fn.name) % (HUES * LIGHTNESSES);
 }
 
 /** @param {Family} family @param {number} shade @param {typeof LIGHT} theme @returns {Rgb} */
-function shadeColour({ hue, chroma, lift }, shade, theme) {
+export function shadeColour({ hue, chroma, lift }, shade, theme) {
   const turn = ((shade % HUES) - (HUES - 1) / 2) * HUE_STEP;
   const light = (Math.floor(shade / HUES) - (LIGHTNESSES - 1) / 2) * theme.step;
   return oklch(theme.lightness + lift + light, chroma, hue + turn);
@@ -137,9 +137,10 @@ function pixelsOf(colour, theme, dim) {
 /**
  * @param {FunctionInfo[]} functions @param {typeof LIGHT} theme
  * @param {number | null} group the one that is searched for: all others are dimmed
+ * @param {(fn: FunctionInfo) => Rgb} paint
  * @returns {Palette}
  */
-export function makePalette(functions, theme, group) {
+export function makePalette(functions, theme, group, paint = (fn) => colourOf(fn, theme)) {
   const count = functions.length;
   const palette = {
     single: new Uint32Array(count),
@@ -147,19 +148,18 @@ export function makePalette(functions, theme, group) {
     edge: new Uint32Array(count),
     pattern: new Uint8Array(count),
   };
-  /** @type {Map<number, ReturnType<typeof pixelsOf>>} there are few shades, and may be very many functions */
+  /** @type {Map<number, ReturnType<typeof pixelsOf>>} there are few colours, and may be very many functions */
   const known = new Map();
   functions.forEach((fn, id) => {
-    const family = familyOf(fn);
-    const shade = shadeOf(fn);
+    const colour = paint(fn);
     const dim = group !== null && fn.group !== group;
-    const key = (family.hue * HUES * LIGHTNESSES + shade) * 2 + Number(dim);
-    const pixels = known.get(key) ?? pixelsOf(shadeColour(family, shade, theme), theme, dim);
+    const key = pixel(colour) * 2 + Number(dim);
+    const pixels = known.get(key) ?? pixelsOf(colour, theme, dim);
     known.set(key, pixels);
     palette.single[id] = pixels.single;
     palette.merged[id] = pixels.merged;
     palette.edge[id] = pixels.edge;
-    palette.pattern[id] = family.pattern;
+    palette.pattern[id] = familyOf(fn).pattern;
   });
   return palette;
 }

@@ -3,6 +3,7 @@
 
 import { element, fill } from '../panels/dom.js';
 import { announceSpans } from './announcer.js';
+import { MOST_ARROWS } from './arrows.js';
 import { Choice } from './choice.js';
 import { makeHitPalette, makePalette } from './colours.js';
 import { HeadCanvas } from './head_canvas.js';
@@ -34,7 +35,8 @@ import { TracksCanvas } from './tracks_canvas.js';
 /** @typedef {import('./head_canvas.js').Marks} Marks */
 /** @typedef {import('./pointer.js').Point} Point */
 /** @typedef {{source: DataSource, state: ViewState, info: TraceInfo, functions: FunctionInfo[],
- *   names: import('../function_names.js').FunctionNames}} Page */
+ *   names: import('../function_names.js').FunctionNames,
+ *   colours: import('../function_colours.js').FunctionColours}} Page */
 /**
  * @typedef {'sight' | 'tracks' | 'overlay'} Stale what a frame has to do: all, since something else is seen; draw the tracks again;
  *   draw only what lies over them
@@ -60,6 +62,8 @@ class Timeline {
   #searched = null;
   #store;
   #marks;
+  /** @type {RangeData<{switches: import('../data/source.js').Switch[], more: boolean}>} */
+  #switches;
   #counters;
   #minimap;
   #head;
@@ -99,6 +103,7 @@ class Timeline {
     };
     this.#store = new TileStore(source, info.duration, handlers);
     this.#marks = new RangeData((range, signal) => source.marks(range, MOST_MARKS, signal), handlers);
+    this.#switches = new RangeData((range, signal) => source.switches(range, MOST_ARROWS, signal), handlers);
     this.#counters = new Map(info.counters.map(({ id }) => [id, this.#counterData(id, handlers)]));
 
     this.#minimap = new Minimap(element('canvas', { class: 'minimap', role: 'img', 'aria-label': 'The whole trace in small' }), info.tracks, info.duration);
@@ -126,14 +131,14 @@ class Timeline {
       marks: () => this.#marks.answer ?? NO_MARKS,
     });
     this.#choice = new Choice({ source, state, info, tileAt, scene: this.#scene, scrollTo: (y) => this.#scrollTo(y), failed: handlers.failed });
-    this.#toolbar = makeToolbar(places.toolbar, {
+    this.#toolbar = makeToolbar(places.toolbar, state, {
       setMode: (mode) => this.#setMode(mode),
       zoom: (factor) => this.#zoom(factor),
       showAll: () => this.#go('all'),
       foldAll: (folded) => info.tracks.forEach(({ id }) => state.setFolded(id, folded)),
     });
     announceSpans(places.live, source, state, info);
-    this.#legend.draw(this.#theme);
+    this.#legend.draw(this.#theme, this.#page.state.colours);
     this.#setMode('pan');
     this.#listen();
     this.#resize();
@@ -154,6 +159,7 @@ class Timeline {
     for (const event of ['view', 'tracks']) state.addEventListener(event, () => this.#draw('sight'));
     for (const event of ['selection', 'flags', 'span']) state.addEventListener(event, () => this.#draw('overlay'));
     state.addEventListener('theme', () => this.#recolour());
+    this.#page.colours.addEventListener('change', () => this.#recolour());
     state.addEventListener('names', () => {
       this.#tracks.renameFunctions();
       this.#draw('tracks');
@@ -235,11 +241,17 @@ class Timeline {
     const samples = new Map([...this.#counters].map(([id, { answer }]) => [id, answer ?? []]));
     this.#minimap.collect(this.#store);
     this.#minimap.draw(scene, this.#theme, this.#palettes.calls);
-    this.#tracks.draw(scene, this.#theme, this.#palettes, marks, samples);
+    this.#tracks.draw(scene, this.#theme, this.#palettes, marks, samples, this.#arrows());
     this.#names.draw(scene);
     this.#scrollbar.draw(scene);
     this.#hover.look();
     if (!this.#waits) this.#alert.hidden = true;
+  }
+
+  /** The switches of stacks, unless there are too many to be distinguished. */
+  #arrows() {
+    const { answer } = this.#switches;
+    return answer === null || answer.more ? [] : answer.switches;
   }
 
   /** Asks for what is seen, and for what may be seen next. */
@@ -249,14 +261,15 @@ class Timeline {
     const { seen, soon } = planRequests(items, sight);
     this.#store.want(seen, [...this.#minimap.missing(), ...soon]);
     this.#marks.need(sight.view, sight.duration);
+    if (this.#page.info.switchCount > 0) this.#switches.need(sight.view, sight.duration);
     for (const item of items) if (item.kind === 'counter') this.#counters.get(item.counter.id)?.need(sight.view, sight.duration);
   }
 
   #makePalettes() {
-    const { functions, state } = this.#page;
+    const { functions, state, colours } = this.#page;
     this.#searched = state.search.group;
     return {
-      calls: makePalette(functions, this.#theme.spans, this.#searched),
+      calls: makePalette(functions, this.#theme.spans, this.#searched, colours.paint(this.#theme.spans)),
       hits: makeHitPalette(functions.length, this.#theme.spans),
     };
   }
@@ -264,7 +277,7 @@ class Timeline {
   #recolour() {
     this.#theme = readTheme(document.body);
     this.#palettes = this.#makePalettes();
-    this.#legend.draw(this.#theme);
+    this.#legend.draw(this.#theme, this.#page.state.colours);
     this.#minimap.refresh();
     this.#draw('tracks');
   }
@@ -357,9 +370,9 @@ class Timeline {
   /** What is drawn, and what it costs: times in ms. */
   get facts() {
     const { missing, requests, bytes, count } = this.#store;
-    const { tiles, names, unloaded } = this.#tracks;
+    const { tiles, names, unloaded, arrows } = this.#tracks;
     const { scroll } = this.#scene;
-    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, unloaded, missing, requests, bytes, ranges: count, scroll };
+    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, unloaded, arrows, missing, requests, bytes, ranges: count, scroll };
   }
 
   /** All tiles that are seen. */

@@ -1,5 +1,6 @@
 // Draws the tracks: spans, untraced time, what is not loaded yet, gaps, counters. Also finds what is drawn at a point.
 
+import { drawArrows } from './arrows.js';
 import { drawCounter } from './counter_chart.js';
 import { itemAt, rowsBetween, TRACK_PADDING } from './layout.js';
 import { Labels } from './labels.js';
@@ -40,6 +41,8 @@ export class TracksCanvas {
   names = 0;
   /** Parts of tracks of which nothing was here to be drawn, in the last frame. */
   unloaded = 0;
+  /** Arrows that the last frame had. */
+  arrows = 0;
 
   /** @param {HTMLCanvasElement} canvas @param {TileStore} store @param {FunctionNames} functionNames */
   constructor(canvas, store, functionNames) {
@@ -79,8 +82,9 @@ export class TracksCanvas {
   /**
    * @param {Scene} scene @param {Theme} theme @param {{calls: Palette, hits: Palette}} palettes @param {Mark[]} marks
    * @param {Map<number, import('./counter_chart.js').Sample[]>} samples by counter
+   * @param {import('../data/source.js').Switch[]} switches
    */
-  draw(scene, theme, palettes, marks, samples) {
+  draw(scene, theme, palettes, marks, samples, switches) {
     const labels = this.#prepare(scene, theme);
     this.#pixels.clear(theme.ground);
     this.tiles = 0;
@@ -95,6 +99,7 @@ export class TracksCanvas {
       if (item.kind === 'counter') drawCounter(this.#context, scene, theme, item, samples.get(item.counter.id) ?? []);
     this.#gaps(scene, theme, marks);
     this.#writeNames(labels, scene, theme);
+    this.arrows = drawArrows(this.#context, scene, theme, switches);
   }
 
   /** @param {TrackItem} item @param {Scene} scene @param {Theme} theme @param {Palette} palette @param {Labels} labels */

@@ -121,7 +121,8 @@ static void identify(struct tr_thread *thread, struct tr_code_region *region)
     char path[LONGEST_PATH];
     struct stat status;
     const struct tr_options *options = &thread->process->control->options;
-    if (options->place_count == 0 && options->until_count == 0 && options->value_place_count == 0)
+    if (options->place_count == 0 && options->until_count == 0 && options->start_count == 0 &&
+        options->value_place_count == 0)
         return;
     const struct tr_map_line *line = &region->line;
     region->inode = line->inode;

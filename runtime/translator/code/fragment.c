@@ -156,6 +156,7 @@ static bool make_table(struct tr_process *process, uint32_t serial, uint32_t par
     table->parent = parent;
     table->first = first;
     atomic_store(&table->pid, 0);
+    atomic_store(&table->left, 0);
     atomic_store(&table->tail, TR_PAGE);
     atomic_signal_fence(memory_order_release);
     table->magic = TR_TABLE_MAGIC;

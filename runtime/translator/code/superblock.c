@@ -59,7 +59,7 @@ static uint16_t value_place(const struct tr_options *options, const struct tr_co
 
 /* What the runtime is asked for when `pc` runs. */
 struct asked {
-    bool trigger, until, return_place;
+    bool trigger, until, start, return_place;
     uint16_t value_place;
 };
 
@@ -75,6 +75,7 @@ static struct asked asked_at(const struct forming *forming, uint64_t pc)
     uint64_t offset = pc - range->start + range->file_offset;
     asked.trigger = is_one_of(options->places, options->place_count, range, offset);
     asked.until = is_one_of(options->until_places, options->until_count, range, offset);
+    asked.start = is_one_of(options->start_places, options->start_count, range, offset);
     asked.value_place = value_place(options, range, offset);
     return asked;
 }
@@ -82,7 +83,7 @@ static struct asked asked_at(const struct forming *forming, uint64_t pc)
 static bool is_asked(const struct forming *forming, uint64_t pc)
 {
     struct asked asked = asked_at(forming, pc);
-    return asked.trigger || asked.until || asked.return_place || asked.value_place;
+    return asked.trigger || asked.until || asked.start || asked.return_place || asked.value_place;
 }
 
 /* The range of code that the cursor is in. False: none. */
@@ -243,6 +244,12 @@ static bool follow_conditional(struct forming *forming, const struct tr_instruct
     return true;
 }
 
+static bool is_addition(const struct tr_instruction *decoded)
+{
+    enum { TO_OPERAND = 0x01, TO_REGISTER = 0x03 };
+    return decoded->opcode == TO_OPERAND || decoded->opcode == TO_REGISTER;
+}
+
 /* Whether it may go to another place in the stack, or to another stack. What functions do with their own frame does not:
  * the rule is that of x86/stack_load.h, which decoders rely on. */
 static bool leaves_frame(const struct tr_instruction *decoded)
@@ -254,6 +261,8 @@ static bool leaves_frame(const struct tr_instruction *decoded)
     bool from_register = decoded->modrm >= 0xc0;
     if (!(decoded->properties & TR_LOADS_STACK) || decoded->map != 0)
         return false;
+    if (is_addition(decoded))
+        return from_register;
     switch (decoded->opcode) {
     case 0x89: /* mov */
     case 0x8b:
@@ -279,7 +288,9 @@ static bool goes_on(struct forming *forming, const struct tr_instruction *decode
     case TR_PLAIN:
         if (leaves_frame(decoded)) {
             close_block(forming, TR_END_FALL, 0);
-            superblock->blocks[superblock->block_count - 1].loads_stack = true;
+            struct tr_way *way = &superblock->blocks[superblock->block_count - 1];
+            way->loads_stack = true;
+            way->copies_stack = is_addition(decoded);
             return false;
         }
         return true;
@@ -488,6 +499,7 @@ bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thre
     struct asked asked = asked_at(&forming, pc);
     superblock->hits_trigger = asked.trigger;
     superblock->ends_recording = asked.until;
+    superblock->notes_start = asked.start;
     superblock->value_place = asked.value_place;
     superblock->is_return_place = asked.return_place;
     form(&forming);
@@ -528,7 +540,8 @@ void tr_superblock_describe(const struct tr_superblock *superblock, struct tr_fr
             .target = (int32_t)(way->target ? way->target - superblock->pc : 0),
             .size = (uint16_t)(way->end - way->start),
             .instructions = way->instructions,
-            .end = (uint8_t)(way->kind | (way->loads_stack ? TR_BLOCK_LOADS_STACK : 0)),
+            .end = (uint8_t)(way->kind | (way->loads_stack ? TR_BLOCK_LOADS_STACK : 0) |
+                             (way->copies_stack ? TR_BLOCK_COPIES_STACK : 0)),
         };
     }
     describe_lengths((uint8_t *)&description->blocks[superblock->block_count], superblock);

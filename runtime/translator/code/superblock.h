@@ -42,10 +42,10 @@ struct tr_item {
 struct tr_way {
     uint64_t start, end; /* addresses of the block: of its first byte; of the byte after its last */
     uint64_t target;     /* of its direct branch */
-    uint8_t instructions, kind; /* enum tr_block_end */
-    bool loads_stack;
-    bool taken;        /* the path goes on at the target of its conditional branch */
-    bool ambiguous;    /* its side exit leads where another exit does, too */
+    uint8_t instructions, kind;     /* enum tr_block_end */
+    bool loads_stack, copies_stack; /* TR_BLOCK_LOADS_STACK, TR_BLOCK_COPIES_STACK */
+    bool taken;                     /* the path goes on at the target of its conditional branch */
+    bool ambiguous;                 /* its side exit leads where another exit does, too */
     uint64_t expected; /* after a branch that is followed: where the path goes on; else 0 */
 };
 
@@ -62,7 +62,7 @@ struct tr_superblock {
     bool needs_test; /* there is none, and it could be part of a loop of such superblocks */
     /* Its first instruction is one of the trigger; one at which the recording ends; begins a function whose arguments are recorded (the index of the struct
      * tr_value_place plus 1, else 0); or is where calls return to that are timed or whose results are recorded. */
-    bool hits_trigger, ends_recording;
+    bool hits_trigger, ends_recording, notes_start;
     uint16_t value_place;
     bool is_return_place;
     bool leaves; /* its only instruction is one that is not translated */
@@ -73,8 +73,8 @@ struct tr_superblock {
 /* The runtime is asked each time it begins to run. */
 static inline bool tr_superblock_asks(const struct tr_superblock *superblock)
 {
-    return superblock->hits_trigger || superblock->ends_recording || superblock->value_place ||
-           superblock->is_return_place;
+    return superblock->hits_trigger || superblock->ends_recording || superblock->notes_start ||
+           superblock->value_place || superblock->is_return_place;
 }
 
 /* `route` may be NULL. Of the places that timed calls return to (timed_calls.h) the first `return_places` are known.

@@ -498,7 +498,7 @@ static void emit_plain(struct translating *t, const struct tr_item *item)
 }
 
 /* An instruction that gives the stack pointer a new value: both are logged. */
-static void emit_stack_load(struct translating *t, const struct tr_item *item)
+static void emit_stack_load(struct translating *t, const struct tr_item *item, bool copies)
 {
     tr_emit_save(&t->hot, TR_RSP, HOT(stack_before));
     emit_plain(t, item);
@@ -513,6 +513,10 @@ static void emit_stack_load(struct translating *t, const struct tr_item *item)
     tr_emit_bytes(&t->hot, stores, sizeof stores);
     tr_emit_log_word(&t->hot, TR_EVENT_WORD(TR_STACK, 0));
     tr_emit_log_advance(&t->hot, 20);
+    if (copies) { /* there is nothing to report before the other stack has been copied */
+        tr_emit_load(&t->hot, TR_RAX, HOT(rax));
+        return;
+    }
     enum { CONSTANT = 10, JUMP = 8 }; /* bytes */
     tr_emit_constant(&t->hot, TR_RAX, tr_emit_address(&t->hot) + CONSTANT + JUMP);
     tr_emit_gs_jump(&t->hot, HOT(stack_loaded));
@@ -760,7 +764,7 @@ static void emit_item(struct translating *t, const struct tr_item *item, bool la
     switch ((enum tr_kind)decoded->kind) {
     case TR_PLAIN:
         if (block->loads_stack && item->ends_block)
-            emit_stack_load(t, item);
+            emit_stack_load(t, item, block->copies_stack);
         else
             emit_plain(t, item);
         break;
@@ -914,6 +918,7 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->return_places = return_places;
     translation->hits_trigger = t.superblock.hits_trigger;
     translation->ends_recording = t.superblock.ends_recording;
+    translation->notes_start = t.superblock.notes_start;
     translation->value_place = t.superblock.value_place;
     translation->is_return_place = t.superblock.is_return_place;
     translation->region = (uint8_t)(t.region - tr_cache.regions);

@@ -36,6 +36,7 @@ struct tr_translation {
     uint8_t region;
     uint8_t hits_trigger : 1;
     uint8_t ends_recording : 1;
+    uint8_t notes_start : 1; /* of the time that the program passes with hits */
     uint8_t is_return_place : 1;
     uint8_t valid : 1;
     uint8_t considered : 1; /* hot_path.c has looked for a route from here */

@@ -2,10 +2,11 @@
  * does the same has the same counts: the seeds of its hash tables.
  *
  * - the 16 random bytes that the kernel gives a program (AT_RANDOM): the C library's canary, Go's hash seed
- * - getrandom(2): Rust's and python3's hash seeds; /dev/urandom and /dev/random, where they are read by read(2)
+ * - getrandom(2): Rust's and python3's hash seeds; /dev/urandom and /dev/random, read by read(2), readv(2)
+ *   and the like
  * - time(2), a seed of lua's and of many programs: the same for ten seconds, then as many seconds later as
  *   have passed, for programs that wait for it. It is a system call only without the vDSO, which therefore is hidden
- *   (AT_SYSINFO_EHDR). Other clocks stay as they are.
+ *   (AT_SYSINFO_EHDR), or a call of the vsyscall page. Other clocks stay as they are.
  *
  * Called by start.c and syscall.c.
  */

@@ -1,8 +1,8 @@
 #include "runtime/translator/syscalls/seccomp_filter.h"
 
-#include "runtime/translator/fault_safe.h"
 #include "runtime/translator/system.h"
 
+#include <asm/prctl.h>
 #include <asm/unistd.h>
 #include <linux/audit.h>
 #include <linux/bpf_common.h>
@@ -11,10 +11,8 @@
 #include <linux/futex.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
+#include <linux/rseq.h>
 #include <linux/seccomp.h>
-
-/* safe_syscall.S: where the kernel sees the program's calls come from. */
-extern const char tr_syscall_instruction[];
 
 enum { MOST_STEPS = BPF_MAXINSNS }; /* jumps only lead forward */
 
@@ -141,13 +139,14 @@ static uint32_t step(struct machine *m, const struct sock_filter *instruction)
 }
 
 /* The filter's result; SECCOMP_RET_ALLOW for a filter that the kernel would refuse. */
-static uint32_t run(const struct sock_fprog *program, const struct seccomp_data *data)
+static uint32_t run(const struct tr_filter *filter, const struct sock_fprog *program,
+                    const struct seccomp_data *data)
 {
     struct machine m = {.data = data};
     uint64_t at = 0;
     for (unsigned steps = 0; steps < MOST_STEPS && at < program->len && !m.failed; steps++) {
         struct sock_filter instruction;
-        if (!tr_read_safely(&instruction, (uint64_t)(program->filter + at), sizeof instruction))
+        if (!filter->read(&instruction, (uint64_t)(program->filter + at), sizeof instruction))
             break;
         if (BPF_CLASS(instruction.code) == BPF_RET)
             return BPF_RVAL(instruction.code) == BPF_A ? m.a : instruction.k;
@@ -158,18 +157,18 @@ static uint32_t run(const struct sock_fprog *program, const struct seccomp_data 
     return SECCOMP_RET_ALLOW;
 }
 
-bool tr_filter_allows(uint64_t filter, int32_t number, const uint64_t arguments[6])
+bool tr_filter_allows(const struct tr_filter *filter, int32_t number, const uint64_t arguments[6])
 {
     struct sock_fprog program;
     struct seccomp_data data = {
         .nr = number,
         .arch = AUDIT_ARCH_X86_64,
-        .instruction_pointer = (uint64_t)tr_syscall_instruction + 2,
+        .instruction_pointer = filter->instruction_pointer,
     };
     memcpy(data.args, arguments, sizeof data.args);
-    if (!tr_read_safely(&program, filter, sizeof program))
+    if (!filter->read(&program, filter->program, sizeof program))
         return true;
-    uint32_t action = run(&program, &data) & SECCOMP_RET_ACTION_FULL;
+    uint32_t action = run(filter, &program, &data) & SECCOMP_RET_ACTION_FULL;
     return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
 }
 
@@ -180,7 +179,7 @@ struct own_call {
     uint64_t arguments[6];
 };
 
-static bool allows_all(uint64_t filter, const struct own_call *calls, unsigned count)
+static bool allows_all(const struct tr_filter *filter, const struct own_call *calls, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         if (!tr_filter_allows(filter, calls[i].number, calls[i].arguments))
@@ -188,7 +187,7 @@ static bool allows_all(uint64_t filter, const struct own_call *calls, unsigned c
     return true;
 }
 
-bool tr_filter_allows_translator(uint64_t filter)
+bool tr_filter_allows_translator(const struct tr_filter *filter)
 {
     enum { ALL = PROT_READ | PROT_WRITE | PROT_EXEC, DATA = PROT_READ | PROT_WRITE };
     enum { ANONYMOUS = MAP_PRIVATE | MAP_ANONYMOUS };
@@ -211,14 +210,36 @@ bool tr_filter_allows_translator(uint64_t filter)
     return allows_all(filter, calls, sizeof calls / sizeof *calls);
 }
 
-bool tr_filter_allows_processor_time(uint64_t filter)
+bool tr_filter_allows_processor_time(const struct tr_filter *filter)
 {
     enum { CLOCK_THREAD_CPUTIME_ID = 3 };
     return tr_filter_allows(filter, __NR_clock_gettime,
                             (uint64_t[6]){CLOCK_THREAD_CPUTIME_ID, 1 << 16});
 }
 
-bool tr_filter_allows_files(uint64_t filter)
+bool tr_filter_allows_attach(const struct tr_filter *filter)
+{
+    /* include/linux/socket.h, which programs do not get from the kernel's headers */
+    enum { UNIX = 1, STREAM = 1, MSG_CMSG_CLOEXEC = 0x40000000 };
+    enum { ALL = PROT_READ | PROT_WRITE | PROT_EXEC };
+    static const struct own_call calls[] = {
+        {__NR_mmap, {0, 1 << 24, ALL, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0}},
+        {__NR_mmap, {0, 1 << 30, PROT_NONE, MAP_SHARED | MAP_NORESERVE, 3, 0}},
+        {__NR_openat, {(uint64_t)AT_FDCWD, 1 << 16, O_RDWR | O_CLOEXEC}},
+        {__NR_socketpair, {UNIX, STREAM | O_CLOEXEC, 0, 1 << 16}},
+        {__NR_recvmsg, {3, 1 << 16, MSG_CMSG_CLOEXEC}},
+        {__NR_close, {3}},
+        {__NR_prctl, {PR_GET_TSC, 1 << 16}},
+        {__NR_madvise, {1 << 16, 1 << 16, MADV_RANDOM}},
+        {__NR_restart_syscall, {0}},
+        {__NR_rseq, {1 << 16, 32, RSEQ_FLAG_UNREGISTER}},
+        {__NR_rseq, {1 << 16, 32, 0}},
+        {__NR_arch_prctl, {ARCH_SET_GS, 1 << 16}},
+    };
+    return allows_all(filter, calls, sizeof calls / sizeof *calls);
+}
+
+bool tr_filter_allows_files(const struct tr_filter *filter)
 {
     static const struct own_call calls[] = {
         {__NR_openat, {(uint64_t)AT_FDCWD, 1 << 16, O_RDONLY | O_CLOEXEC}},

@@ -7,6 +7,7 @@
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/signals/signal.h"
+#include "runtime/translator/signals/signal_actions.h"
 #include "runtime/translator/syscalls/held_inputs.h"
 #include "runtime/translator/syscalls/memory_calls.h"
 #include "runtime/translator/syscalls/rseq.h"
@@ -19,6 +20,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/uio.h>
 #include <linux/wait.h>
 
 enum {
@@ -140,12 +142,15 @@ static void log_name(struct tr_thread *thread)
 }
 
 /* The filter applies to the runtime's own calls, too. */
-static int64_t install_filter(struct tr_thread *thread, uint64_t filter)
+static int64_t install_filter(struct tr_thread *thread, uint64_t program)
 {
+    const struct tr_filter filter = {program, (uint64_t)tr_syscall_instruction + SYSCALL_SIZE,
+                                     tr_read_safely};
     bool times = thread->process->control->options.on_cpu;
-    if (!tr_filter_allows_translator(filter) || (times && !tr_filter_allows_processor_time(filter)))
+    if (!tr_filter_allows_translator(&filter) ||
+        (times && !tr_filter_allows_processor_time(&filter)))
         give_up(thread, "it installs a seccomp filter");
-    if (!tr_filter_allows_files(filter)) {
+    if (!tr_filter_allows_files(&filter)) {
         tr_lock(&thread->process->lock);
         tr_code_seal(thread);
         tr_unlock(&thread->process->lock);
@@ -254,6 +259,23 @@ static int64_t call_read(struct tr_thread *thread)
     return count;
 }
 
+/* readv, preadv */
+static int64_t call_readv(struct tr_thread *thread)
+{
+    uint64_t descriptor = thread->app.r[TR_RDI], vector = thread->app.r[TR_RSI];
+    int64_t count = call_kernel(thread);
+    if (count <= 0 || !holds_inputs(thread) || !tr_reads_random(thread, descriptor))
+        return count;
+    uint64_t left = (uint64_t)count;
+    struct iovec part;
+    for (; left > 0 && tr_read_safely(&part, vector, sizeof part); vector += sizeof part) {
+        uint64_t size = part.iov_len < left ? part.iov_len : left;
+        tr_hold_random(thread, (uint64_t)part.iov_base, size);
+        left -= size;
+    }
+    return count;
+}
+
 /* ---- dispatch ---- */
 
 static int64_t call_signals(struct tr_thread *thread, int32_t number)
@@ -309,7 +331,12 @@ static int64_t call(struct tr_thread *thread, int32_t number)
     case __NR_waitid:
         return call_waitid(thread);
     case __NR_read:
+    case __NR_pread64:
         return call_read(thread);
+    case __NR_readv:
+    case __NR_preadv:
+    case __NR_preadv2:
+        return call_readv(thread);
     case __NR_getrandom:
         return call_getrandom(thread);
     case __NR_time:
@@ -381,7 +408,9 @@ bool tr_sys_vsyscall(struct tr_thread *thread, uint64_t pc)
         !tr_read_safely(&back, r[TR_RSP], sizeof back))
         return false;
     int32_t number = entry == 0 ? __NR_gettimeofday : entry == 1 ? __NR_time : __NR_getcpu;
-    int64_t result = tr_syscall6(number, r[TR_RDI], r[TR_RSI], r[TR_RDX], 0, 0, 0);
+    int64_t result = number == __NR_time && holds_inputs(thread)
+                         ? tr_held_time(thread)
+                         : tr_syscall6(number, r[TR_RDI], r[TR_RSI], r[TR_RDX], 0, 0, 0);
     if (result == -EFAULT)
         return false;
     r[TR_RAX] = (uint64_t)result;

@@ -6,6 +6,7 @@
 #include "analysis/query/trace_tables.h"
 
 #include "base/memory.h"
+#include "index/valued_calls.h"
 #include "output/span_words.h"
 #include "stack/spans/span.h"
 
@@ -37,6 +38,8 @@ enum column {
     CALL_LINE,
     CALL_ADDRESS,
     CALL_CODE,
+    CALL_ARGUMENTS,
+    CALL_RESULT,
     CALL_PLACE,
 };
 
@@ -71,6 +74,9 @@ static const struct table_column columns[] = {
     [CALL_ADDRESS] = {"address", "TEXT", "where the function begins in the process"},
     [CALL_CODE] = {"code", "TEXT",
                    "own, library, kernel, inlined, special ([syscall] and the like)"},
+    [CALL_ARGUMENTS] = {"arguments", "TEXT",
+                        "those that were recorded (-args): size=4096, name=\"x\"; see args"},
+    [CALL_RESULT] = {"result", "TEXT", "the same of what it returned"},
     [CALL_PLACE] = {"place", "INTEGER HIDDEN", "places.id; not part of *"},
 };
 
@@ -454,6 +460,32 @@ static int put_on_cpu(struct call_cursor *cursor, sqlite3_context *context)
     return SQLITE_OK;
 }
 
+/* The arguments, or the result, as text. */
+static int put_values(struct call_cursor *cursor, enum column column, sqlite3_context *context)
+{
+    const struct table_trace *trace = trace_of(&cursor->base);
+    uint32_t track = call_scan_track(cursor->scan);
+    uint64_t ended = call_numbers_ended(trace->numbers, track, call_scan_number(cursor->scan));
+    struct valued_call call;
+    struct error error = {0};
+    struct arena memory = {0};
+    bool found;
+    bool ok = index_values_of_call(trace->index, track, ended, &call, &found, &error);
+    if (ok && found) {
+        struct named_values values;
+        ok = index_values_of(trace->index, &call, &memory, &values, &error);
+        const char *text = NULL;
+        if (ok && column == CALL_ARGUMENTS)
+            text = values.count > values.has_result ? named_values_join_arguments(&memory, &values)
+                                                    : NULL;
+        else if (ok && values.has_result)
+            text = values.values[values.count - 1].text;
+        put_repaired_text(context, text);
+    }
+    arena_free(&memory);
+    return ok ? SQLITE_OK : fail_table(cursor->base.pVtab, &error);
+}
+
 static void put_thread_column(const struct table_trace *trace, uint32_t track, enum column column,
                               sqlite3_context *context)
 {
@@ -525,6 +557,9 @@ static int put_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int n
     case CALL_SEEN:
         put_seen(context, call->flags);
         break;
+    case CALL_ARGUMENTS:
+    case CALL_RESULT:
+        return put_values(cursor, column, context);
     case CALL_THREAD:
     case CALL_THREAD_ID:
     case CALL_PROCESS:

@@ -42,7 +42,10 @@ static const char VIEWS[] =
     "CREATE VIEW calls AS SELECT c.id, c.parent, p.function, p.function_id, t.thread, c.thread_id,"
     " t.process, t.pid, t.tid, c.depth, c.start, c.start + c.duration AS \"end\", c.duration,"
     " c.self, c.on_cpu, c.whole, coalesce(c.end_reason, 'return') AS end_reason,"
-    " coalesce(c.seen, 'yes') AS seen, p.symbol, p.file, p.line, p.address, p.code"
+    " coalesce(c.seen, 'yes') AS seen, p.symbol, p.file, p.line, p.address, p.code,"
+    " (SELECT group_concat(name || '=' || text, ', ') FROM (SELECT name, text FROM args"
+    "  WHERE call = c.id AND position IS NOT NULL ORDER BY position)) AS arguments,"
+    " (SELECT text FROM args WHERE call = c.id AND position IS NULL) AS result"
     " FROM call_records c JOIN places p ON p.id = c.place JOIN threads t ON t.id = c.thread_id;"
     "CREATE VIEW stacks AS WITH RECURSIVE paths(id, path) AS ("
     " SELECT id, function FROM stack_records WHERE parent IS NULL UNION ALL"
@@ -52,13 +55,14 @@ static const char VIEWS[] =
     "CREATE INDEX calls_by_place ON call_records(place);"
     "CREATE INDEX calls_by_start ON call_records(start);"
     "CREATE INDEX calls_by_parent ON call_records(parent);"
+    "CREATE INDEX args_by_call ON args(call);"
     "CREATE INDEX stacks_by_parent ON stack_records(parent);"
     "COMMIT";
 
 /* Tables that are copied as they are. */
 static const struct trace_table *const copied[] = {
-    &functions_table, &places_table,   &threads_table, &hits_table,
-    &marks_table,     &counters_table, &trace_table,
+    &functions_table, &places_table, &threads_table,  &args_table,
+    &hits_table,      &marks_table,  &counters_table, &trace_table,
 };
 
 struct database {

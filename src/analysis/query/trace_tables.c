@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct trace_table *const tables[] = {
-    &calls_table, &functions_table, &threads_table, &stacks_table,   &places_table,
+    &calls_table, &functions_table, &threads_table, &stacks_table,   &places_table, &args_table,
     &hits_table,  &marks_table,     &gaps_table,    &counters_table, &trace_table,
 };
 

@@ -81,7 +81,7 @@ enum table_parameter {
     }
 
 extern const struct trace_table calls_table, functions_table, threads_table, stacks_table,
-    places_table, hits_table, marks_table, gaps_table, counters_table, trace_table;
+    places_table, args_table, hits_table, marks_table, gaps_table, counters_table, trace_table;
 
 /* All tables, in the order of the documentation; NULL after the last. */
 const struct trace_table *trace_table_at(size_t index);

@@ -4,13 +4,14 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/command.h"
-#include "cli/count_changes_text.h"
 #include "cli/options/options.h"
 #include "cli/options/shell_word.h"
 #include "cli/recording_request.h"
 #include "cli/serve/viewed_trace.h"
+#include "cli/text/count_changes_text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -216,6 +217,37 @@ static void print_varying_inputs(const struct instruction_counts *run, bool no_h
              "allow for it with -threshold.");
 }
 
+/* What a thread calls only when it has to wait for another one. */
+static bool waits_for_thread(const char *function)
+{
+    static const char *const beginnings[] = {
+        "__lll_lock_wait",
+        "__futex_abstimed_wait",
+        "futex_wait",
+        "runtime.futexsleep",
+        "std::sys::pal::unix::futex::futex_wait",
+    };
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Names where threads waited for one another in one run more than in the other: that depends on
+ * which comes first, and is not held. */
+static void print_waits(const struct count_changes *changes)
+{
+    for (size_t i = 0; i < changes->changes.count; i++) {
+        const struct count_change *change = array_at(&changes->changes, i);
+        if (change->calls[0] == change->calls[1] || !waits_for_thread(change->function))
+            continue;
+        printf("A thread had to wait for another one (%s) %" PRIu64 " times, and %" PRIu64
+               " times before: which comes first differs from run to run.\n",
+               change->function, change->calls[1], change->calls[0]);
+        return;
+    }
+}
+
 static int check_counts(const struct check_request *request,
                         const struct instruction_counts *baseline,
                         const struct instruction_counts *run)
@@ -236,6 +268,7 @@ static int check_counts(const struct check_request *request,
         print_command(request);
     if (changes.more > 0 || changes.less > 0)
         print_varying_inputs(run, request->no_hold);
+    print_waits(&changes);
     int status = changes.more > 0 ? EXIT_STATUS_MORE : 0;
     if (!write_markdown(request, &changes, &error))
         status = command_fail(&error);

@@ -4,10 +4,11 @@
 #include "analysis/function_choice.h"
 #include "base/memory.h"
 #include "cli/command.h"
-#include "cli/comparison_text.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/serve/viewed_trace.h"
+#include "cli/text/branch_comparison.h"
+#include "cli/text/comparison_text.h"
 #include "cli/trace_format.h"
 #include "index/call_ordinal.h"
 #include "output/duration.h"
@@ -26,7 +27,7 @@ struct compare_request {
     size_t trace_count, part_count;
     size_t rows;
     size_t max_bytes; /* of JSON; 0: any size */
-    bool json, by_path;
+    bool json, by_path, branch;
 };
 
 /* ---- parts ---- */
@@ -112,10 +113,12 @@ static bool print_comparison(const struct compare_request *request,
 {
     struct comparison comparison;
     struct divergence divergence = {0};
+    struct branch_comparison branches = {0};
     char *labels[CONTEXT_SIDES] = {label_of(request, CONTEXT_A), label_of(request, CONTEXT_B)};
     const struct comparison_text text = {
         .comparison = &comparison,
         .divergence = &divergence,
+        .branches = request->branch ? &branches : NULL,
         .labels = {labels[CONTEXT_A], labels[CONTEXT_B]},
         .traces = {request->traces[CONTEXT_A], request->traces[CONTEXT_B]},
         .rows = request->rows,
@@ -124,7 +127,10 @@ static bool print_comparison(const struct compare_request *request,
     };
     bool ok = compare_parts(parts, CAUSES_STANDARD, &comparison, error) &&
               find_divergence(&comparison, &divergence, error) &&
+              (!request->branch || branch_comparison_open(&branches, &comparison, &divergence,
+                                                          request->traces, error)) &&
               print_wanted(request, &comparison, &text, error);
+    branch_comparison_close(&branches);
     divergence_free(&divergence);
     comparison_free(&comparison);
     free(labels[CONTEXT_A]);
@@ -174,6 +180,18 @@ static const struct option_spec compare_options[] = {
      .manual = "In the table, show a row for each call path, not for each function.",
      .apply = option_set_flag,
      .field = offsetof(struct compare_request, by_path)},
+    {.name = "branch",
+     .help = "say at which branch they part, too; of recordings",
+     .manual =
+         "Decode both recordings again, and name the first branch that differs: on each side "
+         "the line of the branch, and whether it is taken, or where it leads. Of calls, or of "
+         "all that the thread with the most calls does; not of ranges of time. Branches are "
+         "compared by function and offset in it. The way through the C library and the dynamic "
+         "linker depends on addresses and the environment, so where both part in there "
+         "first, that is said in addition. Where the code of a function is another one "
+         "in B, both part in that function.",
+     .apply = option_set_flag,
+     .field = offsetof(struct compare_request, branch)},
     {.name = "json",
      .help = "print one JSON object, for programs",
      .manual = "Print one JSON object, for programs; see JSON.",
@@ -230,6 +248,9 @@ static int check_request(const struct command *self, struct compare_request *req
                                    "a call is compared with a call, and a range of time with "
                                    "another: `%s` and `%s` do not fit.",
                                    request->parts[CONTEXT_A], request->parts[CONTEXT_B]);
+    if (request->branch && request->part_count > 0 && !calls[CONTEXT_A])
+        return command_usage_error(self, "-branch is of calls or of whole recordings, not of "
+                                         "ranges of time.");
     if (request->trace_count == 0)
         request->traces[CONTEXT_A] = trace_format_default->default_output;
     if (request->trace_count < CONTEXT_SIDES)

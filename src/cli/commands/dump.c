@@ -1,9 +1,9 @@
 /* magic-trace dump: what a recording holds, one line each, to be read or compared by diff. */
 #include "cli/command.h"
 #include "cli/options/options.h"
-#include "cli/packet_lines.h"
 #include "cli/salvage.h"
-#include "cli/step_lines.h"
+#include "cli/text/packet_lines.h"
+#include "cli/text/step_lines.h"
 #include "recording/recording.h"
 
 #include <stddef.h>

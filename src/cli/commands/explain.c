@@ -1,8 +1,8 @@
 /* magic-trace explain: why calls of a function are slow. */
-#include "cli/explained_calls.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/serve/viewed_trace.h"
+#include "cli/text/explained_calls.h"
 #include "cli/trace_format.h"
 #include "output/duration.h"
 

@@ -3,10 +3,10 @@
 #include "analysis/query/export_sqlite.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "cli/counts_formats.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/span_input.h"
+#include "cli/text/counts_formats.h"
 #include "output/report/window_spans.h"
 #include "server/export_html.h"
 
@@ -20,7 +20,7 @@
 static const struct export_format *const formats[] = {
     &export_chrome,    &export_perfetto, &export_folded, &export_speedscope,
     &export_pprof,     &export_csv,      &export_sqlite, &export_html,
-    &export_callgrind, &export_lcov,     &export_bolt,
+    &export_callgrind, &export_lcov,     &export_bolt,   &export_autofdo,
 };
 
 struct export_request {

@@ -4,12 +4,12 @@
 #include "analysis/thread_choice.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "cli/code_report.h"
-#include "cli/explained_calls.h"
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/serve/viewed_trace.h"
 #include "cli/span_input.h"
+#include "cli/text/code_report.h"
+#include "cli/text/explained_calls.h"
 #include "index/build/index_builder.h"
 #include "output/report/report_folded.h"
 #include "output/report/report_table.h"
@@ -93,12 +93,11 @@ static bool needs_index(const struct report_request *request)
            (request->form == REPORT_FORM_TABLE && has_window(&request->tree));
 }
 
-/* Whether an index has all that the report shows: those of hits, and the table of counters, come from the
- * trace. */
+/* Whether an index has all that the report shows: of a table the notes on hits and counters come from the trace. */
 static bool has_all(const struct trace_index *index, const struct report_request *request)
 {
     const struct index_facts *facts = trace_index_facts(index);
-    return facts->hits == 0 && (facts->counters == 0 || request->form == REPORT_FORM_TREE);
+    return request->form == REPORT_FORM_TREE || (facts->hits == 0 && facts->counters == 0);
 }
 
 /* The index that answers without reading the trace; NULL: the trace is to be read. */
@@ -111,7 +110,7 @@ static struct trace_index *index_for(const struct report_request *request)
         return NULL;
     bool is_made = request->form == REPORT_FORM_TREE &&
                    (has_window(&request->tree) || status.st_size >= LARGE_TRACE);
-    char *file = realpath(request->path, NULL); /* lest it be made beside /dev/stdin */
+    char *file = realpath(request->path, NULL); /* so that it is not made beside /dev/stdin */
     struct trace_index *index = NULL;
     if (file)
         index = is_made ? index_of_trace(file, NULL) : index_made_before(file);
@@ -146,7 +145,7 @@ static bool print_part(const struct report_request *request, const struct trace_
     if (request->form == REPORT_FORM_TABLE)
         return function_report_print(index, part, &request->table, json, stdout, error);
     return request->json ? call_tree_print_json(index, part, request->max_bytes, stdout, error)
-                         : call_tree_print(index, part, stdout, error);
+                         : call_tree_print(index, part, request->tree.short_names, stdout, error);
 }
 
 static bool print_by_index(const struct report_request *request, const struct trace_index *index,
@@ -333,6 +332,11 @@ static const struct option_spec report_options[] = {
      .manual = "In the tree, print equal neighbours once, with their number.",
      .apply = option_set_flag,
      .field = offsetof(struct report_request, tree.fold)},
+    {.name = "short-names",
+     .help = "tree: names without template arguments and parameters",
+     .manual = "In the tree, write names of functions without template arguments and parameters.",
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, tree.short_names)},
     {.name = "filter",
      .argument = FILTER_ARGUMENT,
      .help = "only what runs between a call of A and the next call\nof B, and so on; by name or "
@@ -457,6 +461,8 @@ static int check_request(const struct command *self, struct report_request *requ
                     : of_table                    ? REPORT_FORM_TABLE
                     : of_tree || has_window(tree) ? REPORT_FORM_TREE
                                                   : REPORT_FORM_TABLE;
+    if (tree->short_names && (request->json || request->form != REPORT_FORM_TREE))
+        return command_usage_error(self, "-short-names goes with a tree as text.");
     return 0;
 }
 

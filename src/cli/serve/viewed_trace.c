@@ -23,7 +23,7 @@ struct trace_origin {
     bool is_recording;
 };
 
-/* Without symbolic links, lest an index be put beside /dev/stdin. NULL: no regular file. The caller
+/* Without symbolic links, so that no index is put beside /dev/stdin. NULL: no regular file. The caller
  * frees. */
 static char *regular_file(const char *path)
 {

@@ -1,6 +1,7 @@
 #include "engine/perf/perf_recorder.h"
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "process/pidfd.h"
 #include "recording/flags.h"
 
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How long perf may use no processor time before it counts as hanging. */
@@ -20,13 +20,6 @@ enum { LOOK_MS = 10 };
 static const uint64_t second_ns = UINT64_C(1000000000);
 /* How often the longest delay between two hits is reported. */
 enum { DELAY_REPORT_SECONDS = 5 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
-}
 
 static bool has_control(const struct perf_recorder *recorder)
 {
@@ -52,7 +45,7 @@ static uint64_t work_of(const struct perf_recorder *recorder)
 
 static void begin_patience(struct perf_recorder *recorder)
 {
-    recorder->deadline_ns = now_ns() + recorder->patience_ns;
+    recorder->deadline_ns = monotonic_ns() + recorder->patience_ns;
     recorder->seen_work = work_of(recorder);
 }
 
@@ -204,7 +197,7 @@ static bool reports_delay(const struct perf_recorder *recorder)
 
 static void report_delay(struct perf_recorder *recorder)
 {
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     if (now - recorder->delay_reported_ns < DELAY_REPORT_SECONDS * second_ns)
         return;
     recorder->delay_reported_ns = now;
@@ -218,7 +211,7 @@ static void note_ready(struct perf_recorder *recorder)
     recorder->phase = PERF_RECORDING;
     recorder->ready = true;
     recorder->deadline_ns = 0;
-    recorder->delay_reported_ns = now_ns();
+    recorder->delay_reported_ns = monotonic_ns();
 }
 
 static void handle_acks(struct perf_recorder *recorder)
@@ -307,7 +300,7 @@ static int milliseconds_to_wait(const struct perf_recorder *recorder)
         return DELAY_REPORT_SECONDS * 1000;
     if (!recorder->deadline_ns)
         return -1;
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     return now >= recorder->deadline_ns ? 0 : (int)((recorder->deadline_ns - now) / 1000000) + 1;
 }
 
@@ -322,7 +315,7 @@ static void handle(struct perf_recorder *recorder, const struct pollfd *waited_f
     if (waited_for[WAIT_PERF].revents) {
         perf_process_reap(&recorder->perf);
         recorder->phase = PERF_ENDED;
-        recorder->deadline_ns = now_ns() + second_ns;
+        recorder->deadline_ns = monotonic_ns() + second_ns;
     }
     if (waited_for[WAIT_PROGRAM].revents)
         recorder->program_ended = true;
@@ -357,7 +350,7 @@ void perf_recorder_wait(struct perf_recorder *recorder)
         look(recorder);
     if (reports_delay(recorder))
         report_delay(recorder);
-    if (recorder->deadline_ns && now_ns() >= recorder->deadline_ns)
+    if (recorder->deadline_ns && monotonic_ns() >= recorder->deadline_ns)
         judge(recorder);
     array_free(&waited_for);
 }

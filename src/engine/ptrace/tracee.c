@@ -1,6 +1,5 @@
 #include "engine/ptrace/tracee.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "process/processes.h"
 #include "process/system_call_restart.h"
@@ -17,33 +16,21 @@
 
 /* ---- what /proc says ---- */
 
-/* The number after `key` in /proc/TID/status, in `base`; 0 when it is not there. */
-static uint64_t status_number(pid_t tid, const char *key, int base)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
-    char *text = file_read(path, NULL, NULL);
-    char *line = text ? strstr(text, key) : NULL;
-    uint64_t number = line ? strtoull(line + strlen(key), NULL, base) : 0;
-    free(text);
-    return number;
-}
-
 pid_t process_of_thread(pid_t tid)
 {
-    return (pid_t)status_number(tid, "\nTgid:\t", 10);
+    return (pid_t)process_status_number(tid, "\nTgid:\t", 10);
 }
 
 bool thread_blocks_traps(pid_t tid)
 {
-    return status_number(tid, "\nSigBlk:\t", 16) >> (SIGTRAP - 1) & 1;
+    return process_status_number(tid, "\nSigBlk:\t", 16) >> (SIGTRAP - 1) & 1;
 }
 
 /* ---- seizing ---- */
 
 static bool explain(pid_t pid, pid_t tid, int problem, struct error *error)
 {
-    uint64_t tracer = status_number(tid, "\nTracerPid:\t", 10);
+    uint64_t tracer = process_status_number(tid, "\nTracerPid:\t", 10);
     if (problem == ESRCH && thread_state(pid, pid) == 0)
         return error_set(error, ERROR_NOT_FOUND, "cannot attach to process %d: there is none.",
                          (int)pid);
@@ -151,7 +138,7 @@ static int signal_to_pass_on(pid_t tid, int status)
 /* A trap of ours that has not been delivered yet would kill the program. */
 static bool has_pending_trap(pid_t tid)
 {
-    return status_number(tid, "\nSigPnd:\t", 16) >> (SIGTRAP - 1) & 1;
+    return process_status_number(tid, "\nSigPnd:\t", 16) >> (SIGTRAP - 1) & 1;
 }
 
 /* A thread that blocks SIGTRAP keeps ours until it unblocks it, when we are gone. Returns whether

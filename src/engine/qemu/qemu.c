@@ -369,9 +369,9 @@ const struct engine qemu_engine = {
     .name = "qemu",
     .has_clocks = true,
     .former_name = "soft",
-    .description = "runs the program in an emulator; exact, on any machine, 4 to 10 times slower",
+    .description = "runs the program in an emulator; exact, on any machine, 5 to 46 times slower",
     .manual =
-        "Runs the program under qemu: exact, on any machine, 4 to 10 times slower. `soft`, its "
+        "Runs the program under qemu: exact, on any machine, 5 to 46 times slower. `soft`, its "
         "former name, is accepted, too.",
     .unfinished_name = "soft",
     .probe = probe,

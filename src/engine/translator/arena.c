@@ -508,6 +508,17 @@ void translator_arena_freeze(struct translator_arena *arena)
     wake_writers(arena);
 }
 
+bool translator_arena_has_left(const struct translator_arena *arena, uint32_t pid)
+{
+    uint32_t tables = translator_arena_tables(arena);
+    for (uint32_t serial = 0; serial < tables; serial++) {
+        const struct tr_table *table = translator_arena_table(arena, serial, NULL);
+        if (table && atomic_load(&table->pid) == pid && atomic_load(&table->left))
+            return true;
+    }
+    return false;
+}
+
 void translator_arena_executed(struct translator_arena *arena, uint32_t pid)
 {
     uint32_t slots = translator_arena_slots(arena);

@@ -89,6 +89,9 @@ struct log_reader translator_arena_sideband(const struct translator_arena *arena
  * changes when it is frozen already. The traced programs run on. */
 void translator_arena_freeze(struct translator_arena *arena);
 
+/* Whether the process, `pid` as it knows itself, runs natively again, all of its threads or soon all of them. */
+bool translator_arena_has_left(const struct translator_arena *arena, uint32_t pid);
+
 /* A process, `pid` as it knows itself, has begun to run another program: its threads have ended. */
 void translator_arena_executed(struct translator_arena *arena, uint32_t pid);
 

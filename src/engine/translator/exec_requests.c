@@ -1,12 +1,15 @@
 #include "engine/translator/exec_requests.h"
 
 #include "engine/translator/inject/inject.h"
+#include "engine/translator/inject/installed_filters.h"
+#include "engine/translator/inject/pass_descriptor.h"
 #include "engine/translator/inject/requesting_thread.h"
 #include "engine/translator/transcode/recorder_log.h"
 #include "process/processes.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
@@ -236,11 +239,24 @@ static bool reserve(struct translator_arena *arena, struct tr_start *start)
     return false;
 }
 
+/* What runs as another user, or in another root directory, cannot open it. A seccomp filter might end the process for the
+ * calls of passing a descriptor. */
+static bool give_arena(const struct translator_arena *arena, pid_t pid, struct injection *injection,
+                       struct error *error)
+{
+    struct error passing;
+    return inject_can_open(pid, arena->path, error) ||
+           (installed_seccomp_mode(pid) == SECCOMP_MODE_DISABLED &&
+            pass_descriptor_at_exec(pid, arena->descriptor, &injection->arena_file, &passing));
+}
+
 static bool let_begin(struct exec_requests *requests, struct followed *followed,
-                      const struct injection *injection, struct error *error)
+                      struct injection *injection, struct error *error)
 {
     struct started started = describe_started(requests, followed, injection->start.slot);
-    if (!inject(followed->thread.tid, injection, error)) {
+    if (!inject_has_space(started.pid, injection->arena_size, error) ||
+        !give_arena(requests->arena, started.pid, injection, error) ||
+        !inject(started.pid, injection, error)) {
         translator_arena_release_slot(requests->arena, injection->start.slot);
         translator_arena_release_table(requests->arena, injection->start.table);
         return false;
@@ -256,6 +272,7 @@ static void load(struct exec_requests *requests, struct followed *followed)
     struct error error = {0};
     struct injection injection = {
         .arena = arena->path,
+        .arena_file = -1,
         .arena_size = arena->size,
         .open_size = arena->geometry.log_offset + arena->geometry.log_size,
         .image = requests->image,

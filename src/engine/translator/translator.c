@@ -199,6 +199,7 @@ static struct tr_options make_options(const struct record_options *wanted,
     };
     set_trigger(&options, clock, &wanted->trigger);
     options.until_count = set_places(options.until_places, &wanted->until);
+    options.start_count = set_places(options.start_places, &wanted->start);
     set_chosen(&options, &wanted->chosen);
     return options;
 }
@@ -233,6 +234,7 @@ static struct injection injection_of(struct recording *recording)
 {
     struct injection injection = {
         .arena = recording->arena.path,
+        .arena_file = -1,
         .arena_size = recording->arena.size,
         .open_size = recording->arena.geometry.log_offset + recording->arena.geometry.log_size,
         .image = &recording->image,
@@ -338,6 +340,14 @@ static void serve(void *context)
         late_start_serve(&recording->late_start);
 }
 
+static bool has_left(void *context, pid_t pid)
+{
+    const struct translator_arena *arena = &((const struct recording *)context)->arena;
+    bool has_namespaces = atomic_load(&arena->control->has_namespaces);
+    pid_t number = has_namespaces ? process_number_within(pid) : pid;
+    return translator_arena_has_left(arena, (uint32_t)number);
+}
+
 static struct supervision supervision_of(struct recording *recording)
 {
     struct tr_control *control = recording->arena.control;
@@ -353,6 +363,7 @@ static struct supervision supervision_of(struct recording *recording)
         .freeze = freeze,
         .serve = serve,
         .descriptor = recording->requests.descriptor,
+        .has_left = has_left,
         .recording = recording,
         .is_traced = {process_maps_file, recording->arena.path},
     };
@@ -617,7 +628,8 @@ static bool attach(const struct record_options *wanted, struct record_result *re
         error = &unheard;
     *result = (struct record_result){.exit_status = -1};
     struct recording recording = {.wanted = wanted};
-    if (!runtime_image_embedded(&recording.image, error))
+    if (!attach_allows_list(wanted->pids, wanted->pid_count, error) ||
+        !runtime_image_embedded(&recording.image, error))
         return false;
     char *directory = recording_directory_absolute(wanted->directory, error);
     char *executable = process_executable(wanted->pids[0]);
@@ -642,9 +654,13 @@ static bool salvage_arena(const char *directory, struct translator_arena *arena,
     static char *const unknown_command[] = {"magic-trace", NULL};
     char *const *command_line = session.command ? (char *const *)session.command : unknown_command;
     translator_arena_freeze(arena);
-    struct transcoding *transcoding = transcoding_begin(arena, directory, NULL, error);
+    char *folder = memory_format("%s/translator", directory);
+    struct off_cpu *off_cpu = off_cpu_salvage(arena, folder);
+    free(folder);
+    struct transcoding *transcoding = transcoding_begin(arena, directory, off_cpu, error);
     bool ok = transcoding &&
               finish(directory, arena, transcoding, &session, command_line, false, &result, error);
+    off_cpu_close(off_cpu);
     session_free(&session);
     return ok;
 }
@@ -685,7 +701,7 @@ const struct engine translator_engine = {
     .records_between = true,
     .has_clocks = true,
     .description = "runs the program's own code in copies that log its path; exact, on any "
-                   "machine, 1.2 to 4 times slower",
+                   "machine, 1.5 to 4 times slower",
     .probe = probe,
     .serves = serves,
     .record = record,

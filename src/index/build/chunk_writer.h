@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "index/build/index_file.h"
-#include "index/index_format.h"
+#include "index/file/index_format.h"
 
 struct chunk_writer {
     uint8_t *bytes; /* of the chunk that is being filled; owned */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "index/build/index_build.h"
 #include "index/build/index_sections.h"
+#include "index/build/switch_recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ struct index_builder {
     struct function_catalog functions;
     struct string_pool strings;
     struct mark_recorder marks;
+    struct value_recorder values;
+    struct switch_recorder switches;
     struct spill crossing;
     struct track_output output;
     struct index_layout layout;
@@ -61,6 +64,26 @@ static void enter(struct index_builder *builder, const struct span_event *event,
     track_builder_enter(track, &beginning);
 }
 
+static struct mark_place place_in(const struct index_builder *builder, uint32_t number,
+                                  uint64_t time)
+{
+    const struct track_builder *track = &builder->tracks[number].builder;
+    return (struct mark_place){time, track->depth, track->spans + track->depth};
+}
+
+/* After the leave of its span. */
+static void end_hit(struct index_builder *builder, const struct span_event *event, uint64_t time)
+{
+    size_t depth = builder->tracks[event->track].builder.depth;
+    const struct hit_record *hit = mark_recorder_open_hit(&builder->marks, event->track, depth);
+    if (!hit)
+        return;
+    uint32_t thread = span_track_of_hit(builder->source, hit->pid, hit->tid, event->track);
+    const struct mark_place place = place_in(builder, thread, time);
+    mark_recorder_end_hit(&builder->marks, event->track, depth, thread, &place,
+                          event->end != SPAN_END_FILTER);
+}
+
 static void leave(struct index_builder *builder, const struct span_event *event, uint64_t time)
 {
     struct track_builder *track = &builder->tracks[event->track].builder;
@@ -69,15 +92,19 @@ static void leave(struct index_builder *builder, const struct span_event *event,
         .flags = event->flags & (SPAN_START_INFERRED | SPAN_END_INFERRED | SPAN_ACROSS_GAP),
         .ending = event->end <= SPAN_END_LAST ? (uint8_t)event->end : SPAN_END_RETURN,
     };
-    track_builder_leave(track, &builder->output, &ending);
+    const uint64_t number = track->spans;
+    struct index_span span;
+    if (!track_builder_leave(track, &builder->output, &ending, &span))
+        return;
+    if (event->values)
+        value_recorder_add(&builder->values, event->track, number, &span, event->values);
     if (track->is_hits)
-        mark_recorder_end_hit(&builder->marks, event->track, track->depth, time);
+        end_hit(builder, event, time);
 }
 
 static void mark(struct index_builder *builder, const struct span_event *event, uint64_t time)
 {
-    const struct track_builder *track = &builder->tracks[event->track].builder;
-    const struct mark_place place = {time, track->depth, track->spans + track->depth};
+    const struct mark_place place = place_in(builder, event->track, time);
     mark_recorder_mark(&builder->marks, event, &place);
 }
 
@@ -89,9 +116,11 @@ static void take_event(struct index_builder *builder, const struct span_event *e
     switch (event->kind) {
     case SPAN_ENTER:
         enter(builder, event, time);
+        switch_recorder_take(&builder->switches, event, time);
         break;
     case SPAN_LEAVE:
         leave(builder, event, time);
+        switch_recorder_take(&builder->switches, event, time);
         break;
     case SPAN_INSTANT:
         mark(builder, event, time);
@@ -169,7 +198,9 @@ static bool write_rest(struct index_builder *builder, uint64_t id, struct index_
                        struct error *error)
 {
     if (!make_levels(builder, error) || !check_crossing(builder, error) ||
-        !mark_recorder_finish(&builder->marks, builder->file.output.path, builder->last, error))
+        !mark_recorder_finish(&builder->marks, builder->file.output.path, builder->last, error) ||
+        !value_recorder_finish(&builder->values, builder->source->track_count, error) ||
+        !switch_recorder_finish(&builder->switches, error))
         return false;
     fill_header(builder, id, header);
     const struct gathered_index gathered = {
@@ -178,7 +209,9 @@ static bool write_rest(struct index_builder *builder, uint64_t id, struct index_
         .functions = &builder->functions,
         .strings = &builder->strings,
         .marks = &builder->marks,
+        .values = &builder->values,
         .crossing = &builder->crossing,
+        .switches = &builder->switches.switches,
     };
     write_index_sections(&gathered, &builder->file, header);
     return true;
@@ -197,6 +230,8 @@ static void init(struct index_builder *builder)
     function_catalog_init(&builder->functions);
     string_pool_init(&builder->strings);
     mark_recorder_init(&builder->marks, &builder->strings, builder->file.output.path);
+    value_recorder_init(&builder->values, &builder->strings, builder->file.output.path);
+    switch_recorder_init(&builder->switches, builder->file.output.path);
     builder->crossing = spill_of(sizeof(struct crossing_span), builder->file.output.path);
     builder->output = (struct track_output){
         .file = &builder->file,
@@ -218,6 +253,8 @@ static void free_builder(struct index_builder *builder)
     function_catalog_free(&builder->functions);
     string_pool_free(&builder->strings);
     mark_recorder_free(&builder->marks);
+    value_recorder_free(&builder->values);
+    switch_recorder_free(&builder->switches);
     spill_free(&builder->crossing);
 }
 

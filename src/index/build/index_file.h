@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "index/index_format.h"
+#include "index/file/index_format.h"
 #include "output/output_file.h"
 
 struct index_file {

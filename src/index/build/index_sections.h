@@ -9,6 +9,7 @@
 #include "index/build/function_catalog.h"
 #include "index/build/levels_of_detail.h"
 #include "index/build/mark_recorder.h"
+#include "index/build/value_recorder.h"
 
 struct indexed_track {
     struct track_builder builder;
@@ -22,7 +23,9 @@ struct gathered_index {
     const struct function_catalog *functions;
     struct string_pool *strings;
     const struct mark_recorder *marks;
+    const struct value_recorder *values;
     const struct spill *crossing;
+    const struct spill *switches; /* of struct switch_record */
 };
 
 /* Writes the sections, and their offsets into `header`. */

@@ -74,21 +74,45 @@ void mark_recorder_begin_hit(struct mark_recorder *recorder, const struct span_e
         .pid = hit->pid,
         .tid = hit->tid,
         .has_argument = hit->has_argument,
+        .passed = hit->has_passed ? span_hit_length(hit) : INDEX_NOT_PASSED,
+        .thread = event->track,
+        .number = INDEX_NOT_HAPPENED,
     };
 }
 
-void mark_recorder_end_hit(struct mark_recorder *recorder, uint32_t track, size_t depth,
-                           uint64_t time)
+static struct open_hit *find_open_hit(const struct array *open, uint32_t track, size_t depth)
 {
-    struct array *open = &recorder->open_hits;
     for (size_t i = open->count; i-- > 0;) {
         struct open_hit *hit = array_at(open, i);
-        if (hit->track != track || hit->depth != depth)
-            continue;
-        ((struct hit_record *)spill_at(&recorder->hits, hit->hit))->end = time;
-        *hit = *(struct open_hit *)array_at(open, --open->count);
-        return;
+        if (hit->track == track && hit->depth == depth)
+            return hit;
     }
+    return NULL;
+}
+
+const struct hit_record *mark_recorder_open_hit(const struct mark_recorder *recorder,
+                                                uint32_t track, size_t depth)
+{
+    const struct open_hit *open = find_open_hit(&recorder->open_hits, track, depth);
+    return open ? spill_at(&recorder->hits, open->hit) : NULL;
+}
+
+void mark_recorder_end_hit(struct mark_recorder *recorder, uint32_t track, size_t depth,
+                           uint32_t thread, const struct mark_place *place, bool happens)
+{
+    struct array *open = &recorder->open_hits;
+    struct open_hit *ended = find_open_hit(open, track, depth);
+    if (!ended)
+        return;
+    struct hit_record *hit = spill_at(&recorder->hits, ended->hit);
+    hit->end = place->time;
+    hit->thread = thread;
+    hit->spans = place->spans;
+    hit->depth = (uint32_t)place->depth;
+    hit->marks = recorder->marks.count;
+    if (happens)
+        hit->number = recorder->hits_happened++;
+    *ended = *(struct open_hit *)array_at(open, --open->count);
 }
 
 /* ---- counters ---- */

@@ -19,6 +19,7 @@ struct mark_recorder {
     struct spill samples;        /* of struct counted_sample, as they come */
     struct array counters;       /* of struct counter_record */
     struct array open_hits;      /* of struct open_hit */
+    uint32_t hits_happened;
 };
 
 void mark_recorder_init(struct mark_recorder *recorder, struct string_pool *strings,
@@ -41,8 +42,12 @@ void mark_recorder_count(struct mark_recorder *recorder, const struct span_event
 /* The span of a hit begins and ends at `depth` of its track. */
 void mark_recorder_begin_hit(struct mark_recorder *recorder, const struct span_event *event,
                              size_t depth, uint64_t time);
+/* NULL: no hit is open there. Valid until the next one begins. */
+const struct hit_record *mark_recorder_open_hit(const struct mark_recorder *recorder,
+                                                uint32_t track, size_t depth);
+/* `place`: where it is among the spans of its thread's track `thread`; `happens`: it was not cut off. */
 void mark_recorder_end_hit(struct mark_recorder *recorder, uint32_t track, size_t depth,
-                           uint64_t time);
+                           uint32_t thread, const struct mark_place *place, bool happens);
 
 /* Sorts the samples into the order of the index, which ends at `time`. False when some marks were
  * lost for lack of space. */

@@ -1,6 +1,6 @@
 #include "index/build/string_pool.h"
 
-#include "index/index_format.h"
+#include "index/file/index_format.h"
 
 #include <string.h>
 #include <uthash.h>

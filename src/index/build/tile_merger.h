@@ -12,7 +12,7 @@
 #define MAGIC_TRACE_INDEX_BUILD_TILE_MERGER_H
 
 #include "base/array.h"
-#include "index/tile_codec.h"
+#include "index/file/tile_codec.h"
 
 struct merged_tile {
     struct tile_item item;

@@ -138,11 +138,11 @@ uint64_t track_builder_tiles(const struct track_builder *track, unsigned shift)
     return tiles;
 }
 
-void track_builder_leave(struct track_builder *track, const struct track_output *output,
-                         const struct span_ending *ending)
+bool track_builder_leave(struct track_builder *track, const struct track_output *output,
+                         const struct span_ending *ending, struct index_span *left)
 {
     if (track->depth == 0)
-        return;
+        return false;
     struct open_span *open = &track->stack[--track->depth];
     const struct index_span span = {
         .start = open->start,
@@ -164,6 +164,8 @@ void track_builder_leave(struct track_builder *track, const struct track_output 
     if (open->crossing != INDEX_NO_CROSSING)
         write_crossing(track, output, open, &span);
     write_span(track, output, &span);
+    *left = span;
+    return true;
 }
 
 void track_builder_finish(struct track_builder *track, const struct track_output *output,
@@ -171,8 +173,9 @@ void track_builder_finish(struct track_builder *track, const struct track_output
 {
     const struct span_ending ending = {
         .time = time, .flags = SPAN_END_INFERRED, .ending = SPAN_END_OF_TRACE};
-    while (track->depth > 0)
-        track_builder_leave(track, output, &ending);
+    struct index_span left;
+    while (track_builder_leave(track, output, &ending, &left))
+        ;
     if (track->writer.count > 0)
         flush(track, output);
     free(track->stack);

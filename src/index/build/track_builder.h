@@ -8,7 +8,7 @@
 
 #include "index/build/chunk_writer.h"
 #include "index/build/spill.h"
-#include "index/span_codec.h"
+#include "index/file/span_codec.h"
 
 struct open_span;
 
@@ -50,9 +50,9 @@ struct span_ending {
 
 void track_builder_enter(struct track_builder *track, const struct span_beginning *beginning);
 
-/* Ends the innermost open span, if any. */
-void track_builder_leave(struct track_builder *track, const struct track_output *output,
-                         const struct span_ending *ending);
+/* Ends the innermost open span and gives it, if there is one. */
+bool track_builder_leave(struct track_builder *track, const struct track_output *output,
+                         const struct span_ending *ending, struct index_span *left);
 
 /* Ends what is still open at `time`, and writes the last chunk. */
 void track_builder_finish(struct track_builder *track, const struct track_output *output,

@@ -1,7 +1,8 @@
 /* Chrome's trace events as JSON: for chrome://tracing, Perfetto, speedscope and other readers.
  *
  *   spans      B and E, with address, symbol, file, line and what is known of beginning and end as
- *              arguments; whose code it is as category
+ *              arguments; whose code it is as category; at the end what was recorded of the call's own
+ *              arguments (args.size) and of its result
  *   instants   i, of the thread
  *   counters   C, of the process
  *   stacks     that were suspended and resumed: flow arrows (s, f) between the two spans
@@ -211,6 +212,25 @@ static void put_known(struct arguments *arguments, const char *known)
     arguments->any = true;
 }
 
+/* Recorded arguments and the result of a call. */
+static void put_values(struct arguments *arguments, const struct named_values *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        bool is_result = values->has_result && i + 1 == values->count;
+        char *name =
+            memory_format("%s%s", is_result ? "" : FXT_VALUE_PREFIX, values->values[i].name);
+        char *key = json_quoted(name), *value = json_named_value(&values->values[i]);
+        text_put(arguments->out, arguments->any ? "," : ",\"args\":{");
+        text_put(arguments->out, key);
+        text_put(arguments->out, ":");
+        text_put(arguments->out, value);
+        arguments->any = true;
+        free(name);
+        free(key);
+        free(value);
+    }
+}
+
 static void end_event(const struct arguments *arguments)
 {
     text_put(arguments->out, arguments->any ? "}}" : "}");
@@ -256,7 +276,7 @@ static void put_enter(struct chrome *chrome, const struct span_event *event)
     if (event->hit)
         put_hit(&arguments, event->hit);
     end_event(&arguments);
-    uint64_t arrow = stack_flows_end(&chrome->flows, event);
+    uint64_t arrow = stack_flows_end(&chrome->flows, event).arrow;
     if (arrow)
         put_flow(chrome, "f", event, depth, arrow);
 }
@@ -280,6 +300,8 @@ static void put_leave(struct chrome *chrome, const struct span_event *event)
         put_flag(&arguments, FXT_NAME_END_INFERRED);
     if (event->flags & SPAN_ACROSS_GAP)
         put_flag(&arguments, FXT_NAME_ACROSS_GAP);
+    if (event->values)
+        put_values(&arguments, event->values);
     end_event(&arguments);
 }
 
@@ -400,7 +422,8 @@ const struct export_format export_chrome = {
     .summary = "Chrome's trace events (JSON), for chrome://tracing and many others",
     .manual = "Chrome's trace events as JSON, for chrome://tracing, Perfetto, "
               "speedscope and many others: begin and end of each span with its address, "
-              "symbol, file and line, gaps and other instants, counters, hits of the "
+              "symbol, file and line, recorded arguments and results, gaps and other instants, "
+              "counters, hits of the "
               "trigger, and flow arrows from where a stack (of a goroutine or a fiber) "
               "is suspended to where it resumes. Frames deeper than 512 are on rows of "
               "their own, since Perfetto holds no more in one.",

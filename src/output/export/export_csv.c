@@ -134,9 +134,7 @@ static void put_values(struct csv *csv, const struct named_values *values)
     text_put(csv->out, ",");
     if (values) {
         struct arena memory = {0};
-        const struct named_values arguments = {.count = values->count - values->has_result,
-                                               .values = values->values};
-        put_quoted(csv, named_values_join(&memory, &arguments));
+        put_quoted(csv, named_values_join_arguments(&memory, values));
         arena_free(&memory);
     }
     text_put(csv->out, ",");

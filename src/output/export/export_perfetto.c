@@ -88,8 +88,10 @@ enum {
     ANNOTATION_BOOL = 2,
     ANNOTATION_UINT = 3,
     ANNOTATION_INT = 4,
+    ANNOTATION_DOUBLE = 5,
     ANNOTATION_STRING = 6,
     ANNOTATION_POINTER = 7,
+    ANNOTATION_NAME = 10,
 };
 
 enum event_type {
@@ -435,6 +437,42 @@ static void annotate_word(struct perfetto *perfetto, enum annotation name, const
     protobuf_end(packet, mark);
 }
 
+static void put_value(struct protobuf *packet, const struct named_value *value)
+{
+    switch (value->kind) {
+    case NAMED_SIGNED:
+        protobuf_number(packet, ANNOTATION_INT, value->unsigned_number);
+        break;
+    case NAMED_UNSIGNED:
+        protobuf_number(packet,
+                        strncmp(value->text, "0x", 2) == 0 ? ANNOTATION_POINTER : ANNOTATION_UINT,
+                        value->unsigned_number);
+        break;
+    case NAMED_FLOAT:
+        protobuf_double(packet, ANNOTATION_DOUBLE, value->real);
+        break;
+    case NAMED_TEXT:
+        protobuf_string(packet, ANNOTATION_STRING, value->text);
+        break;
+    }
+}
+
+/* Recorded arguments and the result of a call. */
+static void annotate_values(struct perfetto *perfetto, const struct named_values *values)
+{
+    struct protobuf *packet = &perfetto->packet;
+    for (size_t i = 0; i < values->count; i++) {
+        bool is_result = values->has_result && i + 1 == values->count;
+        char *name =
+            memory_format("%s%s", is_result ? "" : FXT_VALUE_PREFIX, values->values[i].name);
+        size_t mark = protobuf_begin(packet, EVENT_ANNOTATION);
+        protobuf_string(packet, ANNOTATION_NAME, name);
+        put_value(packet, &values->values[i]);
+        protobuf_end(packet, mark);
+        free(name);
+    }
+}
+
 static void annotate_hit(struct perfetto *perfetto, const struct span_hit *hit)
 {
     annotate(perfetto, ANNOTATION_TIMESTAMP, ANNOTATION_UINT, hit->time.value);
@@ -465,7 +503,7 @@ static void put_enter(struct perfetto *perfetto, const struct span_event *event)
         annotate(perfetto, ANNOTATION_START_INFERRED, ANNOTATION_BOOL, 1);
     if (event->hit)
         annotate_hit(perfetto, event->hit);
-    uint64_t flow = stack_flows_end(&perfetto->flows, event);
+    uint64_t flow = stack_flows_end(&perfetto->flows, event).arrow;
     if (flow)
         protobuf_fixed64(packet, EVENT_FLOW_END, flow);
     end_event(perfetto, marks);
@@ -486,6 +524,8 @@ static void put_leave(struct perfetto *perfetto, const struct span_event *event)
         annotate(perfetto, ANNOTATION_END_INFERRED, ANNOTATION_BOOL, 1);
     if (event->flags & SPAN_ACROSS_GAP)
         annotate(perfetto, ANNOTATION_ACROSS_GAP, ANNOTATION_BOOL, 1);
+    if (event->values)
+        annotate_values(perfetto, event->values);
     uint64_t flow = stack_flows_begin(&perfetto->flows, event);
     if (flow)
         protobuf_fixed64(&perfetto->packet, EVENT_FLOW, flow);

@@ -212,6 +212,8 @@ static bool take_value(struct fxt_events *events, const struct fxt_argument *arg
         value->string = named_value_string(&events->values, argument->text);
     else
         value->unsigned_number = argument->number;
+    if (argument->type == FXT_ARGUMENT_STRING)
+        named_value_read_number(value);
     read->has_result = is_result;
     return true;
 }

@@ -394,7 +394,7 @@ static inline void write_enter(struct writer *writer, const struct span_event *e
         write_hit(writer, event);
     else
         write_call(writer, event);
-    uint64_t arrow = event->stack ? stack_flows_end(&writer->flows, event) : 0;
+    uint64_t arrow = event->stack ? stack_flows_end(&writer->flows, event).arrow : 0;
     if (arrow)
         write_flow(writer, FXT_EVENT_FLOW_END, event, arrow);
     writer->tracks[event->track].depth++;
@@ -517,8 +517,9 @@ static inline void write_leave(struct writer *writer, const struct span_event *e
     if (track->depth == 0)
         return; /* every reader ignores an end without a begin */
     track->depth--;
-    if (event->stack)
-        write_flow(writer, FXT_EVENT_FLOW_BEGIN, event, stack_flows_begin(&writer->flows, event));
+    uint64_t arrow = event->stack ? stack_flows_begin(&writer->flows, event) : 0;
+    if (arrow)
+        write_flow(writer, FXT_EVENT_FLOW_BEGIN, event, arrow);
     uint64_t thread = reference_of_next(writer, event->track);
     struct event_record record = reserve_record(writer, END_WORDS_MAX);
     if (event->end != SPAN_END_RETURN)

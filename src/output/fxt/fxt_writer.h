@@ -11,7 +11,8 @@
  *     ("true") when the moment was not seen; across_gap ("true") when it was open before a gap and
  *     was found open after it; end ("tail call", "unwound", "gap", "end of trace",
  *     "exec") when the span did not end with a return; stack, a number, where one of the thread's
- *     stacks is suspended (end of its innermost span) or resumed (begin of its outermost);
+ *     stacks is suspended (end of its innermost span) or resumed (begin of its outermost); from 1 << 31 on
+ *     it is the same stack in all threads;
  *   - category "special" on spans that are no function of the program, "library" and "kernel" on
  *     those of others' code, "inlined" on what the compiler put into its caller;
  *   - counters, named as in output/fxt/fxt_counter_text.h;

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <isa-l/igzip_lib.h>
 #include <stdalign.h>
 #include <stdlib.h>
@@ -48,17 +47,11 @@ static ssize_t read_file(struct trace_input *input, void *bytes, size_t size)
 
 struct trace_input *trace_input_open(const char *path, struct error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-        int errnum = errno;
-        error_set_errno(error, errnum == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errnum,
-                        "cannot open the trace %s", path);
-        if (descriptor >= 0)
-            close(descriptor);
+    int descriptor = file_open_input(path, error);
+    if (descriptor < 0)
         return NULL;
-    }
-    if (S_ISDIR(status.st_mode)) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0 || S_ISDIR(status.st_mode)) {
         error_set(error, ERROR_FORMAT, "%s is a folder, not a trace file", path);
         close(descriptor);
         return NULL;

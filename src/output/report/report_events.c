@@ -44,13 +44,6 @@ bool report_events_next(struct report_events *events, struct span_event *event)
     return false;
 }
 
-uint64_t report_hit_length(const struct span_hit *hit)
-{
-    if (!hit->has_passed || hit->time.value < hit->passed.value)
-        return 0;
-    return hit->time.value - hit->passed.value;
-}
-
 bool report_events_finish(struct report_events *events, FILE *stream, struct error *error)
 {
     same_name_free(&events->names);

@@ -32,10 +32,6 @@ bool report_events_next(struct report_events *events, struct span_event *event);
  * own. */
 bool report_events_is_hit(const struct report_events *events, const struct span_event *event);
 
-/* Nanoseconds from the time that the program passed to the hit; 0 when it passed none. A filter may
- * cut its span, not this. */
-uint64_t report_hit_length(const struct span_hit *hit);
-
 /* Flushes `stream`, frees `events`. False and `error` filled when the report could not be written
  * or the source had failed. */
 bool report_events_finish(struct report_events *events, FILE *stream, struct error *error);

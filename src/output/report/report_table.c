@@ -142,8 +142,7 @@ static void count_hit(struct table *table, const struct span_event *event)
         table->hit = event->function;
     }
     if (event->hit && event->hit->has_passed &&
-        (!table->longest_hit ||
-         report_hit_length(event->hit) > report_hit_length(table->longest_hit)))
+        (!table->longest_hit || span_hit_length(event->hit) > span_hit_length(table->longest_hit)))
         table->longest_hit = event->hit;
 }
 
@@ -238,7 +237,7 @@ static struct report_facts facts_of(const struct table *table, const struct span
         .hit = table->hit ? table->hit->name : NULL,
         .hits = table->hits,
         .has_longest_hit = table->longest_hit != NULL,
-        .longest_hit = table->longest_hit ? report_hit_length(table->longest_hit) : 0,
+        .longest_hit = table->longest_hit ? span_hit_length(table->longest_hit) : 0,
         .counters = &table->counters,
     };
 }

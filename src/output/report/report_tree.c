@@ -82,27 +82,16 @@ static void enter(struct tree_track *track, const struct span_event *event, bool
         show(track, track->open.count - 1);
 }
 
-/* The track of the thread where it happened; `fallback` when that has none. */
-static uint32_t track_of_hit(const struct tree *tree, const struct span_hit *hit, uint32_t fallback)
-{
-    for (size_t i = 0; i < tree->source->track_count; i++) {
-        const struct span_track *track = &tree->source->tracks[i];
-        /* Jane Street's magic-trace does not say which process it was. */
-        if (track->tid == hit->tid && (track->pid == hit->pid || hit->pid == 0) && i != fallback)
-            return (uint32_t)i;
-    }
-    return fallback;
-}
-
 /* A hit's span ends when it happens, and so it is shown at its place in time. */
 static void add_hit(struct tree *tree, const struct open_span *span, const struct span_event *event)
 {
-    struct tree_track *track = track_of(tree, track_of_hit(tree, span->hit, event->track));
+    struct tree_track *track = track_of(
+        tree, span_track_of_hit(tree->source, span->hit->pid, span->hit->tid, event->track));
     struct tree_line *line = array_add(&track->lines);
     line->function = span->function;
     line->hit = span->hit;
     line->start = event->time.value;
-    line->length = report_hit_length(span->hit);
+    line->length = span_hit_length(span->hit);
     line->depth = (uint32_t)track->open.count;
 }
 
@@ -227,8 +216,10 @@ static struct repetition find_repetition(const struct array *lines, const struct
 /* ------------------------------------------------------------------ printing */
 
 /* A repetition is printed as its first occurrence with all below it. */
-static void print_lines(const struct array *lines, uint64_t first, bool fold, FILE *stream)
+static void print_lines(const struct array *lines, uint64_t first,
+                        const struct report_tree_options *options, FILE *stream)
 {
+    bool fold = options->fold;
     struct subtree *subtrees = fold ? measure_subtrees(lines) : NULL;
     for (size_t i = 0; i < lines->count;) {
         if (fold && subtrees[i].skip_to) {
@@ -240,14 +231,16 @@ static void print_lines(const struct array *lines, uint64_t first, bool fold, FI
             repetition = find_repetition(lines, subtrees, i);
         if (repetition.seen.count > 1)
             subtrees[i + subtrees[i].lines].skip_to = repetition.end;
-        tree_print_line(array_at(lines, i), first, &repetition.seen, stream);
+        struct tree_line line = *(const struct tree_line *)array_at(lines, i);
+        line.has_short_name = options->short_names;
+        tree_print_line(&line, first, &repetition.seen, stream);
         i++;
     }
     free(subtrees);
 }
 
-static void print_tree(const struct tree *tree, const struct span_source *source, bool fold,
-                       FILE *stream)
+static void print_tree(const struct tree *tree, const struct span_source *source,
+                       const struct report_tree_options *options, FILE *stream)
 {
     bool printed = false;
     tree_print_head(source->recorded, source->sampled, stream);
@@ -256,7 +249,7 @@ static void print_tree(const struct tree *tree, const struct span_source *source
         if (track->lines.count == 0)
             continue;
         tree_print_thread(&source->tracks[i], !printed, source->sampled, stream);
-        print_lines(&track->lines, tree->window.first, fold, stream);
+        print_lines(&track->lines, tree->window.first, options, stream);
         printed = true;
     }
 }
@@ -314,7 +307,7 @@ bool report_tree(struct span_source *source, const struct report_tree_options *o
     struct report_events events;
     if (!read_tree(&tree, &events, source, options, error))
         return false;
-    print_tree(&tree, source, options->fold, stream);
+    print_tree(&tree, source, options, stream);
     return finish(&tree, &events, stream, error);
 }
 

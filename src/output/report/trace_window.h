@@ -21,6 +21,7 @@ struct report_tree_options {
     const char *to;     /* last moment shown; a function: when that call ends. NULL: the end */
     const char *around; /* a function: that call from beginning to end; a time: 10 us to either
                            side. Not together with from or to */
+    bool short_names;   /* of functions in text, without template arguments and parameters */
     bool fold;          /* neighbours that look the same, callees included, as one line "x12" */
 };
 

@@ -4,6 +4,7 @@
 #include "output/duration.h"
 #include "output/json_quoted.h"
 #include "output/mark_kind.h"
+#include "output/short_name.h"
 #include "output/span_words.h"
 
 #include <inttypes.h>
@@ -71,12 +72,27 @@ static void print_marks(const struct tree_line *line, FILE *stream)
         fputs("  [goes on across a gap]", stream);
 }
 
+static void print_name(const struct tree_line *line, FILE *stream)
+{
+    char *name = line->has_short_name ? short_name(line->function->name) : NULL;
+    fputs(name ? name : line->function->name, stream);
+    free(name);
+}
+
 static void print_hit(const struct tree_line *line, FILE *stream)
 {
-    fprintf(stream, "-- %s", line->function->name);
+    fputs("-- ", stream);
+    print_name(line, stream);
     if (line->hit->has_argument)
         fprintf(stream, ", argument %" PRId64, line->hit->argument);
     fputs(" --", stream);
+}
+
+static void print_call(const struct tree_line *line, FILE *stream)
+{
+    print_name(line, stream);
+    fprintf(stream, "%s%s%s", span_inlined_suffix(line->function), line->values ? "  " : "",
+            line->values ? line->values->text : "");
 }
 
 void tree_print_line(const struct tree_line *line, uint64_t first,
@@ -93,8 +109,7 @@ void tree_print_line(const struct tree_line *line, uint64_t first,
     if (line->hit)
         print_hit(line, stream);
     else if (line->function)
-        fprintf(stream, "%s%s%s%s", line->function->name, span_inlined_suffix(line->function),
-                line->values ? "  " : "", line->values ? line->values->text : "");
+        print_call(line, stream);
     else
         fprintf(stream, "-- %s --", line->text);
     print_marks(line, stream);

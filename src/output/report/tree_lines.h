@@ -20,8 +20,9 @@ struct tree_line {
         *values;            /* of a call whose arguments or result were recorded; or NULL */
     uint64_t start, length; /* ns; length is known when the span has ended */
     uint32_t depth;
-    uint8_t flags; /* enum span_flag */
-    uint8_t end;   /* enum span_end */
+    uint8_t flags;       /* enum span_flag */
+    uint8_t end;         /* enum span_end */
+    bool has_short_name; /* in text the function's name is written as short_name() does */
 };
 
 /* Equal neighbours that are one line. */

@@ -1,4 +1,5 @@
 /* /api/table, /api/calls and /api/find: functions, added up. */
+#include "analysis/valued_search.h"
 #include "base/memory.h"
 #include "index/function_table.h"
 #include "server/answers/name_pattern.h"
@@ -258,19 +259,23 @@ static int compare_matches(const void *a, const void *b)
 }
 
 /* Functions are looked at by group: the others have the same name. */
-static struct array find_matches(const struct query *query, const struct name_pattern *pattern)
+static void sort_matches(struct array *matches)
 {
-    struct array matches = array_of(sizeof(struct match));
+    if (matches->count > 0)
+        qsort(matches->elements, matches->count, sizeof(struct match), compare_matches);
+}
+
+static void find_matches(const struct query *query, const struct name_pattern *pattern,
+                         struct array *matches)
+{
     for (uint32_t id = 0; id < query->facts->functions; id++) {
         struct index_function function = trace_index_function(query->index, id);
         if (function.group != id || !name_pattern_matches(pattern, function.name))
             continue;
-        *(struct match *)array_add(&matches) =
+        *(struct match *)array_add(matches) =
             (struct match){id, trace_index_group_calls(query->index, id)};
     }
-    if (matches.count > 0)
-        qsort(matches.elements, matches.count, sizeof(struct match), compare_matches);
-    return matches;
+    sort_matches(matches);
 }
 
 static bool write_matches(const struct query *query, const struct array *matches, uint64_t limit,
@@ -296,6 +301,40 @@ static bool write_matches(const struct query *query, const struct array *matches
     return query_json_close(&json, error);
 }
 
+/* Functions by name, with the number of their calls that fulfil the condition, if there are any. */
+static bool find_valued(const struct query *query, const struct value_condition *condition,
+                        struct array *matches, struct error *error)
+{
+    struct name_pattern pattern;
+    if (!name_pattern_open(&pattern, condition->function, false, error))
+        return false;
+    uint32_t count = query->facts->functions;
+    bool *is_wanted = memory_allocate_zeroed((count + 1) * sizeof *is_wanted);
+    uint64_t *calls = memory_allocate_zeroed((count + 1) * sizeof *calls);
+    for (uint32_t id = 0; id < count; id++)
+        is_wanted[id] = name_pattern_matches(&pattern, function_name(query, id));
+    name_pattern_close(&pattern);
+    bool ok = valued_search_count(query->index, condition, is_wanted, calls, error);
+    for (uint32_t id = 0; ok && id < count; id++)
+        if (calls[id])
+            *(struct match *)array_add(matches) = (struct match){id, calls[id]};
+    sort_matches(matches);
+    free(is_wanted);
+    free(calls);
+    return ok;
+}
+
+static bool find_named(const struct query *query, const char *text, bool is_expression,
+                       struct array *matches, struct error *error)
+{
+    struct name_pattern pattern;
+    if (!name_pattern_open(&pattern, text, is_expression, error))
+        return false;
+    find_matches(query, &pattern, matches);
+    name_pattern_close(&pattern);
+    return true;
+}
+
 bool answer_find(const struct query *query, struct http_answer *answer, struct error *error)
 {
     static const char *const modes[] = {"text", "regex", NULL};
@@ -308,12 +347,14 @@ bool answer_find(const struct query *query, struct http_answer *answer, struct e
         !parameter_number(query->parameters, "limit", MATCHES_STANDARD, 1, MATCHES_MAX, &limit,
                           error))
         return false;
-    struct name_pattern pattern;
-    if (!name_pattern_open(&pattern, text, mode == 1, error))
-        return false;
-    struct array matches = find_matches(query, &pattern);
-    name_pattern_close(&pattern);
-    bool ok = write_matches(query, &matches, limit, answer, error);
+    struct array matches = array_of(sizeof(struct match));
+    struct value_condition condition;
+    bool is_condition = mode == 0 && value_condition_parse(&condition, text);
+    bool ok = is_condition ? find_valued(query, &condition, &matches, error)
+                           : find_named(query, text, mode == 1, &matches, error);
+    if (is_condition)
+        value_condition_free(&condition);
+    ok = ok && write_matches(query, &matches, limit, answer, error);
     array_free(&matches);
     return ok;
 }

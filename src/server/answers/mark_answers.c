@@ -1,4 +1,4 @@
-/* /api/marks and /api/counter: what a trace holds besides spans. */
+/* /api/marks, /api/counter and /api/switches: what a trace holds besides spans. */
 #include "base/memory.h"
 #include "index/marks.h"
 #include "server/answers/query.h"
@@ -135,5 +135,45 @@ bool answer_counter(const struct query *query, struct http_answer *answer, struc
         index_counter_points(query->index, (uint32_t)id, range, (size_t)points, &result, error) &&
         write_points(&result, answer, error);
     array_free(&result);
+    return ok;
+}
+
+static bool write_switches(const struct array *switches, bool more, struct http_answer *answer,
+                           struct error *error)
+{
+    struct json_text json;
+    if (!query_json_open(answer, &json, error))
+        return false;
+    json_text_open(&json, '{');
+    json_text_key(&json, "switches");
+    json_text_open(&json, '[');
+    for (size_t i = 0; i < switches->count; i++) {
+        const struct index_switch *at = array_at(switches, i);
+        json_text_open(&json, '[');
+        json_text_number(&json, at->from_track);
+        json_text_number(&json, at->from_time);
+        json_text_number(&json, at->to_track);
+        json_text_number(&json, at->to_time);
+        json_text_close(&json, ']');
+    }
+    json_text_close(&json, ']');
+    json_text_key(&json, "more");
+    json_text_bool(&json, more);
+    json_text_close(&json, '}');
+    return query_json_close(&json, error);
+}
+
+bool answer_switches(const struct query *query, struct http_answer *answer, struct error *error)
+{
+    struct index_range range;
+    uint64_t limit;
+    bool more;
+    if (!query_range(query, &range, error) ||
+        !parameter_number(query->parameters, "limit", MARKS_STANDARD, 1, MARKS_MAX, &limit, error))
+        return false;
+    struct array switches = array_of(sizeof(struct index_switch));
+    index_switches(query->index, range, (size_t)limit, &switches, &more);
+    bool ok = write_switches(&switches, more, answer, error);
+    array_free(&switches);
     return ok;
 }

@@ -1,4 +1,5 @@
 /* /api/span, /api/stack and /api/next: single spans. */
+#include "analysis/valued_search.h"
 #include "base/memory.h"
 #include "index/function_table.h"
 #include "index/marks.h"
@@ -62,6 +63,8 @@ struct span_details {
     uint64_t self, children, off_cpu;
     struct index_hit hit; /* of a span on a track of hits */
     bool has_hit;
+    struct arena memory;
+    struct named_values values; /* count 0: none were recorded */
 };
 
 static bool find_hit(const struct query *query, struct span_details *details, struct error *error)
@@ -104,6 +107,34 @@ static void write_arguments(struct json_text *json, const struct span_details *d
     json_text_close(json, '}');
 }
 
+/* Of a call of which they were recorded. */
+static bool find_values(const struct query *query, struct span_details *details,
+                        struct error *error)
+{
+    const struct call_place place = {details->track, details->span};
+    struct valued_call call;
+    bool found;
+    return index_values_at(query->index, &place, VALUES_OF_LAST, &call, &found, error) &&
+           (!found ||
+            index_values_of(query->index, &call, &details->memory, &details->values, error));
+}
+
+static void write_values(struct json_text *json, const struct named_values *values)
+{
+    size_t arguments = values->count - values->has_result;
+    json_text_key(json, "values");
+    json_text_open(json, '[');
+    for (size_t i = 0; i < arguments; i++) {
+        json_text_open(json, '[');
+        json_text_string(json, values->values[i].name);
+        json_text_string(json, values->values[i].text);
+        json_text_close(json, ']');
+    }
+    json_text_close(json, ']');
+    json_text_member_string(json, "result",
+                            values->has_result ? values->values[arguments].text : NULL);
+}
+
 static void write_flag(struct json_text *json, const char *key, bool value)
 {
     json_text_key(json, key);
@@ -141,6 +172,7 @@ static void write_details(struct json_text *json, const struct query *query,
     json_text_member_string(json, "ended",
                             span->ending <= SPAN_END_LAST ? endings[span->ending] : "unknown");
     write_arguments(json, details);
+    write_values(json, &details->values);
     json_text_close(json, '}');
 }
 
@@ -177,11 +209,13 @@ bool answer_span(const struct query *query, struct http_answer *answer, struct e
         details.span = *span;
         ok = index_span_self(query->index, details.track, span, &details.self, &details.children,
                              error) &&
-             find_hit(query, &details, error) && off_cpu_times_read(query->api->off_cpu, error);
+             find_hit(query, &details, error) && find_values(query, &details, error) &&
+             off_cpu_times_read(query->api->off_cpu, error);
         details.off_cpu = off_cpu_times_within(query->api->off_cpu, details.track,
                                                (struct index_range){span->start, span->end});
     }
     ok = ok && write_span(query, &stack, span ? &details : NULL, answer, error);
+    arena_free(&details.memory);
     array_free(&stack);
     return ok;
 }
@@ -229,34 +263,63 @@ static bool write_next(const struct next_call *call, struct http_answer *answer,
     return query_json_close(&json, error);
 }
 
+/* Among the calls that fulfil the condition. */
+static bool find_next_valued(const struct query *query, const struct valued_step *step,
+                             struct next_call *call, struct error *error)
+{
+    struct valued_found found;
+    if (!valued_search_step(query->index, step, &found, error))
+        return false;
+    *call = (struct next_call){found.place, found.ordinal, found.of, found.found};
+    return true;
+}
+
+static bool find_next(const struct query *query, const struct valued_step *step,
+                      struct next_call *call, struct error *error)
+{
+    struct error failure = {0};
+    call->found = index_next_call(query->index, step->tracks, step->group, &step->from,
+                                  step->forward, &call->place, &call->ordinal, &failure);
+    if (!call->found && failure.code != ERROR_NONE) {
+        *error = failure;
+        return false;
+    }
+    return count_calls(query, step->tracks, step->group, &call->of, error);
+}
+
+/* `where` says which of the function's calls are meant; what is no condition means all. */
+static bool answer_step(const struct query *query, struct valued_step *step,
+                        struct http_answer *answer, struct error *error)
+{
+    const char *where = parameters_find(query->parameters, "where");
+    struct value_condition condition;
+    struct next_call call = {0};
+    bool is_condition = where && value_condition_parse(&condition, where);
+    step->condition = &condition;
+    bool ok = is_condition ? find_next_valued(query, step, &call, error)
+                           : find_next(query, step, &call, error);
+    if (is_condition)
+        value_condition_free(&condition);
+    return ok && write_next(&call, answer, error);
+}
+
 bool answer_next(const struct query *query, struct http_answer *answer, struct error *error)
 {
     static const char *const directions[] = {"next", "previous", NULL};
-    struct call_place from = {0};
-    uint32_t group;
+    struct valued_step step = {0};
+    struct call_place *from = &step.from;
     uint64_t depth;
     size_t direction;
-    if (!query_group(query, &group, error) ||
-        !read_moment(query, &from.track, &from.span.start, error) ||
+    if (!query_group(query, &step.group, error) ||
+        !read_moment(query, &from->track, &from->span.start, error) ||
         !parameter_number(query->parameters, "depth", 0, 0, UINT32_MAX, &depth, error) ||
         !parameter_choice(query->parameters, "direction", directions, &direction, error))
         return false;
-    from.span.depth = (uint32_t)depth;
+    from->span.depth = (uint32_t)depth;
+    step.forward = direction == 0;
     struct array ids;
-    struct index_tracks tracks;
-    struct next_call call = {0};
-    struct error failure = {0};
-    bool ok = query_tracks(query, &ids, &tracks, error);
-    if (ok) {
-        call.found = index_next_call(query->index, tracks, group, &from, direction == 0,
-                                     &call.place, &call.ordinal, &failure);
-        if (!call.found && failure.code != ERROR_NONE) {
-            *error = failure;
-            ok = false;
-        }
-    }
-    ok = ok && count_calls(query, tracks, group, &call.of, error) &&
-         write_next(&call, answer, error);
+    bool ok =
+        query_tracks(query, &ids, &step.tracks, error) && answer_step(query, &step, answer, error);
     array_free(&ids);
     return ok;
 }

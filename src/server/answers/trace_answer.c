@@ -108,6 +108,7 @@ bool answer_trace(const struct query *query, struct http_answer *answer, struct 
         write_counter(&json, query->index, counter);
     json_text_close(&json, ']');
     json_text_member_number(&json, "markCount", facts->marks);
+    json_text_member_number(&json, "switchCount", facts->switches);
     json_text_close(&json, '}');
     free(id);
     return query_json_close(&json, error);
@@ -133,6 +134,7 @@ bool answer_functions(const struct query *query, struct http_answer *answer, str
         json_text_string(&json, colours[function.colour]);
         json_text_bool(&json, function.colour == INDEX_SPECIAL);
         json_text_number(&json, trace_index_group_calls(query->index, function.group));
+        json_text_string(&json, function.file);
         json_text_close(&json, ']');
     }
     json_text_close(&json, ']');

@@ -1,5 +1,7 @@
 #include "stack/rules/context_rewrites.h"
 
+#include "stack/rules/kernel_frames.h"
+#include "stack/rules/stack_switch.h"
 #include "stack/stack_moves.h"
 
 #include <string.h>
@@ -122,6 +124,64 @@ bool context_rewrites_returns_for_interrupted(struct thread_stack *stack,
         settle_as_moved(stack, context_rewrite);
     }
     return true;
+}
+
+static bool may_be_new_stack(const struct context_rewrite *context_rewrite)
+{
+    return context_rewrite != NULL && context_rewrite->restorer != FUNCTION_UNKNOWN;
+}
+
+/* `address`: of the interrupted code, 0: any. */
+static size_t count_new_stacks(const struct thread_stack *stack, uint64_t address)
+{
+    size_t count = 0;
+    if (state_of(stack)->frames.count == 0 || stack->leaf == FRAME_NONE)
+        return 0;
+    for (frame_id id = stack->leaf; thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER;
+         id = thread_stack_parent(stack, id))
+        if (may_be_new_stack(find_context_rewrite(stack, id)))
+            count += address == 0 || kernel_frames_continues_at(
+                                         thread_stack_frame(stack, id)->return_address, address);
+    return count;
+}
+
+size_t context_rewrites_count(const struct thread_stack *stack)
+{
+    return count_new_stacks(stack, 0);
+}
+
+size_t context_rewrites_count_at(const struct thread_stack *stack, uint64_t address)
+{
+    return count_new_stacks(stack, address);
+}
+
+/* The stack that `context_rewrite` was begun on, by the restorer of `begun`, waits there. */
+static void suspend_interrupted(struct thread_stack *stack,
+                                const struct context_rewrite *context_rewrite, frame_id begun)
+{
+    struct activation restorer = {
+        .function = context_rewrite->restorer,
+        .kind = FRAME_SIGNAL_RETURN,
+        .return_address = thread_stack_frame(stack, begun)->return_address,
+    };
+    frame_id interrupted = thread_stack_parent(stack, begun);
+    stack_switch_add(stack, stack_moves_add_suspended(stack, interrupted, &restorer));
+}
+
+void context_rewrites_part(struct thread_stack *stack, frame_id leaf)
+{
+    if (state_of(stack)->frames.count == 0)
+        return;
+    for (frame_id id = leaf; thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER;) {
+        frame_id outer = thread_stack_parent(stack, id);
+        struct context_rewrite *context_rewrite = find_context_rewrite(stack, id);
+        if (may_be_new_stack(context_rewrite)) {
+            suspend_interrupted(stack, context_rewrite, id);
+            stack_moves_part(stack, context_rewrite->link, id);
+            forget(stack, context_rewrite);
+        }
+        id = outer;
+    }
 }
 
 /* An injected call returns to what was interrupted. */

@@ -48,6 +48,15 @@ bool context_rewrites_returns_for_interrupted(struct thread_stack *stack,
 /* The leaf, a handler, returns to its restorer: its place is on top of what it interrupted. */
 void context_rewrites_settle_handler(struct thread_stack *stack);
 
+/* How many frames of the running stack sigreturn has begun, and may still be anything; and how many of these where
+ * code was interrupted at `address`. */
+size_t context_rewrites_count(const struct thread_stack *stack);
+size_t context_rewrites_count_at(const struct thread_stack *stack, uint64_t address);
+
+/* They turn out to have begun stacks of their own. The stack that `leaf` belongs to must not be running: it ends with the
+ * innermost of them, and each stack that it interrupted is a suspended one. */
+void context_rewrites_part(struct thread_stack *stack, frame_id leaf);
+
 /* Unwinds everything above `target`, a frame of the stack. */
 void context_rewrites_unwind(struct thread_stack *stack, frame_id target);
 

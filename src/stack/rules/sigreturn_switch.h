@@ -6,7 +6,14 @@
  * with the one, and the stack that was suspended with the other continues. If none was, a new one begins, or the context
  * was rewritten on the same stack (context_rewrites.h).
  *
- * Recordings of real hardware have no stack pointer: there it is always taken for a rewritten context.
+ * Recordings of real hardware have no stack pointer. There, what sigreturn has begun is a rewritten context
+ * (context_rewrites.h) until a later sigreturn leads to where a handler before it has interrupted code: then both the
+ * stack that was interrupted last and the earlier ones may continue. All are suspended stacks from then on, what each was
+ * begun by is unknown, and the returns that follow show which one continues, if they fit one alone. Where the recording may
+ * miss stacks, one of those may have been interrupted at the same address as the running one. So each of the first handlers
+ * that go back to where they have interrupted code begins a segment of its own, which is joined with the interrupted stack at its end
+ * if all its returns fit that. If one does not, handlers swap contexts: the callers of all these segments are unknown then, and of
+ * what later handlers go back to.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_SIGRETURN_SWITCH_H
 #define MAGIC_TRACE_STACK_RULES_SIGRETURN_SWITCH_H
@@ -15,6 +22,8 @@
 
 struct sigreturn_switch {
     struct stack_move move; /* of the sigreturn that the kernel executes; all 0: it goes back */
+    unsigned
+        assumed; /* handlers that may have changed stacks, in a recording without stack pointers */
 };
 
 #endif

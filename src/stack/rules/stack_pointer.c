@@ -19,10 +19,11 @@ static bool follow_stack(struct thread_stack *stack, const struct flow_event *ev
     return true;
 }
 
-/* A return or a jump may end a move. */
+/* A return, a jump or a copy may end a move. */
 static void before_event(struct thread_stack *stack, const struct flow_event *event)
 {
-    bool reports = event->kind == FLOW_RETURN || event->kind == FLOW_JUMP;
+    bool reports =
+        event->kind == FLOW_RETURN || event->kind == FLOW_JUMP || event->kind == FLOW_COPY;
     if (reports && event->next != 0)
         pointer_reported(stack, event->next);
 }

@@ -198,7 +198,8 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
     struct nearest_stack found = find_nearest(stack, 0);
     size_t nearest = found.suspended;
     bool may_be_unseen = stack_switch_misses_stacks(stack) && found.distance > UNWOUND &&
-                         !stack_switch_none_is_suspended(stack) && !stack->open.has_gogo;
+                         (nearest == NONE || !stack_switch_none_is_suspended(stack)) &&
+                         !stack->open.has_gogo;
     if (nearest == RUNNING && ((running && !may_be_unseen) || found.distance <= PUSHED))
         return false;
     if (nearest < NONE && !may_be_unseen &&

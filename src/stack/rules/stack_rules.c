@@ -73,3 +73,10 @@ void stack_rules_program_changed(struct thread_stack *stack)
         if (table[i]->program_changed != NULL)
             table[i]->program_changed(stack);
 }
+
+void stack_rules_events_ended(struct thread_stack *stack, uint32_t leaf)
+{
+    for (size_t i = 0; i < STACK_RULE_COUNT; i++)
+        if (table[i]->events_ended != NULL)
+            table[i]->events_ended(stack, leaf);
+}

@@ -25,6 +25,7 @@ struct segment;
     RULE(calls_on_other_stack)   /* calls with a loaded stack pointer */                           \
     RULE(stack_pointer)          /* the stack pointer is recorded */                               \
     RULE(stack_pointer_switch)   /* another stack continues, by that */                            \
+    RULE(copied_stacks)          /* another stack is copied to where the running one was */        \
     RULE(tail_calls)             /* jumps that stay in the activation */                           \
     RULE(landing_pads)           /* C++ exceptions, Rust panics */                                 \
     RULE(context_rewrites)       /* calls that a signal handler injects */                         \
@@ -57,6 +58,8 @@ struct stack_rule {
     void (*begin_events)(struct thread_stack *stack);
     /* The segment has ended, and no other has begun. */
     void (*segment_ended)(struct thread_stack *stack, struct segment *segment);
+    /* All events have come; `leaf` was the leaf at the end. No segment is open. */
+    void (*events_ended)(struct thread_stack *stack, uint32_t leaf);
     /* The process has executed another program. */
     void (*program_changed)(struct thread_stack *stack);
     size_t state_size; /* of its struct NAME, which begins as zeros */
@@ -102,6 +105,7 @@ static inline void stack_rules_note(struct thread_stack *stack, stack_rule_note 
 /* Call the functions of these names of all rules. */
 void stack_rules_begin_events(struct thread_stack *stack);
 void stack_rules_segment_ended(struct thread_stack *stack, struct segment *segment);
+void stack_rules_events_ended(struct thread_stack *stack, uint32_t leaf);
 void stack_rules_program_changed(struct thread_stack *stack);
 
 #endif

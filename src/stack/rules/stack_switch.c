@@ -1,5 +1,6 @@
 #include "stack/rules/stack_switch.h"
 
+#include "stack/rules/kernel_frames.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/stack_comparison.h"
 #include "stack/stack_moves.h"
@@ -21,6 +22,14 @@ static frame_id suspended_at(const struct thread_stack *stack, size_t index)
     return ((const struct suspended_stack *)array_at(&state_of(stack)->suspended, index))->leaf;
 }
 
+bool stack_switch_leaf_was_interrupted_at(const struct thread_stack *stack, frame_id leaf,
+                                          uint64_t address)
+{
+    const struct frame *frame = thread_stack_frame(stack, leaf);
+    return frame->kind == FRAME_SIGNAL_RETURN &&
+           kernel_frames_continues_at(frame->return_address, address);
+}
+
 bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address)
 {
     const struct frame *frame = thread_stack_frame(stack, leaf);
@@ -29,15 +38,21 @@ bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id lea
 
 /* --- The list of suspended stacks. --- */
 
+static void add(struct thread_stack *stack, struct suspended_stack suspended)
+{
+    struct stack_switch *state = state_of(stack);
+    uint64_t address = thread_stack_frame(stack, suspended.leaf)->return_address;
+    *(struct suspended_stack *)array_add(&state->suspended) = suspended;
+    ++*suspended_addresses_slot(&state->addresses, address);
+}
+
 static void add_running(struct thread_stack *stack)
 {
     struct stack_switch *state = state_of(stack);
     uint64_t pointer = stack_pointer_move(stack).from;
     if (state->top != 0 && pointer > state->top) /* it did not begin where it was first seen */
         state->top = pointer;
-    *(struct suspended_stack *)array_add(&state->suspended) =
-        (struct suspended_stack){stack->leaf, pointer, state->top};
-    ++*suspended_addresses_slot(&state->addresses, thread_stack_leaf(stack)->return_address);
+    add(stack, (struct suspended_stack){stack->leaf, pointer, state->top});
 }
 
 static void forget(struct thread_stack *stack, size_t index)
@@ -55,6 +70,12 @@ static void forget_oldest(struct thread_stack *stack)
 {
     if (state_of(stack)->suspended.count > SUSPENDED_LIMIT)
         forget(stack, 0);
+}
+
+void stack_switch_add(struct thread_stack *stack, frame_id leaf)
+{
+    add(stack, (struct suspended_stack){.leaf = leaf});
+    forget_oldest(stack);
 }
 
 /* Stacks that were suspended in the memory in which a new one begins have ended. */
@@ -117,6 +138,42 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
     stack_moves_begin_in_one_of(stack, event);
 }
 
+bool stack_switch_has_interrupted(const struct thread_stack *stack, uint64_t address)
+{
+    for (size_t i = 0; i < state_of(stack)->suspended.count; i++)
+        if (stack_switch_leaf_was_interrupted_at(stack, suspended_at(stack, i), address))
+            return true;
+    return false;
+}
+
+void stack_switch_continue_interrupted(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct array *candidates = &state_of(stack)->candidates;
+    size_t last = 0;
+    if (stack_switch_misses_stacks(stack)) { /* it may be another one that was interrupted there */
+        stack_switch_begin(stack, event);
+        return;
+    }
+    for (size_t i = 0; i < state_of(stack)->suspended.count; i++)
+        if (stack_switch_leaf_was_interrupted_at(stack, suspended_at(stack, i), event->to)) {
+            *(frame_id *)array_add(candidates) = suspended_at(stack, i);
+            last = i;
+        }
+    state_of(stack)->only_one = candidates->count > 1;
+    if (candidates->count > 1) {
+        stack_moves_begin_in_one_of(stack, event);
+        return;
+    }
+    candidates->count = 0;
+    stack_switch_resume(stack, last, thread_stack_parent(stack, suspended_at(stack, last)), event);
+}
+
+void stack_switch_assume(struct thread_stack *stack, frame_id leaf, const struct flow_event *event)
+{
+    *(frame_id *)array_add(&state_of(stack)->candidates) = leaf;
+    stack_moves_begin_assumed(stack, event);
+}
+
 bool stack_switch_may_be_further_out(const struct thread_stack *stack, function_id function)
 {
     return stack_switch_none_is_suspended(stack) && thread_stack_was_open_before(stack, function);
@@ -140,6 +197,7 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
                   frame_id frame, const struct flow_event *event)
 {
     state_of(stack)->top = suspended->top;
+    state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_resume(stack, frame, event->function, event->to);
 }
 
@@ -171,12 +229,24 @@ bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_even
     return true;
 }
 
+/* The leaf returns there, and a switch would have loaded the stack pointer, which is recorded; unless the program has switched
+ * without that. */
+static bool is_own_return(const struct thread_stack *stack, uint64_t address)
+{
+    return stack_pointer_is_recorded(stack) && !state_of(stack)->switches_unrecorded &&
+           stack_switch_leaf_returns_to(stack, stack->leaf, address);
+}
+
 bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack_pointer_moved(stack) || !stack_switch_is_suspended_at(stack, event->to))
         return false;
+    bool misses = stack_switch_misses_stacks(stack);
+    if (misses && is_own_return(stack, event->to))
+        return false;
     suspend(stack);
-    if (stack_switch_misses_stacks(stack) && !stack_pointer_is_recorded(stack))
+    state_of(stack)->switches_unrecorded = true;
+    if (misses)
         stack_switch_begin(stack, event); /* it may be another one that continues there */
     else
         stack_switch_continue_at(stack, event);
@@ -218,8 +288,8 @@ static bool goes_on_in(const struct thread_stack *stack, frame_id suspended,
 bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
-    if (state_of(stack)->top != 0 || !is_first_of_new_stack(stack) ||
-        !goes_on_in(stack, segment->before, event))
+    if (state_of(stack)->top != 0 || segment->start != SEGMENT_NEW ||
+        !goes_on_in(stack, segment->before, event) || !is_first_of_new_stack(stack))
         return false;
     size_t index = state_of(stack)->suspended.count;
     while (index > 0 && suspended_at(stack, index - 1) != segment->before)
@@ -227,6 +297,7 @@ bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *
     if (index == 0)
         return false;
     forget(stack, index - 1);
+    state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_gain_callers(stack, thread_stack_parent(stack, segment->before));
     return true;
 }
@@ -266,9 +337,34 @@ static void forget_leaf(struct thread_stack *stack, frame_id leaf)
             forget(stack, i);
 }
 
-/* True if the stack suspended with the leaf `suspended`, which continues in that leaf's parent, is
- * the segment's: innermost frame with innermost frame, and all others as far as both are known. */
-static bool join_suspended(struct thread_stack *stack, struct segment *segment, frame_id suspended)
+static void note_join(struct thread_stack *stack, const struct segment *segment, frame_id link)
+{
+    size_t index = (size_t)(segment - (const struct segment *)stack->segments.elements);
+    if (segment->start == SEGMENT_ASSUMED)
+        *(struct assumed_join *)array_add(&state_of(stack)->joined) =
+            (struct assumed_join){link, (uint32_t)index};
+}
+
+/* The stack that has run was assumed to be the one that was left with `leaf`, and is not: so may be all others. No stack is
+ * running. */
+static void part_assumed(struct thread_stack *stack, frame_id leaf)
+{
+    struct array *joined = &state_of(stack)->joined;
+    state_of(stack)->assumed_wrongly = true;
+    stack_switch_add(stack, leaf);
+    for (size_t i = 0; i < joined->count; i++) {
+        const struct assumed_join *join = array_at(joined, i);
+        struct segment *segment = array_at(&stack->segments, join->segment);
+        frame_tree_unlink(&stack->tree, join->link);
+        segment->kept = segment->kept_as = FRAME_NONE;
+    }
+    joined->count = 0;
+}
+
+/* True if the stack suspended with the leaf `suspended`, which continues in that leaf's parent, may be
+ * the segment's: innermost frame with innermost frame, and all others as far as both are known. `join`: then it is. */
+static bool fits_suspended(struct thread_stack *stack, struct segment *segment, frame_id suspended,
+                           bool join)
 {
     struct comparison comparison =
         stack_comparison_begin(stack, segment, thread_stack_parent(stack, suspended));
@@ -278,8 +374,8 @@ static bool join_suspended(struct thread_stack *stack, struct segment *segment, 
     if (both > 0)
         meeting.agreeing = stack_comparison_count_agreeing(&comparison, both - 1, both - 1);
     bool same = both > 0 && meeting.agreeing == both;
-    if (same) {
-        stack_comparison_join(&comparison, &meeting);
+    if (same && join) {
+        note_join(stack, segment, stack_comparison_join(&comparison, &meeting));
         if (suspended == segment->before)
             stack_comparison_keep(&comparison, &meeting, segment);
     }
@@ -287,18 +383,28 @@ static bool join_suspended(struct thread_stack *stack, struct segment *segment, 
     return same;
 }
 
-/* The running stack has been left. Of several that it can be, it is the one that has waited longest. */
+/* The running stack has been left. Of several that it can be, it is the one that has waited longest; or it is unknown
+ * which, if there must be only one. */
 static void decide(struct thread_stack *stack, struct segment *segment)
 {
     struct array *candidates = &state_of(stack)->candidates;
-    for (size_t i = 0; i < candidates->count; i++) {
+    bool only_one = state_of(stack)->only_one, searching = true;
+    frame_id chosen = FRAME_NONE;
+    for (size_t i = 0; searching && i < candidates->count; i++) {
         frame_id suspended = *(frame_id *)array_at(candidates, i);
-        if (join_suspended(stack, segment, suspended)) {
-            forget_leaf(stack, suspended);
-            break;
-        }
+        if (!fits_suspended(stack, segment, suspended, !only_one))
+            continue;
+        searching = only_one && chosen == FRAME_NONE;
+        chosen = chosen == FRAME_NONE ? suspended : FRAME_NONE;
     }
+    if (chosen != FRAME_NONE && only_one)
+        fits_suspended(stack, segment, chosen, true);
+    if (chosen != FRAME_NONE)
+        forget_leaf(stack, chosen);
+    else if (segment->start == SEGMENT_ASSUMED)
+        part_assumed(stack, *(const frame_id *)array_at(candidates, 0));
     candidates->count = 0;
+    state_of(stack)->only_one = false;
 }
 
 /* The first code of the thread that was seen has no callers. */
@@ -308,11 +414,14 @@ static bool is_first_of_thread(const struct thread_stack *stack, const struct fl
            stack->segments.count == 1 && stack->gaps.count == 0;
 }
 
-/* A recording that begins with the thread begins with a function, or with code that has no callers (after clone). */
+/* A recording that begins with the thread begins with a function, or with code that has no callers (after clone). So may a
+ * snapshot that does not. */
 static void note_beginning(struct thread_stack *stack, const struct flow_event *event)
 {
     bool loses_time = event->kind == FLOW_GAP && event->flags & FLOW_TIME_LOST;
-    if (loses_time || (!stack->started && !thread_stack_is_start(stack, event->to)))
+    bool begins = !stack->started;
+    if (loses_time ||
+        (begins && (stack->begins_anywhere || !thread_stack_is_start(stack, event->to))))
         state_of(stack)->misses_stacks = true;
     else if (is_first_of_thread(stack, event))
         state_of(stack)->misses_stacks = false;
@@ -322,12 +431,14 @@ static void begin(struct thread_stack *stack)
 {
     state_of(stack)->suspended = array_of(sizeof(struct suspended_stack));
     state_of(stack)->candidates = array_of(sizeof(frame_id));
+    state_of(stack)->joined = array_of(sizeof(struct assumed_join));
 }
 
 static void end(struct thread_stack *stack)
 {
     array_free(&state_of(stack)->suspended);
     array_free(&state_of(stack)->candidates);
+    array_free(&state_of(stack)->joined);
 }
 
 const struct stack_rule stack_switch_rule = {

@@ -32,13 +32,24 @@ struct suspended_stack {
     uint64_t top;     /* the stack pointer when it began; 0: not recorded */
 };
 
+/* Two stacks that were taken for one. */
+struct assumed_join {
+    frame_id link;    /* between them */
+    uint32_t segment; /* in which the other one runs */
+};
+
 struct stack_switch {
     struct array suspended;               /* struct suspended_stack, the oldest first */
     struct suspended_addresses addresses; /* where they continue */
     struct array candidates; /* frame_id: leaves of the stacks that may be the running one, if
                               * that is unknown */
-    uint64_t top;            /* of the running stack, as in struct suspended_stack */
-    bool misses_stacks;      /* the recording does not begin with the thread, or has gaps */
+    struct array joined;     /* struct assumed_join */
+    bool assumed_wrongly;    /* once */
+    bool only_one; /* of the candidates, as far as they are known, may be the running one */
+    uint64_t top;  /* of the running stack, as in struct suspended_stack */
+    bool
+        switches_unrecorded; /* the program has switched by code that is not taken for a load of the pointer */
+    bool misses_stacks; /* the recording does not begin with the thread, or has gaps */
 };
 
 static inline const struct array *stack_switch_suspended(const struct thread_stack *stack)
@@ -66,9 +77,16 @@ static inline uint64_t stack_switch_top(const struct thread_stack *stack)
     return stack->rules.stack_switch->top;
 }
 
+/* True if the frame `leaf`, suspended or not, is a restorer whose handler has interrupted code at `address`. */
+bool stack_switch_leaf_was_interrupted_at(const struct thread_stack *stack, frame_id leaf,
+                                          uint64_t address);
+
 /* True if the frame `leaf` was pushed by a call whose return address is `address`. */
 bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id leaf,
                                   uint64_t address);
+
+/* The suspended stacks include one that is not running, with this leaf. */
+void stack_switch_add(struct thread_stack *stack, frame_id leaf);
 
 /* The two halves of a switch. The running stack is suspended, or never continues: ... */
 void stack_switch_suspend(struct thread_stack *stack);
@@ -79,6 +97,19 @@ void stack_switch_resume(struct thread_stack *stack, size_t index, frame_id fram
                          const struct flow_event *event);
 bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_event *event);
 void stack_switch_begin(struct thread_stack *stack, const struct flow_event *event);
+
+/* True if a suspended stack, left by sigreturn, was interrupted at `address`; and with no stack running, it continues. Of
+ * several, the returns that follow decide; its callers stay unknown when they fit more than one. */
+bool stack_switch_has_interrupted(const struct thread_stack *stack, uint64_t address);
+void stack_switch_continue_interrupted(struct thread_stack *stack, const struct flow_event *event);
+
+/* With no stack running: the one suspended with `leaf` continues, as far as is known. Should it turn out that one such stack
+ * was another one, the callers of all are unknown; stack_switch_assumed_wrongly says so from then on. */
+void stack_switch_assume(struct thread_stack *stack, frame_id leaf, const struct flow_event *event);
+static inline bool stack_switch_assumed_wrongly(const struct thread_stack *stack)
+{
+    return stack->rules.stack_switch->assumed_wrongly;
+}
 
 /* True if `function`, which is not active as far as the running stack is known, may be active further out in it. Where
  * other stacks are suspended, it is as likely in one that was never seen. */

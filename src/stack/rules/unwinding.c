@@ -99,10 +99,12 @@ static void land_in_active_function(struct thread_stack *stack, const struct flo
 }
 
 /* Control continues in a function that is not active, as far as the stack is known. A recorded stack pointer says that it
- * is the leaf's place; without one it can be anywhere, also on another stack. */
+ * is the leaf's place; without one it can be anywhere, also on another stack. So it can after a return where stacks may be
+ * missing: code may change stacks by an instruction that is taken for one of a function's own frame (leave, lea). */
 static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack_pointer_is_recorded(stack))
+    bool stays = event->kind == FLOW_JUMP || !stack_switch_misses_stacks(stack);
+    if (stack_pointer_is_recorded(stack) && stays)
         stack_moves_land(stack, event, place_of(stack, event),
                          thread_stack_parent(stack, stack->leaf), false);
     else if (stack_switch_may_be_further_out(stack, event->function))

@@ -74,17 +74,43 @@ static uint32_t depth_of(const struct replay *replay, frame_id id)
     return depth;
 }
 
-/* The number by which a stack is recognized each time that it runs: the placeholder below it. */
-static uint32_t stack_of(const struct replay *replay, frame_id leaf)
+static frame_id placeholder_of(const struct replay *replay, frame_id leaf)
 {
     while (frame_at(replay, leaf)->kind != FRAME_PLACEHOLDER)
         leaf = parent_of(replay, leaf);
     return leaf;
 }
 
+static int compare_placeholders(const void *key, const void *element)
+{
+    frame_id placeholder = *(const frame_id *)key;
+    const struct shared_stack *shared = element;
+    return placeholder < shared->placeholder ? -1 : placeholder > shared->placeholder;
+}
+
+/* The number of a stack that other threads ran, too; 0: it is none. */
+static uint32_t shared_number(const struct replay *replay, frame_id placeholder)
+{
+    const struct array *all = &replay->stack->shared;
+    const struct shared_stack *shared = all->count == 0
+                                            ? NULL
+                                            : bsearch(&placeholder, all->elements, all->count,
+                                                      all->element_size, compare_placeholders);
+    return shared ? shared->number : 0;
+}
+
+/* The number by which a stack is recognized each time that it runs. */
+static uint32_t stack_of(const struct replay *replay, frame_id leaf)
+{
+    frame_id placeholder = placeholder_of(replay, leaf);
+    uint32_t shared = shared_number(replay, placeholder);
+    return shared ? shared : placeholder;
+}
+
 static void plan_leave(struct replay *replay, frame_id to, enum span_end end)
 {
-    bool all = end == SPAN_END_SWITCH && frame_at(replay, to)->kind == FRAME_PLACEHOLDER;
+    bool all = end == SPAN_END_SWITCH && to != replay->leaf &&
+               frame_at(replay, to)->kind == FRAME_PLACEHOLDER;
     replay->leave_to = to;
     replay->end = end;
     replay->suspended = all ? stack_of(replay, to) : 0;
@@ -116,6 +142,8 @@ static void plan_begin(struct replay *replay, frame_id leaf, bool seen)
         replay->leaf = replay->leave_to = kept;
     else if (segment->start == SEGMENT_SWITCH)
         replay->resumed = stack_of(replay, leaf);
+    else
+        replay->resumed = shared_number(replay, placeholder_of(replay, leaf));
     plan_chain(replay, leaf, kept, seen);
 }
 
@@ -139,6 +167,8 @@ static void plan_switch(struct replay *replay)
         plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
     else if (next != NULL && next->start == SEGMENT_NEW && next->kept != FRAME_NONE)
         plan_end(replay, SPAN_END_TAIL_CALL); /* there was no switch: see stack_switch.h */
+    else if (next != NULL && next->start == SEGMENT_ASSUMED && next->kept != FRAME_NONE)
+        plan_end(replay, SPAN_END_RETURN); /* nor here: see sigreturn_switch.h */
     else
         plan_end(replay, SPAN_END_SWITCH);
 }
@@ -149,6 +179,17 @@ static void plan_resume(struct replay *replay, frame_id leaf)
     plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
     plan_chain(replay, leaf, FRAME_NONE, false);
     replay->resumed = stack_of(replay, leaf);
+}
+
+/* The frame begins on top of the leaf or of a frame further out, or on a stack of its own. */
+static void plan_movable(struct replay *replay, frame_id frame)
+{
+    frame_id parent = parent_of(replay, frame), placeholder = find_placeholder(replay);
+    if (frame_at(replay, parent)->kind == FRAME_PLACEHOLDER && parent != placeholder)
+        plan_leave(replay, placeholder, SPAN_END_SWITCH);
+    else
+        plan_leave(replay, parent, SPAN_END_UNWOUND);
+    plan_enter(replay, frame, true);
 }
 
 static bool is_long(const struct gap *gap)
@@ -218,8 +259,7 @@ static bool take_step(struct replay *replay, const struct history_step *step,
         plan_begin(replay, step->frame, step->kind == HISTORY_BEGIN_SEEN);
         return false;
     case HISTORY_ENTER_MOVABLE:
-        plan_leave(replay, parent_of(replay, step->frame), SPAN_END_UNWOUND);
-        plan_enter(replay, step->frame, true);
+        plan_movable(replay, step->frame);
         return false;
     case HISTORY_UNWIND:
         plan_leave(replay, step->frame, SPAN_END_UNWOUND);

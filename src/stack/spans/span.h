@@ -81,6 +81,15 @@ struct span_hit {
     uint32_t pid, tid;
 };
 
+/* Nanoseconds from the time that the program passed to the hit; 0 when it passed none. A filter may
+ * cut its span, not this. */
+static inline uint64_t span_hit_length(const struct span_hit *hit)
+{
+    if (!hit->has_passed || hit->time.value < hit->passed.value)
+        return 0;
+    return hit->time.value - hit->passed.value;
+}
+
 struct span_event {
     enum span_event_kind kind;
     uint32_t track; /* index into the source's tracks */
@@ -91,7 +100,7 @@ struct span_event {
     enum span_end end; /* of LEAVE */
     /* The number of one of its track's stacks (fibers, goroutines), which is suspended (LEAVE of
      * its innermost span, SPAN_END_SWITCH) or resumed (ENTER of its outermost). 0: neither, or it
-     * is unknown which. */
+     * is unknown which. Numbers from SHARED_STACKS on are the same in all tracks. */
     uint32_t stack;
     const char *text;           /* of INSTANT and COUNTER; valid until the source is closed */
     double value;               /* of COUNTER, which belongs to the track's process */
@@ -125,6 +134,19 @@ struct span_source {
      * information. */
     bool no_lines;
 };
+
+/* The track of the thread in which a hit happened; `fallback`, that of the hits, when it has none. */
+static inline uint32_t span_track_of_hit(const struct span_source *source, uint32_t pid,
+                                         uint32_t tid, uint32_t fallback)
+{
+    for (size_t i = 0; i < source->track_count; i++) {
+        const struct span_track *track = &source->tracks[i];
+        /* Jane Street's magic-trace does not say which process it was. */
+        if (track->tid == tid && (track->pid == pid || pid == 0) && i != fallback)
+            return (uint32_t)i;
+    }
+    return fallback;
+}
 
 /* The next events of a source of either kind: returns their number, 0 at the end or on error, as
  * next() does. They are valid until the next call, and may be in `room`. */

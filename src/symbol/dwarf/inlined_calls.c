@@ -1,5 +1,6 @@
 #include "symbol/dwarf/inlined_calls.h"
 
+#include "symbol/dwarf/function_entries.h"
 #include "symbol/dwarf/inlined_entry.h"
 
 #include <dwarf.h>
@@ -9,21 +10,16 @@
 #include <string.h>
 
 enum {
-    DEPTH_MAX = 200,       /* of entries inside each other; compilers stay far below */
-    ENTRIES_MAX = 1 << 21, /* of one function, or listed of one unit */
-    RANGES_MAX = 1 << 20,  /* of one function */
-    SHORT_CALL = 64,       /* bytes */
-};
-
-/* A function that a unit has code of. */
-struct unit_function {
-    uint64_t start, end; /* addresses in DWARF */
-    Dwarf_Off entry;
+    DEPTH_MAX = 200,            /* of entries inside each other; compilers stay far below */
+    ENTRIES_MAX = 1 << 21,      /* of one function */
+    RANGES_MAX = 1 << 20,       /* of one function */
+    SHORT_CALL = 64,            /* bytes */
+    GNU_DISCRIMINATOR = 0x2136, /* DW_AT_GNU_discriminator, which dwarf.h of elfutils 0.188 lacks */
 };
 
 struct unit_functions {
     Dwarf_Off unit;
-    struct array functions; /* struct unit_function, by start */
+    struct array functions; /* struct function_entry, by start */
 };
 
 /* Goes through entries that are next to each other or inside each other. */
@@ -63,54 +59,8 @@ static bool go_next(struct entry_walk *walk, Dwarf_Die *entry)
 
 /* ---- The functions of a unit ---- */
 
-static int compare_functions(const void *left, const void *right)
-{
-    const struct unit_function *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->entry > b->entry) - (a->entry < b->entry);
-}
-
-static void add_function(struct array *functions, Dwarf_Die *entry)
-{
-    Dwarf_Addr base, start, end;
-    uint32_t count = 0;
-    for (ptrdiff_t offset = 0; (offset = dwarf_ranges(entry, offset, &base, &start, &end)) > 0;)
-        if (start < end && count++ < RANGES_MAX)
-            *(struct unit_function *)array_add(functions) =
-                (struct unit_function){start, end, dwarf_dieoffset(entry)};
-}
-
-/* Functions are also inside of namespaces and types. */
-static bool may_hold_functions(int tag)
-{
-    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_structure_type ||
-           tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type ||
-           tag == DW_TAG_variant_part;
-}
-
-static void list_functions(struct entry_walk *walk, Dwarf_Die *parent, unsigned depth,
-                           struct array *functions)
-{
-    Dwarf_Die entry;
-    if (depth > DEPTH_MAX) {
-        walk->damaged = true;
-        return;
-    }
-    if (!first_inside(walk, parent, &entry))
-        return;
-    do {
-        if (!may_visit(walk, &entry))
-            return;
-        int tag = dwarf_tag(&entry);
-        if (tag == DW_TAG_subprogram)
-            add_function(functions, &entry);
-        else if (may_hold_functions(tag))
-            list_functions(walk, &entry, depth + 1, functions);
-    } while (!walk->damaged && go_next(walk, &entry));
-}
-
-static const struct unit_functions *functions_of(struct inlined_units *units, Dwarf_Die *unit)
+static const struct unit_functions *functions_of(struct inlined_units *units, Dwarf *debug,
+                                                 Dwarf_Die *unit)
 {
     if (units->units.element_size == 0)
         units->units = array_of(sizeof(struct unit_functions));
@@ -127,13 +77,8 @@ static const struct unit_functions *functions_of(struct inlined_units *units, Dw
             high = middle;
     }
     struct unit_functions *added = array_insert(&units->units, low);
-    *added = (struct unit_functions){offset, array_of(sizeof(struct unit_function))};
-    struct entry_walk walk = {.left = ENTRIES_MAX};
-    list_functions(&walk, unit, 0, &added->functions);
-    units->damaged |= walk.damaged;
-    if (added->functions.count > 1)
-        qsort(added->functions.elements, added->functions.count, sizeof(struct unit_function),
-              compare_functions);
+    *added = (struct unit_functions){offset, array_of(sizeof(struct function_entry))};
+    units->damaged |= !function_entries_list(debug, unit, &added->functions);
     return added;
 }
 
@@ -151,10 +96,12 @@ bool inlined_units_function(struct inlined_units *units, const struct source_lin
     uint64_t start = address + lines->bias;
     if (!source_lines_unit(lines, address, &unit))
         return false;
-    const struct array *functions = &functions_of(units, &unit)->functions;
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct unit_function *function = array_at(functions, i);
-        if (function->start == start && dwarf_offdie(lines->debug, function->entry, entry) &&
+    const struct array *functions = &functions_of(units, lines->debug, &unit)->functions;
+    for (size_t i = function_entries_find(functions, start); i < functions->count; i++) {
+        const struct function_entry *function = array_at(functions, i);
+        if (function->start > start)
+            break;
+        if (function->start == start && dwarf_offdie(lines->debug, function->offset, entry) &&
             begins_at(entry, start))
             return true;
     }
@@ -189,7 +136,7 @@ static bool read_number(Dwarf_Die *entry, unsigned name, uint64_t *value)
     return true;
 }
 
-static const char *read_name(Dwarf_Die *entry)
+const char *inlined_calls_name(Dwarf_Die *entry)
 {
     static const unsigned names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
     Dwarf_Attribute attribute;
@@ -223,14 +170,16 @@ static struct inlined_call describe_call(const struct reading *reading, Dwarf_Di
 {
     Dwarf_Attribute attribute;
     Dwarf_Die origin;
-    struct inlined_call call = {.symbol = read_name(entry),
+    struct inlined_call call = {.symbol = inlined_calls_name(entry),
                                 .of_library = is_of_library(dwarf_decl_file(entry))};
     if (dwarf_formref_die(dwarf_attr(entry, DW_AT_abstract_origin, &attribute), &origin) &&
         dwarf_cu_getdwarf(origin.cu) == dwarf_cu_getdwarf(entry->cu))
         call.origin = dwarf_dieoffset(&origin);
-    uint64_t file, line;
+    uint64_t file, line, discriminator;
     if (read_number(entry, DW_AT_call_line, &line) && line <= UINT32_MAX)
         call.line = (uint32_t)line;
+    if (read_number(entry, GNU_DISCRIMINATOR, &discriminator))
+        call.discriminator = (uint32_t)discriminator;
     if (reading->files && read_number(entry, DW_AT_call_file, &file) && file < reading->file_count)
         call.file = dwarf_filesrc(reading->files, file, NULL, NULL);
     return call;
@@ -377,15 +326,16 @@ static void read_functions(struct reading *reading, Dwarf *debug, const struct u
                            uint64_t start, uint64_t end)
 {
     Dwarf_Off done = 0;
-    for (size_t i = 0; i < unit->functions.count && !reading->walk.damaged; i++) {
-        const struct unit_function *function = array_at(&unit->functions, i);
+    for (size_t i = function_entries_find(&unit->functions, start);
+         i < unit->functions.count && !reading->walk.damaged; i++) {
+        const struct function_entry *function = array_at(&unit->functions, i);
         Dwarf_Die entry;
         if (function->start >= end)
             break;
-        if (function->end <= start || function->entry == done ||
-            !dwarf_offdie(debug, function->entry, &entry))
+        if (function->end <= start || function->offset == done ||
+            !dwarf_offdie(debug, function->offset, &entry))
             continue;
-        done = reading->walk.last = function->entry;
+        done = reading->walk.last = function->offset;
         read_calls(reading, &entry, 0, 0);
     }
 }
@@ -402,7 +352,7 @@ struct inlined_code inlined_calls_read(struct inlined_units *units,
     Dwarf_Die unit;
     if (!source_lines_unit(lines, start, &unit))
         return code;
-    const struct unit_functions *functions = functions_of(units, &unit);
+    const struct unit_functions *functions = functions_of(units, lines->debug, &unit);
     struct reading reading = {
         .walk = {.left = ENTRIES_MAX},
         .code = &code,
@@ -440,6 +390,21 @@ void inlined_code_free(struct inlined_code *code)
     array_free(&code->runs);
 }
 
+/* Not dwarf_decl_file: that of libdw 0.188 takes file 0 for none, which in DWARF 5 is the unit's own. */
+static const char *declaring_file(Dwarf_Die *entry, Dwarf_Die *unit)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word index;
+    Dwarf_Files *files;
+    size_t count;
+    const char *file = dwarf_decl_file(entry);
+    if (file ||
+        dwarf_formudata(dwarf_attr_integrate(entry, DW_AT_decl_file, &attribute), &index) != 0 ||
+        index != 0 || dwarf_getsrcfiles(unit, &files, &count) != 0 || count == 0)
+        return file;
+    return dwarf_filesrc(files, 0, NULL, NULL);
+}
+
 struct source_line inlined_calls_line(const struct source_lines *lines, uint64_t origin,
                                       struct arena *memory)
 {
@@ -448,5 +413,5 @@ struct source_line inlined_calls_line(const struct source_lines *lines, uint64_t
     if (!lines->debug || origin == 0 || !dwarf_offdie(lines->debug, origin, &entry) ||
         !dwarf_diecu(&entry, &unit, NULL, NULL) || dwarf_decl_line(&entry, &line) != 0 || line <= 0)
         return (struct source_line){0};
-    return source_lines_place(&unit, dwarf_decl_file(&entry), (uint32_t)line, memory);
+    return source_lines_place(&unit, declaring_file(&entry, &unit), (uint32_t)line, memory);
 }

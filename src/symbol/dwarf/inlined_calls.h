@@ -28,12 +28,13 @@ struct inlined_units {
 
 /* One inlined call, beside its struct inlined_nesting. */
 struct inlined_call {
-    const char *symbol; /* as in a symbol table, or the plain name; never NULL */
-    uint64_t origin;    /* the offset of the function's own entry, for inlined_calls_line */
-    const char *file;   /* of the call; NULL: unknown */
-    uint32_t line;      /* of the call; 0: unknown */
-    uint64_t size;      /* bytes of code, with all that is inlined in it */
-    bool of_library;    /* its source is a header of the system, or a language's library */
+    const char *symbol;     /* as in a symbol table, or the plain name; never NULL */
+    uint64_t origin;        /* the offset of the function's own entry, for inlined_calls_line */
+    const char *file;       /* of the call; NULL: unknown */
+    uint32_t line;          /* of the call; 0: unknown */
+    uint32_t discriminator; /* of the call: distinguishes those of one line */
+    uint64_t size;          /* bytes of code, with all that is inlined in it */
+    bool of_library;        /* its source is a header of the system, or a language's library */
 };
 
 /* What is known of a range of code. */
@@ -58,6 +59,9 @@ void inlined_code_free(struct inlined_code *code);
  */
 struct source_line inlined_calls_line(const struct source_lines *lines, uint64_t origin,
                                       struct arena *memory);
+
+/* The name of the function that the entry is, or stands for, as in a symbol table, or the plain one; never NULL. */
+const char *inlined_calls_name(Dwarf_Die *entry);
 
 /* The entry of the function that begins at `address`, the object's own. False: there is none. */
 bool inlined_units_function(struct inlined_units *units, const struct source_lines *lines,

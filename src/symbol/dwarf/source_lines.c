@@ -182,6 +182,18 @@ static struct source_line find_by_unit(struct source_lines *lines, Dwarf_Addr ad
                : (struct source_line){0};
 }
 
+uint32_t source_lines_discriminator(const struct source_lines *lines, uint64_t address)
+{
+    struct unit_range *range = lines->debug ? unit_at(lines, address + lines->bias) : NULL;
+    Dwarf_Lines *rows;
+    size_t count;
+    unsigned discriminator = 0;
+    if (!range || dwarf_getsrclines(&range->die, &rows, &count) != 0)
+        return 0;
+    Dwarf_Line *row = row_at(rows, count, address + lines->bias, SOURCE_ROW_LAST);
+    return row && dwarf_linediscriminator(row, &discriminator) == 0 ? discriminator : 0;
+}
+
 /* Without units to ask, all line tables are searched. */
 static struct source_line find_in_all_tables(struct source_lines *lines, Dwarf_Addr address,
                                              enum source_row which, struct arena *memory)

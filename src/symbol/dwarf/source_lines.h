@@ -49,6 +49,9 @@ enum source_row { SOURCE_ROW_FIRST /* of a function */, SOURCE_ROW_LAST /* of an
 struct source_line source_lines_find(struct source_lines *lines, uint64_t address,
                                      enum source_row which, struct arena *memory);
 
+/* What distinguishes the code of one line, at the instruction; 0: nothing. */
+uint32_t source_lines_discriminator(const struct source_lines *lines, uint64_t address);
+
 /* Whether the user's `file` means `path`: it is that, or the end of it from a slash on. */
 bool source_path_is(const char *path, const char *file);
 

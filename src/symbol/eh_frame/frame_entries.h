@@ -2,7 +2,7 @@
  * table lies.
  *
  * Unwinding needs that much, so even stripped objects keep one frame description entry (FDE) per
- * function or part of one. Read by object.c, for frame_ranges.c and landing_pads.c.
+ * function or part of one. Read by object.c, for itself and for landing_pads.c.
  *
  * Source: LSB Core 5.0, 10.6 "Exception Frames" (CIE, FDE, augmentations); libdw walks the entries.
  */

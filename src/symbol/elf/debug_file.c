@@ -62,6 +62,13 @@ static bool may_be_found(const char *object, const char *link)
 int debug_file_find(Dwfl_Module *module, void **user_data, const char *name, Dwarf_Addr start,
                     const char *object, const char *link, GElf_Word link_crc, char **found)
 {
+    bool is_copy = object && *name == '/' && strcmp(name, object) != 0;
+    if (is_copy && may_be_found(name, link)) {
+        int file = dwfl_standard_find_debuginfo(module, user_data, name, start, name, link,
+                                                link_crc, found);
+        if (file >= 0)
+            return file;
+    }
     if (has_servers() || may_be_found(object, link))
         return dwfl_standard_find_debuginfo(module, user_data, name, start, object, link, link_crc,
                                             found);

@@ -1,5 +1,5 @@
 /* Which queries of calls are answered by the table of functions. That the answers are the same is
- * for the judge of tests/e2e/query.py. */
+ * for the judge of tests/e2e/analysis/query.py. */
 #include "analysis/query/aggregate_pushdown.h"
 
 #include <sqlite3.h>

@@ -25,6 +25,7 @@ static struct written write_trace(const char *text)
     struct written written = {.script = span_script_new()};
     uint32_t track = span_script_track(written.script, 1, 1, "p", "t");
     span_script_function(written.script, "[syscall]")->special = true;
+    span_script_function(written.script, "[not running]")->special = true;
     uint64_t time = 0;
     for (const char *at = text; *at; at++) {
         if (*at == ')') {
@@ -157,6 +158,16 @@ static void one_ends_before_the_other(void **state)
     free_compared(&compared);
 }
 
+static void a_preempted_thread_makes_no_call(void **state)
+{
+    struct compared compared =
+        compare_texts("main(f([not running]())g(h()))", "main(f()[not running]()g(h()h()))");
+    assert_int_equal(compared.divergence.common_calls, 4);
+    assert_null(next_call(&compared, CONTEXT_A));
+    assert_string_equal(next_call(&compared, CONTEXT_B), "h");
+    free_compared(&compared);
+}
+
 static void a_renamed_function_is_one(void **state)
 {
     struct compared compared = compare_texts("main(old_name(a()b())old_name(a()b())c())",
@@ -273,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_function_that_only_b_has),
         cmocka_unit_test(what_only_a_has_comes_first_when_it_is_larger),
         cmocka_unit_test(one_ends_before_the_other),
+        cmocka_unit_test(a_preempted_thread_makes_no_call),
         cmocka_unit_test(a_renamed_function_is_one),
         cmocka_unit_test(copies_of_the_compiler_are_the_function),
         cmocka_unit_test(parts_of_a_function_are_not_the_function),

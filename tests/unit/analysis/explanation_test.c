@@ -4,6 +4,7 @@
 #include "index/call_ordinal.h"
 #include "index_test.h"
 #include "span_script.h"
+#include "stack/thread_stack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +90,7 @@ static void the_slow_call_is_found_and_explained(void **state)
     const struct explained_cause *cause = cause_at(&explanation, 0);
     assert_int_equal(cause->cause.kind, CAUSE_ONLY_SLOW);
     assert_string_equal(trace_index_function(made.index, cause->group).name, "lock");
-    assert_true(cause->waits);
+    assert_int_equal(cause->where, PLACE_SYSTEM_CALL);
     assert_string_equal(trace_index_function(made.index, cause->waiter).name, "lock");
     assert_int_equal(cause->ordinal, 1);
     assert_int_equal(cause->path.count, 3);
@@ -182,6 +183,174 @@ static void every_call_has_its_number(void **state)
     free_made(&made);
 }
 
+/* 100 calls of `serve`, 10 ns each; number 31 works for 1000 ns in `pack`, and others are preempted for as long as is said. */
+static struct made make_preempted(const uint64_t preempted[100])
+{
+    struct made made = {.script = span_script_new()};
+    uint32_t track = span_script_track(made.script, 1, 1, "p", "t");
+    span_script_function(made.script, "[not running]")->special = true;
+    uint64_t time = 0;
+    for (unsigned i = 1; i <= 100; i++) {
+        span_script_enter(made.script, track, time, "serve");
+        time += 5;
+        if (i == 31) {
+            span_script_enter(made.script, track, time, "pack");
+            span_script_leave(made.script, track, time += 1000);
+        }
+        if (preempted[i - 1]) {
+            span_script_enter(made.script, track, time, "[not running]");
+            span_script_leave(made.script, track, time += preempted[i - 1]);
+        }
+        span_script_leave(made.script, track, time += 5);
+        time++;
+    }
+    made.index = index_source(span_script_source(made.script));
+    made.serve = group_called(made.index, "serve");
+    return made;
+}
+
+static void preempted_calls_hide_no_slow_one(void **state)
+{
+    struct made made = make_preempted((uint64_t[100]){[3] = 900, 800, [40] = 1500, [60] = 2000});
+    struct explanation explanation;
+    struct error error = {0};
+    const struct slow_calls_request request = {.group = made.serve, .factor = 3};
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.calls.slow_calls, 5);
+    assert_int_equal(explanation.calls.slow.count, 1);
+    assert_int_equal(explanation.calls.passed_over, 2);
+    assert_int_equal(explanation.longest_ordinal, 31);
+    assert_string_equal(trace_index_function(made.index, cause_at(&explanation, 0)->group).name,
+                        "pack");
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
+static void a_call_that_was_preempted_for_long_is_explained_so(void **state)
+{
+    struct made made = make_preempted((uint64_t[100]){[60] = 50000});
+    struct explanation explanation;
+    struct error error = {0};
+    const struct slow_calls_request request = {.group = made.serve, .factor = 3};
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.calls.slow.count, 1);
+    assert_int_equal(explanation.calls.passed_over, 0);
+    assert_int_equal(explanation.longest_ordinal, 61);
+    assert_int_equal(cause_at(&explanation, 0)->where, PLACE_PREEMPTED);
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
+/* ---- calls in several parts ---- */
+
+enum { SUSPENDED_AT = 5, RESUMED_AT = 3005 };
+
+/* Of goroutine `stack`: `serve` calls `lock`, which is suspended at 5 ns after `time` in the first track, and is resumed
+ * 3,000 ns later in `resumes`. */
+static void add_suspended(struct span_script *script, uint32_t resumes, uint32_t stack,
+                          uint64_t time)
+{
+    span_script_enter(script, 0, time, "serve")->stack = stack;
+    span_script_enter(script, 0, time + 2, "lock");
+    struct span_event *left = span_script_leave(script, 0, time + SUSPENDED_AT);
+    left->end = SPAN_END_SWITCH;
+    left->stack = stack;
+    span_script_leave(script, 0, time + SUSPENDED_AT)->end = SPAN_END_SWITCH;
+    struct span_event *resumed = span_script_enter(script, resumes, time + RESUMED_AT, "serve");
+    resumed->flags = SPAN_START_INFERRED;
+    resumed->stack = stack;
+    span_script_enter(script, resumes, time + RESUMED_AT, "lock")->flags = SPAN_START_INFERRED;
+    span_script_leave(script, resumes, time + RESUMED_AT + 3)->flags = SPAN_START_INFERRED;
+    span_script_leave(script, resumes, time + RESUMED_AT + 5)->flags = SPAN_START_INFERRED;
+}
+
+/* 100 calls of `serve`, of which the 31st is suspended; in the other track nothing seems to have ended it when
+ * it goes on (`is_seen` false). */
+static struct made make_suspended(uint32_t resumes, bool is_seen)
+{
+    struct made made = {.script = span_script_new()};
+    span_script_track(made.script, 1, 1, "p", "t");
+    span_script_track(made.script, 1, 2, "p", "u");
+    uint64_t time = 0;
+    for (unsigned i = 1; i <= 100; i++, time += 20) {
+        if (i != 31) {
+            time = add_request(made.script, 0, time, false);
+            continue;
+        }
+        add_suspended(made.script, resumes, is_seen ? 7 : SHARED_STACKS, time);
+        time += RESUMED_AT + 10;
+    }
+    made.index = index_source(span_script_source(made.script));
+    made.serve = group_called(made.index, "serve");
+    return made;
+}
+
+static void assert_suspension_explained(const struct made *made, const struct call_place *given)
+{
+    struct explanation explanation;
+    struct error error = {0};
+    const struct slow_calls_request request = {.group = made->serve, .factor = 3, .given = given};
+    assert_true(explain(made->index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.calls.calls, 100);
+    assert_int_equal(explanation.calls.slow_calls, 1);
+    assert_int_equal(explanation.calls.slow_time, RESUMED_AT + 5);
+    assert_float_equal(explanation.extra, RESUMED_AT - 5, 1e-6);
+    const struct explained_cause *cause = cause_at(&explanation, 0);
+    assert_int_equal(cause->cause.kind, CAUSE_ONLY_SLOW);
+    assert_string_equal(trace_index_function(made->index, cause->group).name, "lock");
+    assert_int_equal(cause->where, PLACE_SUSPENDED);
+    assert_int_equal(cause->cause.sides[CONTEXT_SLOW].calls, 1);
+    assert_int_equal(cause->cause.sides[CONTEXT_SLOW].time, RESUMED_AT + 1);
+    explanation_free(&explanation);
+}
+
+static void a_call_that_was_suspended_is_one(void **state)
+{
+    for (uint32_t resumes = 0; resumes < 2; resumes++) {
+        struct made made = make_suspended(resumes, resumes == 0);
+        struct call_place first, second;
+        struct error error = {0};
+        const struct index_tracks all = {0};
+        assert_suspension_explained(&made, NULL);
+        assert_true(index_nth_call(made.index, all, made.serve, 61, &first, &error));
+        assert_suspension_explained(&made, &first);
+        assert_true(index_nth_call(made.index, all, made.serve, 62, &second, &error));
+        assert_int_equal(second.track, resumes);
+        assert_suspension_explained(&made, &second);
+        free_made(&made);
+    }
+}
+
+/* The thread that suspended it shows it as active until the end, since its scheduler only waited. */
+static void a_call_may_go_on_before_its_thread_has_left_it(void **state)
+{
+    struct made made = {.script = span_script_new()};
+    span_script_track(made.script, 1, 1, "p", "t");
+    span_script_track(made.script, 1, 2, "p", "u");
+    uint64_t time = 0;
+    for (unsigned i = 1; i <= 30; i++, time++)
+        time = add_request(made.script, 0, time, false);
+    span_script_enter(made.script, 0, time, "serve")->stack = SHARED_STACKS;
+    span_script_enter(made.script, 0, time + 2, "lock");
+    struct span_event *resumed = span_script_enter(made.script, 1, time + 900, "serve");
+    resumed->flags = SPAN_START_INFERRED;
+    resumed->stack = SHARED_STACKS;
+    span_script_enter(made.script, 1, time + 900, "lock")->flags = SPAN_START_INFERRED;
+    span_script_leave(made.script, 1, time + 910)->flags = SPAN_START_INFERRED;
+    span_script_leave(made.script, 1, time + 920)->flags = SPAN_START_INFERRED;
+    made.index = index_source(span_script_source(made.script));
+    made.serve = group_called(made.index, "serve");
+    struct explanation explanation;
+    struct error error = {0};
+    const struct slow_calls_request request = {.group = made.serve, .factor = 3};
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.calls.calls, 31);
+    assert_int_equal(explanation.calls.slow_time, 920);
+    assert_int_equal(cause_at(&explanation, 0)->cause.sides[CONTEXT_SLOW].time, 908);
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +359,10 @@ int main(void)
         cmocka_unit_test(a_given_call_is_compared_with_its_level),
         cmocka_unit_test(a_single_call_cannot_be_compared),
         cmocka_unit_test(every_call_has_its_number),
+        cmocka_unit_test(preempted_calls_hide_no_slow_one),
+        cmocka_unit_test(a_call_that_was_preempted_for_long_is_explained_so),
+        cmocka_unit_test(a_call_that_was_suspended_is_one),
+        cmocka_unit_test(a_call_may_go_on_before_its_thread_has_left_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,6 +239,38 @@ static void the_stack_pointer_elsewhere_is_an_event(void **state)
     assert_int_equal(fixture_event(f, 2)->next, 0);
 }
 
+static void an_addition_to_the_stack_pointer_before_a_call_is_an_event(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("copier"));
+    packets_tip(&f->packets, at("copier_after_call"));
+    packets_tnt(&f->packets, "N");
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_COPY, at("copier_add"), at("copier_added"));
+    expect_function(f, 1, "copier");
+    assert_int_equal(fixture_event(f, 1)->next, 0);
+    expect_event(f, 2, FLOW_CALL, at("copier_call"), at("leaf"));
+    expect_event(f, 3, FLOW_RETURN, at("leaf_return"), at("copier_after_call"));
+    expect_event(f, 4, FLOW_RETURN, at("copier_return"), at("caller"));
+}
+
+static void the_pointer_after_an_addition_belongs_to_its_event(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("copier"));
+    packets_ptwrite(&f->packets, 0x7000, at("copier"));
+    packets_ptwrite(&f->packets, 0x8000, at("copier_add"));
+    packets_tip(&f->packets, at("copier_after_call"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_STACK, at("copier"), 0x7000);
+    expect_event(f, 2, FLOW_COPY, at("copier_add"), at("copier_added"));
+    assert_int_equal(fixture_event(f, 2)->next, 0x8000);
+    expect_event(f, 3, FLOW_CALL, at("copier_call"), at("leaf"));
+}
+
 static void callers_are_reported_after_a_psb(void **state)
 {
     struct fixture *f = *state;
@@ -1208,6 +1240,8 @@ int main(void)
         TEST(a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump),
         TEST(the_stack_pointer_after_a_return_is_reported_with_it),
         TEST(the_stack_pointer_elsewhere_is_an_event),
+        TEST(an_addition_to_the_stack_pointer_before_a_call_is_an_event),
+        TEST(the_pointer_after_an_addition_belongs_to_its_event),
         TEST(callers_are_reported_after_a_psb),
         TEST(callers_that_are_reported_twice_are_there_once),
         TEST(callers_that_are_not_all_reported_are_none),

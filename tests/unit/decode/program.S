@@ -165,6 +165,22 @@ place chooser_choice
     ret
 end_function chooser
 
+function copier
+    nop
+place copier_add
+    add %rax, %rsp
+place copier_added
+    add %rax, %rbp
+place copier_call
+    call leaf
+place copier_after_call
+    jz 1f
+    add %rax, %rsp /* for its own frame: no call follows */
+1:
+place copier_return
+    ret
+end_function copier
+
     .balign 64
 function handler
     nop

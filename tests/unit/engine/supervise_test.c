@@ -237,9 +237,58 @@ static void a_held_program_runs_when_it_is_let_go(void **state)
     signals_release(&signals, true);
 }
 
+/* ---- a snapshot of a process that was attached to ---- */
+
+struct attached_recording {
+    _Atomic uint32_t frozen;
+    _Atomic uint64_t snapshots, freeze_at, longest_delay;
+    unsigned looks;
+    bool froze;
+};
+
+static void freeze_attached(void *context)
+{
+    struct attached_recording *recording = context;
+    recording->froze = true;
+    atomic_store(&recording->frozen, 1);
+}
+
+/* The thread that takes the snapshot sets the time after the recorder has looked; then it sleeps for ever. */
+static void set_time(void *context)
+{
+    enum { PATIENCE = 20 };
+    struct attached_recording *recording = context;
+    atomic_store(&recording->freeze_at, 1);
+    if (++recording->looks == PATIENCE)
+        atomic_store(&recording->frozen, 1);
+}
+
+static void a_snapshot_whose_time_is_set_late_ends_the_recording(void **state)
+{
+    struct attached_recording recording = {.snapshots = 1};
+    struct signals signals;
+    pid_t process = getpid();
+    struct supervision supervision = {
+        .program.signals = &signals,
+        .shared = {&recording.frozen, &recording.snapshots, &recording.freeze_at,
+                   &recording.longest_delay},
+        .has_trigger = true,
+        .freeze = freeze_attached,
+        .serve = set_time,
+        .descriptor = -1,
+        .recording = &recording,
+    };
+    (void)state;
+    assert_true(signals_hold(&signals, NULL));
+    assert_false(supervise_attached(&supervision, &process, 1));
+    signals_release(&signals, true);
+    assert_true(recording.froze);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_snapshot_whose_time_is_set_late_ends_the_recording),
         cmocka_unit_test(a_held_program_runs_when_it_is_let_go),
         cmocka_unit_test(the_exit_status_is_the_programs),
         cmocka_unit_test(signals_of_others_are_passed_on),

@@ -8,6 +8,7 @@
 #include "index/marks.h"
 #include "index/span_search.h"
 #include "index/tiles.h"
+#include "index/valued_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +192,22 @@ static void ask_marks(struct asking *asking)
     array_free(&points);
 }
 
+static void ask_values(struct asking *asking)
+{
+    struct arena memory = {0};
+    struct valued_call call;
+    struct named_values values;
+    bool found;
+    for (uint64_t i = 0; i < asking->facts->valued_calls && i < 100; i++)
+        if (index_valued_call(asking->index, i, &call, NULL) &&
+            index_values_at(asking->index, &call.place, choose(asking, 2) ? VALUES_OF_LAST : i,
+                            &call, &found, NULL) &&
+            found && call.value_count < 100 &&
+            index_values_of(asking->index, &call, &memory, &values, NULL))
+            sink += strlen(values.text);
+    arena_free(&memory);
+}
+
 static void ask(struct asking *asking)
 {
     ask_facts(asking);
@@ -205,6 +222,7 @@ static void ask(struct asking *asking)
     ask_calls(asking);
     ask_calls(asking);
     ask_marks(asking);
+    ask_values(asking);
 }
 
 void ask_everything(const uint8_t *bytes, size_t size, uint64_t seed)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { HITS = 64 };
@@ -55,6 +56,7 @@ static struct span_event *add_event(struct making *making, enum span_event_kind 
 {
     struct made_trace *trace = making->trace;
     struct span_event *event = array_add(&trace->events);
+    array_add(&trace->ended);
     event->kind = kind;
     event->track = track;
     event->time.value = making->time;
@@ -74,7 +76,7 @@ static const struct span_hit *random_hit(struct making *making)
         .argument = (int64_t)made_random(&trace->random, 100) - 50,
         .address = made_random(&trace->random, 1000),
         .pid = 7,
-        .tid = (uint32_t)made_random(&trace->random, 5),
+        .tid = 100 + (uint32_t)made_random(&trace->random, MADE_TRACKS + 1),
     };
     return hit;
 }
@@ -116,11 +118,13 @@ static void leave(struct making *making, uint32_t track)
     if (making->open[track] == NO_PARENT)
         return;
     struct span_event *event = add_event(making, SPAN_LEAVE, track);
+    event->function = &trace->functions[span_at(trace, making->open[track])->name];
     if (made_random(&trace->random, 100) < making->shape.odd_share) {
         event->flags = (uint8_t)(made_random(&trace->random, 4) * SPAN_END_INFERRED);
         event->end = (enum span_end)made_random(&trace->random, SPAN_END_LAST + 1);
     }
     struct made_span *span = span_at(trace, making->open[track]);
+    *(size_t *)array_at(&trace->ended, trace->events.count - 1) = making->open[track];
     making->open[track] = span->parent;
     span->end = making->time - trace->origin;
     span->flags |= event->flags;
@@ -190,6 +194,7 @@ struct made_trace *made_trace_new(uint64_t seed, size_t steps)
     trace->random = seed;
     trace->spans = array_of(sizeof(struct made_span));
     trace->events = array_of(sizeof(struct span_event));
+    trace->ended = array_of(sizeof(size_t));
     trace->hits = array_of(sizeof(struct span_hit));
     for (size_t i = 0; i < HITS; i++)
         array_add(&trace->hits);
@@ -215,8 +220,41 @@ void made_trace_free(struct made_trace *trace)
 {
     array_free(&trace->spans);
     array_free(&trace->events);
+    array_free(&trace->ended);
     array_free(&trace->hits);
     free(trace);
+}
+
+bool made_trace_has_values(const struct made_span *span)
+{
+    return span->name % 3 == 2;
+}
+
+/* They are valid until the next event, as a recording's are. */
+static void give_values(struct made_trace *trace, struct span_event *event)
+{
+    if (event->kind != SPAN_LEAVE || trace->given > trace->ended.count)
+        return; /* or the test has made it itself */
+    size_t span = *(size_t *)array_at(&trace->ended, trace->given - 1);
+    if (!made_trace_has_values(made_trace_span(trace, span)))
+        return;
+    snprintf(trace->number, sizeof trace->number, "%zu", trace->given);
+    trace->values[0] = (struct named_value){.name = "n",
+                                            .text = trace->number,
+                                            .kind = NAMED_UNSIGNED,
+                                            .unsigned_number = trace->given};
+    trace->values[1] =
+        (struct named_value){.name = "result", .text = "\"x\"", .kind = NAMED_TEXT, .string = "x"};
+    bool has_result = trace->given % 2 == 1;
+    snprintf(trace->text, sizeof trace->text, "n=%s%s", trace->number,
+             has_result ? " -> \"x\"" : "");
+    trace->named = (struct named_values){
+        .count = 1 + has_result,
+        .values = trace->values,
+        .has_result = has_result,
+        .text = trace->text,
+    };
+    event->values = &trace->named;
 }
 
 static bool next_event(struct span_source *source, struct span_event *event, struct error *error)
@@ -227,6 +265,7 @@ static bool next_event(struct span_source *source, struct span_event *event, str
         return false;
     }
     *event = *(struct span_event *)array_at(&trace->events, trace->given++);
+    give_values(trace, event);
     return true;
 }
 

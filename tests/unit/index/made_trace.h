@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_TESTS_MADE_TRACE_H
 
 #include "base/array.h"
+#include "base/named_values.h"
 #include "stack/spans/span.h"
 
 #define NO_PARENT SIZE_MAX
@@ -30,12 +31,16 @@ struct made_trace {
     bool has_hits;
     struct array spans;  /* of struct made_span, in the order of their beginnings */
     struct array events; /* of struct span_event */
+    struct array ended;  /* of size_t, by event: the span that it ends, if it is a LEAVE */
     struct array hits;   /* of struct span_hit, as many as events need; never grows */
     uint64_t origin;     /* time of the first event */
     uint64_t duration;
     uint64_t random; /* state */
     struct span_source source;
     size_t given;
+    struct named_value values[2]; /* of the event that was given last */
+    struct named_values named;
+    char number[24], text[48];
     struct error fails_with;
 };
 
@@ -48,6 +53,9 @@ void made_trace_free(struct made_trace *trace);
 
 /* The same source each time, from its beginning. */
 struct span_source *made_trace_source(struct made_trace *trace);
+
+/* Spans of some functions have values: n, the number of the event that ends them, and some a result. */
+bool made_trace_has_values(const struct made_span *span);
 
 const struct made_span *made_trace_span(const struct made_trace *trace, size_t number);
 

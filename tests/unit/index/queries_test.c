@@ -1,4 +1,5 @@
 /* Statistics, flame graphs, calls, single spans and marks of random traces against the oracle. */
+#include "analysis/valued_search.h"
 #include "index/marks.h"
 #include "index_test.h"
 #include "oracle.h"
@@ -6,6 +7,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -391,6 +393,89 @@ static void check_self(struct indexed_trace *indexed)
     array_free(&stack);
 }
 
+/* ---- arguments and results ---- */
+
+/* Those of a call, by its place. Of several of length zero at one place, of the last. */
+static void check_values(struct indexed_trace *indexed)
+{
+    const struct made_trace *trace = indexed->trace;
+    uint64_t expected = 0;
+    for (size_t i = 0; i < trace->spans.count; i++) {
+        const struct made_span *span = made_trace_span(trace, i);
+        struct valued_call call;
+        struct named_values values;
+        struct arena memory = {0};
+        struct array stack = array_of(sizeof(struct index_span));
+        struct error error = {0};
+        bool found;
+        expected += made_trace_has_values(span);
+        if (span->start == span->end)
+            continue;
+        assert_true(
+            index_span_at(indexed->index, span->track, span->depth, span->start, &stack, &error));
+        const struct call_place place = {span->track,
+                                         *(struct index_span *)array_at(&stack, stack.count - 1)};
+        array_free(&stack);
+        assert_true(index_values_at(indexed->index, &place, VALUES_OF_LAST, &call, &found, &error));
+        assert_int_equal(found, made_trace_has_values(span));
+        if (!found)
+            continue;
+        assert_true(index_values_of(indexed->index, &call, &memory, &values, &error));
+        assert_int_equal(values.count, 1 + span->ended % 2);
+        assert_int_equal(values.has_result, span->ended % 2);
+        assert_string_equal(values.values[0].name, "n");
+        assert_int_equal(values.values[0].unsigned_number, span->ended);
+        if (values.has_result)
+            assert_string_equal(values.values[1].string, "x");
+        arena_free(&memory);
+    }
+    assert_int_equal(trace_index_facts(indexed->index)->valued_calls, expected);
+}
+
+/* By number, all are found; from call to call, all that fulfil a condition, forward and back. */
+static void check_valued_steps(struct indexed_trace *indexed)
+{
+    const struct index_facts *facts = trace_index_facts(indexed->index);
+    struct error error = {0};
+    struct value_condition condition;
+    char text[64];
+    snprintf(text, sizeof text, "(n>=%zu)", indexed->trace->events.count / 2);
+    assert_true(value_condition_parse(&condition, text));
+    for (uint32_t group = 0; group < facts->functions; group++) {
+        uint64_t expected = 0, steps = 0;
+        for (uint64_t i = 0; i < facts->valued_calls; i++) {
+            struct valued_call call, same;
+            struct named_value value;
+            uint64_t owner;
+            bool found;
+            assert_true(index_valued_call(indexed->index, i, &call, &error));
+            assert_true(index_values_of_call(indexed->index, call.place.track, call.number, &same,
+                                             &found, &error));
+            assert_true(found && same.first_value == call.first_value);
+            assert_true(index_value(indexed->index, call.first_value, &value, &owner, &error));
+            assert_int_equal(owner, i);
+            expected +=
+                trace_index_function(indexed->index, call.place.span.function).group == group &&
+                value.unsigned_number >= indexed->trace->events.count / 2;
+        }
+        struct valued_step step = {
+            .condition = &condition, .group = group, .from = {.span.start = UINT64_MAX}};
+        struct valued_found found;
+        uint64_t ordinal = 0;
+        for (;; steps++) {
+            assert_true(valued_search_step(indexed->index, &step, &found, &error));
+            assert_int_equal(found.of, expected);
+            if (!found.found)
+                break;
+            assert_true(steps == 0 || found.ordinal < ordinal);
+            ordinal = found.ordinal;
+            step.from = found.place;
+        }
+        assert_true(steps <= expected && (steps > 0) == (expected > 0));
+    }
+    value_condition_free(&condition);
+}
+
 /* ---- marks ---- */
 
 static bool is_in(struct index_range range, uint64_t time)
@@ -514,6 +599,9 @@ static void test_random_traces(void **state)
             check_hits(&indexed);
             check_counter(&indexed);
         }
+        check_values(&indexed);
+        if (seed % 16 == 0)
+            check_valued_steps(&indexed);
         indexed_trace_free(&indexed);
     }
 }

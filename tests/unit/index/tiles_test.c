@@ -1,5 +1,5 @@
 /* Tiles, stacks and facts of random traces against the oracle. */
-#include "index/index_reader.h"
+#include "index/file/index_reader.h"
 #include "index_test.h"
 #include "oracle.h"
 

@@ -223,17 +223,17 @@ static void arrows_between_stacks(void **state)
     struct stack_flows flows = {0};
     struct span_event a = event_of_stack(0, 7), b = event_of_stack(1, 7);
     struct span_event none = event_of_stack(0, 0);
-    assert_int_equal(stack_flows_end(&flows, &a), 0);
+    assert_int_equal(stack_flows_end(&flows, &a).arrow, 0);
     assert_int_equal(stack_flows_begin(&flows, &none), 0);
     uint64_t first = stack_flows_begin(&flows, &a);
     uint64_t second = stack_flows_begin(&flows, &b);
     assert_true(first != 0 && second != 0 && first != second);
-    assert_int_equal(stack_flows_end(&flows, &none), 0);
-    assert_int_equal(stack_flows_end(&flows, &a), first);
-    assert_int_equal(stack_flows_end(&flows, &a), 0);
+    assert_int_equal(stack_flows_end(&flows, &none).arrow, 0);
+    assert_int_equal(stack_flows_end(&flows, &a).arrow, first);
+    assert_int_equal(stack_flows_end(&flows, &a).arrow, 0);
     uint64_t third = stack_flows_begin(&flows, &a);
     assert_true(third != first && third != second);
-    assert_int_equal(stack_flows_end(&flows, &b), second);
+    assert_int_equal(stack_flows_end(&flows, &b).arrow, second);
     stack_flows_free(&flows);
 }
 

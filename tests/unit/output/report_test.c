@@ -748,6 +748,23 @@ static void time_on_a_processor(void **state)
     span_script_free(script);
 }
 
+static void names_of_a_tree_may_be_short(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 2, "program", "thread");
+    span_script_enter(script, track, 100, "Cache<int, long>::find(int const&)");
+    span_script_leave(script, track, 250);
+    struct error error;
+    char *whole = tree_of(script, (struct report_tree_options){0}, &error);
+    char *small = tree_of(script, (struct report_tree_options){.short_names = true}, &error);
+    assert_non_null(strstr(whole, "  Cache<int, long>::find(int const&)\n"));
+    assert_non_null(strstr(small, "  Cache<>::find\n"));
+    free(whole);
+    free(small);
+    span_script_free(script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -776,6 +793,7 @@ int main(void)
         cmocka_unit_test(hits_are_shown_in_their_thread),
         cmocka_unit_test(folded_stacks_are_added_up),
         cmocka_unit_test(folded_stacks_keep_threads_apart_and_names_whole),
+        cmocka_unit_test(names_of_a_tree_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -350,6 +350,103 @@ static void what_has_run_in_the_place_of_another_is_settled(void **state)
 
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* The handler of a signal in `from` swaps the context for that of the code at `to`. */
+static void swap_contexts(struct scene *s, uint64_t from, uint64_t to)
+{
+    interrupt(s, from);
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, to);
+}
+
+static void what_goes_on_where_another_was_interrupted_is_that(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    swap_contexts(s, at('b', 0x20), at('f', 0)); /* a stack of its own begins */
+    call(s, at('f', 0x10), 'g');
+    swap_contexts(s, at('g', 0x20), at('b', 0x20));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S()))s)sf(g(I()h()r(S())s)s)sa?(b?())$");
+    assert_int_equal(s->stack.statistics.repaired, 0);
+}
+
+static void of_several_interrupted_there_the_returns_decide(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    swap_contexts(s, at('b', 0x20), at('f', 0));
+    call(s, at('f', 0x10), 'b');
+    swap_contexts(s, at('b', 0x20), at('b', 0x20));
+    call(s, at('b', 0x30), 'c');
+    return_after(s, at('b', 0x30));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S()))s)sf(b(I()h()r(S())s)s)sa?(b?(c()))$");
+    assert_int_equal(s->stack.statistics.repaired, 0);
+}
+
+static void of_several_interrupted_there_none_is_guessed(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    swap_contexts(s, at('b', 0x20), at('f', 0));
+    call(s, at('f', 0x10), 'b');
+    swap_contexts(s, at('b', 0x20), at('b', 0x20));
+    call(s, at('b', 0x30), 'c');
+    assert_spans(s, "a(b(I()h()r(S()))s)sf(b(I()h()r(S())s)s)sb?(c()$)$");
+}
+
+static void what_sigreturn_began_last_has_no_known_callers(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    swap_contexts(s, at('b', 0x20), at('f', 0));
+    call(s, at('f', 0x10), 'g');
+    assert_spans(s, "a(b(I()h()r(S()))s)sf(g()$)$");
+}
+
+/* The recording begins in f, which b has called, and a b; all have run before. */
+static void begin_late_in_f(struct scene *s)
+{
+    resume(s, at('f', 0x30));
+    return_after(s, at('b', 0x10));
+    call(s, at('b', 0x10), 'g');
+}
+
+static void a_handler_goes_back_also_where_stacks_may_be_unseen(void **state)
+{
+    struct scene *s = *state;
+    begin_late_in_f(s);
+    swap_contexts(s, at('g', 0x20), at('g', 0x20));
+    return_after(s, at('b', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a?(b?(f?()g(I()h()r(S()))))$");
+}
+
+/* g was called by b, and returns to c: what was interrupted is another stack's g. */
+static void a_return_to_another_caller_shows_that_a_handler_has_swapped(void **state)
+{
+    struct scene *s = *state;
+    begin_late_in_f(s);
+    swap_contexts(s, at('g', 0x20), at('g', 0x20));
+    return_after(s, at('c', 0x10));
+    swap_contexts(s, at('c', 0x20), at('c', 0x20));
+    call(s, at('c', 0x30), 'd');
+    assert_spans(s, "b?(f?()g(I()h()r(S())s)s)sc?(g?()I()h()r(S())s)sc?(d()$)$");
+}
+
+/* The first handler may have swapped too, since the second has: nobody knows g's callers between them. */
+static void what_was_assumed_before_is_unknown_then(void **state)
+{
+    struct scene *s = *state;
+    begin_late_in_f(s);
+    swap_contexts(s, at('g', 0x20), at('g', 0x20));
+    swap_contexts(s, at('g', 0x20), at('g', 0x20));
+    return_after(s, at('c', 0x10));
+    assert_spans(s, "b?(f?()g(I()h()r(S())s)s)sg?(I()h()r(S())s)sc?(g?())$");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +456,13 @@ int main(void)
         RULE(code_without_a_name_can_be_injected),
         RULE(a_waiting_handler_runs_on_top),
         RULE(a_waiting_handler_may_return_to_a_restorer_without_name),
+        RULE(what_goes_on_where_another_was_interrupted_is_that),
+        RULE(of_several_interrupted_there_the_returns_decide),
+        RULE(of_several_interrupted_there_none_is_guessed),
+        RULE(what_sigreturn_began_last_has_no_known_callers),
+        RULE(a_handler_goes_back_also_where_stacks_may_be_unseen),
+        RULE(a_return_to_another_caller_shows_that_a_handler_has_swapped),
+        RULE(what_was_assumed_before_is_unknown_then),
         RULE(what_has_waited_before_is_no_context_rewrite),
         RULE(what_was_rewritten_is_open_no_more),
         RULE(a_context_rewrite_of_a_context_rewrite_returns_for_the_first),

@@ -66,7 +66,15 @@ static void migrate_both(void)
     struct thread_stack *stacks[] = {&left.stack, &right.stack};
     follow_end(&left.stack, &(struct follow_ending){0});
     follow_end(&right.stack, &(struct follow_ending){0});
-    migrated_stacks_join(stacks, 2);
+    uint32_t numbers = 0;
+    migrated_stacks_join(stacks, 2, &numbers);
+}
+
+/* The only stack of the thread that another thread ran, too. */
+static uint32_t shared_number(const struct scene *s)
+{
+    assert_int_equal(s->stack.shared.count, 1);
+    return ((const struct shared_stack *)s->stack.shared.elements)->number;
 }
 
 static void callers_come_along(void **state)
@@ -82,6 +90,8 @@ static void callers_come_along(void **state)
     migrate_both();
     assert_spans_of_ended(&left, "t(s(g()))sa(b(c(m(s()$)$)$)$)$");
     assert_spans_of_ended(&right, "t(s(g()))sa?(b?(c?()d()$)$)$");
+    assert_int_equal(shared_number(&left), SHARED_STACKS);
+    assert_int_equal(shared_number(&right), SHARED_STACKS);
 }
 
 static void callers_that_are_seen_later_are_those_of_before(void **state)
@@ -132,6 +142,8 @@ static void stacks_that_do_not_agree_stay_apart(void **state)
     return_to(&right, at('b', 0x15));
     migrate_both();
     assert_spans_of_ended(&right, "t(s(g()))sb?(c?())$");
+    assert_int_equal(left.stack.shared.count, 0);
+    assert_int_equal(right.stack.shared.count, 0);
 }
 
 static void another_pointer_is_another_goroutine(void **state)

@@ -17,6 +17,7 @@ struct true_frame {
     function_id called;      /* the function of this frame before tail calls */
     uint64_t return_address; /* of a signal handler: the interrupted instruction */
     bool signal;
+    bool interrupted; /* by a handler that has returned */
 };
 
 /* The events of the current segment, until it is known how far out its stack becomes visible. */
@@ -151,7 +152,8 @@ static void make_call(struct story *story)
     uint64_t next = from + CALL_LENGTH;
     emit(story, (struct flow_event){
                     .kind = FLOW_CALL, .from = from, .to = start_of(function), .next = next});
-    push(story, (struct true_frame){function, function, next, false});
+    push(story,
+         (struct true_frame){.function = function, .called = function, .return_address = next});
 }
 
 static void make_special(struct story *story, function_id special)
@@ -179,6 +181,8 @@ static void end_signal(struct story *story)
     emit(story, (struct flow_event){.kind = FLOW_RESUME, .to = interrupted});
     end_special(story, FUNCTION_SYSCALL);
     happen(story, (struct replay_event){.kind = SPAN_LEAVE, .function = RESTORER});
+    for (size_t i = 0; i < story->stack.count; i++)
+        ((struct true_frame *)array_at(&story->stack, i))->interrupted = true;
 }
 
 static void make_return(struct story *story)
@@ -219,7 +223,8 @@ static bool is_open_once(const struct story *story, function_id function)
 }
 
 /* Jumps to the only activation of some function on the visible stack: of several, the right one can
- * be impossible to know. */
+ * be impossible to know. So can be, where a function returns that a handler has interrupted, to a function that has not
+ * called it, on which stack that is: the handler may have swapped them. */
 static void make_long_jump(struct story *story)
 {
     size_t visible = story->stack.count - story->lowest;
@@ -228,7 +233,8 @@ static void make_long_jump(struct story *story)
     if (top(story)->function == function || top(story)->called == function ||
         !is_open_once(story, function))
         return;
-    emit(story, (struct flow_event){.kind = below(story, 2) ? FLOW_JUMP : FLOW_RETURN,
+    bool jumps = below(story, 2) || top(story)->interrupted;
+    emit(story, (struct flow_event){.kind = jumps ? FLOW_JUMP : FLOW_RETURN,
                                     .to = random_middle(story, function)});
     while (top(story)->function != function)
         pop(story, SPAN_END_UNWOUND);
@@ -256,7 +262,7 @@ static void make_fault_or_signal(struct story *story)
     emit(story, (struct flow_event){.kind = FLOW_RESUME, .to = signal ? start_of(handler) : from});
     end_special(story, FUNCTION_INTERRUPT);
     if (signal)
-        push(story, (struct true_frame){handler, handler, from, true});
+        push(story, (struct true_frame){handler, handler, from, .signal = true});
 }
 
 /* Copies the segment's events to the truth, after the frames that turned out to be visible at its
@@ -347,12 +353,12 @@ void random_program_make(struct random_program *program, uint64_t seed, size_t e
     program->events = array_of(sizeof(struct flow_event));
     program->truth = array_of(sizeof(struct replay_event));
     *(struct true_frame *)array_add(&story.stack) =
-        (struct true_frame){FUNCTION_FIRST, FUNCTION_FIRST, 0, false};
+        (struct true_frame){FUNCTION_FIRST, FUNCTION_FIRST, .return_address = 0};
     while (story.stack.count < DEPTH_AT_BEGINNING) {
         uint64_t next = random_site(&story) + CALL_LENGTH;
         function_id function = random_function(&story);
         *(struct true_frame *)array_add(&story.stack) =
-            (struct true_frame){function, function, next, false};
+            (struct true_frame){.function = function, .called = function, .return_address = next};
     }
     begin_segment(&story);
     while (program->events.count < event_count)

@@ -534,7 +534,7 @@ static void a_handler_can_return_to_another_stack(void **state)
     interrupt_for_handler(s, at('a', 0x30));
     restore(s, MAIN + 8, ONE - 0x100, at('b', 0x20));
     return_after(s, at('f', 0x10));
-    assert_spans(s, "a(b(I()h()r(S()))s)sf(b(I()h()r(S()))s)sa?(b?()I()h()r(S()))sf?(b?())$");
+    assert_spans(s, "a(b(I()h()r(S())s)s)sf(b(I()h()r(S())s)s)sa?(b?()I()h()r(S())s)sf?(b?())$");
 }
 
 static void a_handler_that_rewrites_the_context_stays_on_its_stack(void **state)
@@ -606,11 +606,44 @@ static void others_than_what_has_called_on_another_stack_return_by_the_pointer(v
     assert_spans(s, "a(e()y(s()s)s)sf(y(s()s)s)sa?(y?())$");
 }
 
+/* The function `s` changes stacks by code that is taken for that of its own frame. */
+static void a_return_that_fits_nothing_has_unknown_callers_where_stacks_may_be_missing(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('b', 0x40));
+    caller(s, at('a', 0x15));
+    no_caller(s);
+    stack_pointer(s, MAIN);
+    call(s, at('b', 0x50), 's');
+    return_to(s, at('f', 0x40));
+    call(s, at('f', 0x50), 's');
+    return_after(s, at('b', 0x50));
+    assert_spans(s, "a?(b?(s()s)s)sf?(s()s)sb?()$");
+}
+
+static void a_return_without_a_move_is_that_of_the_leaf(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('a', 0x40));
+    call(s, at('a', 0x50), 'y');
+    call(s, at('y', 0x10), 's');
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('f', 0), TWO);
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_after(s, at('y', 0x10));
+    assert_spans(s, "a?(y(s()s)s)sf(y(s())$)$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        RULE(a_return_without_a_move_is_that_of_the_leaf),
+        RULE(a_return_that_fits_nothing_has_unknown_callers_where_stacks_may_be_missing),
         RULE(reported_callers_are_active_from_the_beginning),
         RULE(callers_beyond_all_measure_are_not_learned),
         RULE(callers_of_a_known_stack_are_ignored),

@@ -137,6 +137,13 @@ void stack_pointer(struct scene *scene, uint64_t pointer)
     feed(scene, (struct flow_event){.kind = FLOW_STACK, .to = pointer});
 }
 
+void copy_stack(struct scene *scene, uint64_t to, uint64_t from, uint64_t pointer)
+{
+    if (from != 0)
+        stack_pointer(scene, from);
+    feed(scene, (struct flow_event){.kind = FLOW_COPY, .to = to, .next = pointer});
+}
+
 void jump_in_stack(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_LOADS_STACK});

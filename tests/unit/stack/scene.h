@@ -55,6 +55,8 @@ void jump_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
 void return_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
 /* It is recorded in the middle of straight code. */
 void stack_pointer(struct scene *scene, uint64_t pointer);
+/* The code before `to` has added to the stack pointer, which was `from` and is `pointer`; 0: not recorded. */
+void copy_stack(struct scene *scene, uint64_t to, uint64_t from, uint64_t pointer);
 /* After a resume: the code that runs, or the caller named before, will return to `to`. */
 void caller(struct scene *scene, uint64_t to);
 /* It has interrupted the code at `to`. */

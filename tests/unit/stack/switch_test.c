@@ -210,6 +210,9 @@ static void a_stack_is_known_again(void **state)
     return_after(s, at('a', 0x10));
     call(s, at('a', 0x20), 's');
     return_after(s, at('f', 0x10));
+    /* What ends next suspends no stack. */
+    call(s, at('f', 0x20), 'c');
+    return_after(s, at('f', 0x20));
     assert_stacks(s, "-A-B+A-A+B");
 }
 

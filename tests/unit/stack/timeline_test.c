@@ -158,6 +158,11 @@ bool flow_is_sampled(const struct flow *flow)
     return false;
 }
 
+bool flow_is_snapshot(const struct flow *flow)
+{
+    return false;
+}
+
 bool flow_follows_event(const struct flow *flow, uint32_t event)
 {
     return false;

@@ -50,6 +50,21 @@ static void what_functions_do_with_their_own_frame(void **state)
     assert_false(loads(3, BYTES(0x48, 0x89, 0xdc, 0x48, 0x8b, 0x1c, 0x24, 0x41, 0xff, 0xe3)));
 }
 
+static void additions_of_a_register(void **state)
+{
+    assert_true(x86_adds_to_stack_pointer(BYTES(0x48, 0x01, 0xc4))); /* add %rax,%rsp: greenlet */
+    assert_true(x86_adds_to_stack_pointer(BYTES(0x4c, 0x01, 0xfc))); /* add %r15,%rsp */
+    assert_true(
+        x86_adds_to_stack_pointer(BYTES(0x49, 0x03, 0xe7))); /* the same, its other encoding */
+    assert_false(x86_adds_to_stack_pointer(BYTES(0x49, 0x01, 0xc4)));       /* add %rax,%r12 */
+    assert_false(x86_adds_to_stack_pointer(BYTES(0x4c, 0x03, 0xe0)));       /* add %rax,%r12 */
+    assert_false(x86_adds_to_stack_pointer(BYTES(0x48, 0x01, 0x04, 0x24))); /* add %rax,(%rsp) */
+    assert_false(x86_adds_to_stack_pointer(BYTES(0x48, 0x83, 0xc4, 8)));    /* add $8,%rsp */
+    assert_false(x86_adds_to_stack_pointer(BYTES(0x48, 0x29, 0xc4)));       /* sub %rax,%rsp */
+    assert_false(x86_adds_to_stack_pointer(BYTES(0x48, 0x01)));
+    assert_true(x86_is_stack_load(BYTES(0x48, 0x01, 0xc4)));
+}
+
 static void only_before_an_indirect_jump(void **state)
 {
     assert_false(loads(1, BYTES(0x4c, 0x89, 0xc4, 0xc3)));             /* ret */
@@ -74,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(switches_and_unwinders),
         cmocka_unit_test(what_functions_do_with_their_own_frame),
+        cmocka_unit_test(additions_of_a_register),
         cmocka_unit_test(only_before_an_indirect_jump),
         cmocka_unit_test(cut_code_does_no_harm),
     };

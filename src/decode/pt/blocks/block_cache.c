@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "x86/decode.h"
+#include "x86/stack_load.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +179,37 @@ static void end_in(struct block *block, const struct x86_instruction *instructio
     block->is_ptwrite = instruction->is_ptwrite;
 }
 
+static bool adds_to_stack_pointer(struct block_cache *cache, uint64_t ip)
+{
+    enum { LENGTH = 3 };
+    size_t known;
+    const uint8_t *bytes = code_space_bytes(&cache->space, ip, &known);
+    return bytes && known >= LENGTH && x86_adds_to_stack_pointer(bytes, known);
+}
+
+/* Whether memory is copied before control goes anywhere else: by a string instruction, or by a function that is called. A
+ * function that adds to the stack pointer for its own frame has nothing to call before it returns. */
+static bool copies_before_branch(struct block_cache *cache, uint64_t ip)
+{
+    enum { MOST_INSTRUCTIONS = 16 };
+    struct x86_instruction instruction = {.flow = X86_SEQUENTIAL};
+    uint8_t end;
+    for (unsigned i = 0; i < MOST_INSTRUCTIONS && instruction.flow == X86_SEQUENTIAL; i++) {
+        if (!read_instruction(cache, ip, X86_MODE_64, &instruction, &end))
+            return false;
+        ip += instruction.length;
+    }
+    return instruction.flow == X86_CALL || instruction.flow == X86_INDIRECT_CALL ||
+           instruction.flow == X86_REPEAT;
+}
+
+static bool copies_stack(struct block_cache *cache, const struct block *block, unsigned length)
+{
+    enum { LENGTH = 3 };
+    return length == LENGTH && block->mode == X86_MODE_64 &&
+           adds_to_stack_pointer(cache, block->last) && copies_before_branch(cache, block->next);
+}
+
 static void read_instructions(struct block_cache *cache, struct block *block)
 {
     struct x86_instruction instruction;
@@ -188,8 +220,9 @@ static void read_instructions(struct block_cache *cache, struct block *block)
         block->last = block->next;
         block->next += instruction.length;
         block->instructions++;
+        block->copies_stack = copies_stack(cache, block, instruction.length);
     } while (branch_kind_of(instruction.flow) == BRANCH_NONE && !instruction.is_ptwrite &&
-             block->instructions < LONGEST_BLOCK);
+             !block->copies_stack && block->instructions < LONGEST_BLOCK);
     end_in(block, &instruction);
 }
 

@@ -54,6 +54,8 @@ struct block {
     bool direct;                   /* the branch is a jump or call whose target is in its bytes */
     bool reads_own_address;        /* as in struct branch */
     bool is_ptwrite;               /* the last instruction is a PTWRITE */
+    bool
+        copies_stack; /* after the last instruction, the code copies another stack to where its own was */
     struct superblock superblock;
     uint64_t last;          /* of the last instruction */
     uint64_t next;          /* the address after the last instruction */

@@ -77,7 +77,7 @@ static bool run_part(struct block_walk *walk, uint64_t ip)
 {
     struct block part = *walk->at;
     part.kind = BRANCH_NONE;
-    part.direct = part.reads_own_address = part.is_ptwrite = false;
+    part.direct = part.reads_own_address = part.is_ptwrite = part.copies_stack = false;
     part.instructions = 0;
     part.next = part.ip;
     while (part.next < ip) {

@@ -191,9 +191,26 @@ static void emit_stack_pointer(struct control_flow *flow, uint64_t value)
     emit(flow, &event, flow->position);
 }
 
+/* The newest block ended with what FLOW_COPY is for, and nothing has run since. */
+static bool copies_stack(const struct control_flow *flow)
+{
+    return flow->branch_kind == BRANCH_NONE && flow->branch.kind == FLOW_COPY;
+}
+
+static void emit_copy(struct control_flow *flow, uint64_t ip)
+{
+    struct flow_event *copy = &flow->branch;
+    if (ip == copy->to) {
+        copy->function = flow->current.function;
+        emit(flow, copy, flow->branch_position);
+    }
+    copy->kind = 0;
+}
+
 void control_flow_stack_pointer(struct control_flow *flow, uint64_t value)
 {
-    if (flow->branch_kind == BRANCH_RETURN || flow->branch_kind == BRANCH_JUMP)
+    if (flow->branch_kind == BRANCH_RETURN || flow->branch_kind == BRANCH_JUMP ||
+        copies_stack(flow))
         flow->branch.next = value;
     else
         emit_stack_pointer(flow, value);
@@ -232,6 +249,8 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
         struct reported_flow reported = control_flow_reported(flow);
         observe_branch(&reported, flow->branch_kind, branch->from, flow->branch_next, ip);
     }
+    if (copies_stack(flow))
+        emit_copy(flow, ip);
     /* The flags of a branch that has been completed are out of date. */
     bool loads_stack = flow->branch_kind == BRANCH_JUMP && branch->flags & FLOW_LOADS_STACK;
     switch ((enum branch_kind)flow->branch_kind) {
@@ -404,6 +423,10 @@ void control_flow_block(struct control_flow *flow, const struct block *block)
         flow->branch.flags |= FLOW_TRANSACTION;
     if (block->kind == BRANCH_JUMP && traps.facts && traps.facts->loads_stack)
         flow->branch.flags |= FLOW_LOADS_STACK;
+    if (block->copies_stack) {
+        flow->branch.kind = FLOW_COPY;
+        flow->branch.to = block->next;
+    }
     flow->branch_position = flow->position;
     flow->branch_kind = block->reads_own_address ? BRANCH_NONE : block->kind;
     flow->branch_direct = block->direct;

@@ -45,6 +45,7 @@ static struct block_walk begin_learning(struct tnt_cache *tnt_cache, struct bloc
     flow->current = block->bounds;
     flow->inlined = block->inlined;
     flow->last_ip = block->ip; /* any but 0: something ran before */
+    flow->branch = (struct flow_event){0};
     flow->branch_kind = BRANCH_NONE;
     event_batch_forget(&flow->batch);
     return_stack_forget(&tnt_cache->calls);

@@ -3,12 +3,14 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/translator/inject/inject.h"
+#include "engine/translator/inject/installed_filters.h"
 #include "engine/translator/inject/stopped_threads.h"
 #include "process/processes.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,10 +68,6 @@ static bool allows_status(const char *status, pid_t pid, struct error *error)
                          tracer);
     if (state && *state == 'T')
         return error_set(error, ERROR_UNSUPPORTED, "it is stopped by a signal. Continue it first");
-    if (number_of(status, "\nSeccomp:\t") != 0)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "it has a seccomp filter, which may kill it for the system calls of the "
-                         "translator");
     if (has_word(value_of(status, "\nx86_Thread_features:\t"), "shstk"))
         return error_set(error, ERROR_UNSUPPORTED, "it uses a shadow stack");
     return true;
@@ -77,16 +75,17 @@ static bool allows_status(const char *status, pid_t pid, struct error *error)
 
 /* ---- other ---- */
 
-static bool is_in_our_namespace(pid_t pid)
+static bool has_another_root(pid_t pid)
 {
     struct stat ours, theirs;
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
-    return stat("/proc/self/ns/pid", &ours) != 0 || stat(path, &theirs) != 0 ||
-           (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
+    snprintf(path, sizeof path, "/proc/%d/root/", (int)pid);
+    return stat("/", &ours) == 0 && stat(path, &theirs) == 0 &&
+           (ours.st_ino != theirs.st_ino || ours.st_dev != theirs.st_dev);
 }
 
-static bool allows(pid_t pid, struct error *error)
+/* `filtered`: as of attach_allows_process. */
+static bool allows(pid_t pid, bool *filtered, struct error *error)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
@@ -97,9 +96,14 @@ static bool allows(pid_t pid, struct error *error)
     free(status);
     if (ok && pid == getpid())
         return error_set(error, ERROR_UNSUPPORTED, "that is magic-trace itself");
-    if (ok && !is_in_our_namespace(pid))
-        return error_set(error, ERROR_UNSUPPORTED, "it runs in another pid namespace");
-    return ok;
+    if (ok && has_another_root(pid))
+        return error_set(error, ERROR_UNSUPPORTED, "it runs in another root directory");
+    if (!ok)
+        return false;
+    int mode = installed_seccomp_mode(pid);
+    *filtered = mode != SECCOMP_MODE_DISABLED && !installed_filters_are_ours(pid);
+    return mode != SECCOMP_MODE_STRICT ||
+           error_set(error, ERROR_UNSUPPORTED, "a thread of it is in seccomp strict mode");
 }
 
 static bool is_32_bit(pid_t pid)
@@ -114,38 +118,50 @@ static bool is_32_bit(pid_t pid)
     return read && start[EI_CLASS] == ELFCLASS32;
 }
 
-static bool is_of_another_user(pid_t pid)
+/* They are stopped for a moment. */
+static bool filters_allow(pid_t pid, struct error *error)
 {
-    struct stat process;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    return stat(path, &process) == 0 && process.st_uid != 0 && process.st_uid != geteuid();
-}
-
-static bool has_another_root(pid_t pid)
-{
-    struct stat ours, theirs;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/root/", (int)pid);
-    return stat("/", &ours) == 0 && stat(path, &theirs) == 0 &&
-           (ours.st_ino != theirs.st_ino || ours.st_dev != theirs.st_dev);
+    struct stopped_threads stopped;
+    if (!threads_stop(&stopped, pid, error))
+        return false;
+    bool allow = true;
+    for (size_t i = 0; allow && i < stopped.threads.count; i++) {
+        const struct stopped_thread *thread = array_at(&stopped.threads, i);
+        allow = installed_filters_allow(thread->tid, error);
+    }
+    threads_go_on(&stopped);
+    return allow;
 }
 
 bool attach_is_likely(pid_t pid, struct error *error)
 {
-    if (!allows(pid, error))
+    bool filtered;
+    if (!allows(pid, &filtered, error))
         return false;
-    if (is_of_another_user(pid))
-        return error_set(error, ERROR_UNSUPPORTED, "it runs as another user");
-    if (has_another_root(pid))
-        return error_set(error, ERROR_UNSUPPORTED, "it runs in another root directory");
-    return !is_32_bit(pid) || error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
+    uid_t user;
+    if (geteuid() != 0 && process_user(pid, &user) && user != geteuid())
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "it runs as another user. Attach as root or as that user");
+    if (is_32_bit(pid))
+        return error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
+    return !filtered || filters_allow(pid, error);
 }
 
-bool attach_allows_process(const struct translator_arena *arena, pid_t pid, struct error *error)
+bool attach_allows_list(const pid_t *pids, size_t count, struct error *error)
 {
-    struct injection injection = {.arena = arena->path, .arena_size = arena->size};
-    return allows(pid, error) && inject_can_load(pid, &injection, error);
+    for (size_t i = 1; i < count; i++)
+        if (!process_namespaces_are_same(pids[0], pids[i]))
+            return error_set(error, ERROR_UNSUPPORTED,
+                             "Processes %d and %d run in different pid namespaces, where the same "
+                             "numbers mean different processes. Attach to one of them at a time.",
+                             (int)pids[0], (int)pids[i]);
+    return true;
+}
+
+bool attach_allows_process(const struct translator_arena *arena, pid_t pid, bool *filtered,
+                           struct error *error)
+{
+    return allows(pid, filtered, error) && inject_has_space(pid, arena->size, error);
 }
 
 bool attach_allows_state(const struct user_regs_struct *registers, struct error *error)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* How long threads may take to leave the translator: at the end, and when nobody waits any more. */
-enum { PATIENCE_MS = 20000, LAST_PATIENCE_MS = 60000 };
+enum { PATIENCE_MS = 60000, LAST_PATIENCE_MS = 120000 };
 
 enum what {
     TAKE_OVER,

@@ -30,6 +30,7 @@ _Static_assert(offsetof(struct loader_parameters, memory_size) == LOADER_MEMORY_
 _Static_assert(offsetof(struct loader_parameters, file_size) == LOADER_FILE_SIZE, "loader.h");
 _Static_assert(offsetof(struct loader_parameters, start_info) == LOADER_START_INFO, "loader.h");
 _Static_assert(offsetof(struct loader_parameters, entry) == LOADER_ENTRY, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, arena_file) == LOADER_ARENA_FILE, "loader.h");
 _Static_assert(offsetof(struct loader_parameters, start) == LOADER_START, "loader.h");
 _Static_assert(offsetof(struct loader_parameters, path) == LOADER_PATH, "loader.h");
 _Static_assert(sizeof(struct tr_start) == LOADER_START_SIZE, "loader.h");
@@ -166,6 +167,7 @@ static struct loader_parameters *make_parameters(const struct injection *injecti
         .file_size = injection->image->size,
         .start_info = injection->image->start_info,
         .entry = injection->image->entry,
+        .arena_file = injection->arena_file,
         .start = injection->start,
     };
     parameters->start.pc = entry;
@@ -210,23 +212,26 @@ static bool finds_arena(pid_t pid, const char *arena)
 /* The arena can be opened by its owner alone. */
 static bool may_open_arena(pid_t pid, const char *arena)
 {
-    struct stat file, process;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    return stat(arena, &file) == 0 && stat(path, &process) == 0 &&
-           (process.st_uid == 0 || process.st_uid == file.st_uid);
+    struct stat file;
+    uid_t user;
+    return stat(arena, &file) == 0 && process_user(pid, &user) &&
+           (user == 0 || user == file.st_uid);
 }
 
-bool inject_can_load(pid_t pid, const struct injection *injection, struct error *error)
+bool inject_can_open(pid_t pid, const char *arena, struct error *error)
 {
-    struct rlimit limit;
-    if (!finds_arena(pid, injection->arena))
+    if (!finds_arena(pid, arena))
         return error_set(error, ERROR_UNSUPPORTED,
                          "it runs in another root directory or mount namespace than the recording");
-    if (!may_open_arena(pid, injection->arena))
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "it runs as another user than the one that the recording belongs to");
-    if (prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur < injection->arena_size)
+    return may_open_arena(pid, arena) ||
+           error_set(error, ERROR_UNSUPPORTED,
+                     "it runs as another user than the one that the recording belongs to");
+}
+
+bool inject_has_space(pid_t pid, uint64_t arena_size, struct error *error)
+{
+    struct rlimit limit;
+    if (prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur < arena_size)
         return error_set(error, ERROR_UNSUPPORTED,
                          "it has no address space for the recording (see ulimit -v)");
     return true;
@@ -237,9 +242,8 @@ bool inject(pid_t pid, const struct injection *injection, struct error *error)
     struct error unheard;
     if (!error)
         error = &unheard;
-    return inject_can_load(pid, injection, error) && place_loader(pid, injection, error) &&
-           (ptrace(PTRACE_DETACH, pid, NULL, NULL) == 0 ||
-            failed(errno, "it cannot be continued", error));
+    return place_loader(pid, injection, error) && (ptrace(PTRACE_DETACH, pid, NULL, NULL) == 0 ||
+                                                   failed(errno, "it cannot be continued", error));
 }
 
 /* ---- watching ---- */

@@ -19,6 +19,8 @@
 
 struct injection {
     const char *arena; /* path of the arena, absolute; the image lies in it: inject_store_image */
+    int32_t
+        arena_file; /* the process's descriptor of the arena, which the loader closes; -1: it opens the path */
     uint64_t arena_size;
     uint64_t open_size; /* control, image and sideband log: from the arena's beginning */
     const struct runtime_image *image;
@@ -41,13 +43,16 @@ void inject_store_image(uint8_t *arena, const struct runtime_image *image);
 /* The address of `size` bytes at the end of the process's vDSO that belong to nothing. It is stopped. */
 bool inject_find_place(pid_t pid, uint64_t size, uint64_t *address, struct error *error);
 
-/* Whether the process will find the arena, and has the address space for it. The error's text is the end of a sentence. */
-bool inject_can_load(pid_t pid, const struct injection *injection, struct error *error);
+/* Whether the process can open the arena by its path: it may have another root directory, mount namespace or user. The errors'
+ * texts, here and below, are the end of a sentence. */
+bool inject_can_open(pid_t pid, const char *arena, struct error *error);
+
+/* Whether it has the address space for the arena, in bytes. */
+bool inject_has_space(pid_t pid, uint64_t arena_size, struct error *error);
 
 /* The process goes on, detached, in the loader. False: the error says why not, as the end of a sentence ("it is a
- * 32-bit program"); it is still stopped, and runs natively when it is detached. Failures of the loader's system calls
- * that can be foreseen are checked for first: whether this process will find the arena, and has the address space for
- * it. */
+ * 32-bit program"); it is still stopped, and runs natively when it is detached. The caller has seen to it that the process can have the
+ * arena and has the address space for it, since the loader reports nothing. */
 bool inject(pid_t pid, const struct injection *injection, struct error *error);
 
 /* The same for a process at the stop of its exec, and watches until the loader cannot fail any more: some ten microseconds, and as many

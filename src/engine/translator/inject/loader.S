@@ -22,14 +22,18 @@
 loader_code:
     xorl %r13d, %r13d
     xorl %r14d, %r14d
+    movl LOADER_ARENA_FILE(%rbx), %eax
+    testl %eax, %eax
+    jns opened
     movl $SYS_OPENAT, %eax
     movl $AT_FDCWD, %edi
     leaq LOADER_PATH(%rbx), %rsi
     movl $O_RDWR_CLOEXEC, %edx
     syscall
-    movl %eax, %r12d
     testl %eax, %eax
     js native
+opened:
+    movl %eax, %r12d
 
     movl $SYS_MMAP, %eax
     movq LOADER_ARENA_HINT(%rbx), %rdi

@@ -19,9 +19,10 @@
 #define LOADER_FILE_SIZE 0x30
 #define LOADER_START_INFO 0x38
 #define LOADER_ENTRY 0x40
-#define LOADER_START 0x48
+#define LOADER_ARENA_FILE 0x48
+#define LOADER_START 0x50
 #define LOADER_START_SIZE 0x48
-#define LOADER_PATH 0x90
+#define LOADER_PATH 0x98
 #define TR_START_PC 0x00
 #define TR_START_IMAGE 0x08
 #define TR_START_ARENA 0x18
@@ -40,8 +41,9 @@ struct loader_parameters {
     uint64_t image_hint, memory_size; /* of the image in memory */
     uint64_t file_size;               /* bytes that are copied */
     uint64_t start_info, entry;       /* offsets in the image: symbols tr_start_info and tr_start */
-    struct tr_start start;            /* image and arena are filled in by the loader */
-    char path[];                      /* of the arena */
+    int64_t arena_file;    /* the process's descriptor of the arena; -1: it opens `path` */
+    struct tr_start start; /* image and arena are filled in by the loader */
+    char path[];           /* of the arena */
 };
 
 extern const unsigned char loader_code[], loader_code_end[];

@@ -1,6 +1,7 @@
 #include "engine/translator/inject/release.h"
 
 #include "base/file.h"
+#include "base/monotonic.h"
 #include "engine/translator/inject/attached_state.h"
 #include "engine/translator/inject/remote_call.h"
 #include "engine/translator/inject/stopped_threads.h"
@@ -275,13 +276,13 @@ static bool release_once(const struct translator_arena *arena, pid_t pid)
 static bool release_process(const struct translator_arena *arena, pid_t pid, unsigned patience_ms)
 {
     enum { LONGEST_PAUSE = 50 };
-    unsigned waited = 0, pause_ms = 1;
+    unsigned pause_ms = 1;
+    uint64_t deadline = monotonic_ms() + patience_ms;
     while (!release_once(arena, pid)) {
-        if (waited >= patience_ms)
+        if (monotonic_ms() >= deadline)
             return false;
         const struct timespec pause = {.tv_nsec = pause_ms * 1000000L};
         nanosleep(&pause, NULL);
-        waited += pause_ms;
         pause_ms = pause_ms * 2 < LONGEST_PAUSE ? pause_ms * 2 : LONGEST_PAUSE;
     }
     return true;
@@ -298,9 +299,9 @@ static bool is_of_this_build(const struct tr_attachment *attachment,
 static bool has_own_memory(const struct tr_attachment *attachment, pid_t pid)
 {
     enum { ORDERED_AFTER = 2 };
-    if (pid == attachment->pid)
+    if (pid == attachment->outer_pid)
         return true;
-    long order = syscall(SYS_kcmp, pid, attachment->pid, KCMP_VM, 0, 0);
+    long order = syscall(SYS_kcmp, pid, attachment->outer_pid, KCMP_VM, 0, 0);
     return order > 0 && order <= ORDERED_AFTER;
 }
 
@@ -325,7 +326,7 @@ unsigned release_all(const struct translator_arena *arena, const struct runtime_
 
 bool release_leftovers(const struct runtime_image *image, pid_t pid, struct error *error)
 {
-    enum { PATIENCE_MS = 20000 };
+    enum { PATIENCE_MS = 60000 };
     struct tr_attachment attachment;
     char name[16];
     if (!find_attachment(pid, &attachment))

@@ -54,18 +54,6 @@ void remote_stub_remove(const struct remote_stub *stub)
     write_stub(stub, 0, nothing, offset_of(remote_stub_end), NULL);
 }
 
-bool remote_begin(const struct remote_stub *stub, const struct remote_return *to,
-                  struct error *error)
-{
-    const struct user_regs_struct *r = &to->registers;
-    struct stub_data data = {
-        .mask = to->mask,
-        .registers = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi, r->r8, r->r9,
-                      r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip},
-    };
-    return write_stub(stub, offset_of(remote_stub_data), &data, sizeof data, error);
-}
-
 /* Up to the next stop for a system call. Signals are blocked: other stops are none of the program's. */
 static bool go_to_call(pid_t tid, struct error *error)
 {
@@ -91,6 +79,27 @@ static bool set_mask(pid_t tid, uint64_t mask, struct error *error)
 {
     return ptrace(PTRACE_SETSIGMASK, tid, (void *)KERNEL_MASK_SIZE, &mask) == 0 ||
            lost(errno, error);
+}
+
+bool remote_end_exec(pid_t tid, struct remote_return *to, struct error *error)
+{
+    if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0 ||
+        ptrace(PTRACE_GETSIGMASK, tid, (void *)KERNEL_MASK_SIZE, &to->mask) != 0)
+        return lost(errno, error);
+    return set_mask(tid, UINT64_MAX, error) && go_to_call(tid, error) &&
+           (ptrace(PTRACE_GETREGS, tid, NULL, &to->registers) == 0 || lost(errno, error));
+}
+
+bool remote_begin(const struct remote_stub *stub, const struct remote_return *to,
+                  struct error *error)
+{
+    const struct user_regs_struct *r = &to->registers;
+    struct stub_data data = {
+        .mask = to->mask,
+        .registers = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi, r->r8, r->r9,
+                      r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip},
+    };
+    return write_stub(stub, offset_of(remote_stub_data), &data, sizeof data, error);
 }
 
 bool remote_call(const struct remote_stub *stub, pid_t tid, const struct remote_return *to,

@@ -35,6 +35,9 @@ bool remote_stub_place(struct remote_stub *stub, pid_t pid, pid_t tid, int memor
 /* The bytes are as they were. No thread is in the stub. */
 void remote_stub_remove(const struct remote_stub *stub);
 
+/* The same for a thread at the stop of its exec: it ends that call first. Signals stay blocked; `to` is where its program begins. */
+bool remote_end_exec(pid_t tid, struct remote_return *to, struct error *error);
+
 /* Prepares the thread for calls: it goes on at `to` when the recorder dies. */
 bool remote_begin(const struct remote_stub *stub, const struct remote_return *to,
                   struct error *error);

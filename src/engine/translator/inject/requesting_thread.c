@@ -1,13 +1,11 @@
 #include "engine/translator/inject/requesting_thread.h"
 
-#include "base/file.h"
+#include "process/processes.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -31,42 +29,18 @@ static bool is_claimant(const struct claim *claim, pid_t tid)
            cookie == claim->time && nonce == claim->nonce;
 }
 
-/* The number after `key` in the text of a status file of /proc, in the innermost pid namespace; 0 when
- * the process is in our own, or it is not there. */
-static uint32_t inner_number(const char *status, const char *key)
-{
-    const char *line = strstr(status, key);
-    if (!line)
-        return 0;
-    unsigned count = 0;
-    unsigned long number = 0;
-    char *end = (char *)line + strlen(key);
-    for (; *end == '\t'; count++)
-        number = strtoul(end + 1, &end, 10);
-    return count > 1 ? (uint32_t)number : 0;
-}
-
-static bool has_inner_number(const char *folder, const char *number, const char *key,
-                             uint32_t wanted)
-{
-    char path[300];
-    snprintf(path, sizeof path, "%s/%s/status", folder, number);
-    char *status = isdigit((unsigned char)*number) ? file_read(path, NULL, NULL) : NULL;
-    bool has = status && inner_number(status, key) == wanted;
-    free(status);
-    return has;
-}
-
 /* The first of the entries of `folder`, which are processes or threads, that has the number `wanted` in a namespace of
  * its own and is the claimant; 0: none. */
-static pid_t search(const char *folder, const char *key, uint32_t wanted, const struct claim *claim)
+static pid_t search(const char *folder, uint32_t wanted, const struct claim *claim)
 {
     DIR *entries = opendir(folder);
     pid_t found = 0;
-    for (struct dirent *entry; entries && !found && (entry = readdir(entries));)
-        if (has_inner_number(folder, entry->d_name, key, wanted) &&
-            is_claimant(claim, (pid_t)atoi(entry->d_name)))
-            found = (pid_t)atoi(entry->d_name);
+    for (struct dirent *entry; entries && !found && (entry = readdir(entries));) {
+        pid_t number = (pid_t)atoi(entry->d_name);
+        if (number > 0 && process_number_within(number) == (pid_t)wanted &&
+            is_claimant(claim, number))
+            found = number;
+    }
     if (entries)
         closedir(entries);
     return found;
@@ -75,11 +49,11 @@ static pid_t search(const char *folder, const char *key, uint32_t wanted, const 
 static bool search_namespaces(struct thread_number *thread, const struct claim *claim)
 {
     char tasks[64];
-    thread->pid = search("/proc", "\nNStgid:", claim->pid, claim);
+    thread->pid = search("/proc", claim->pid, claim);
     if (!thread->pid)
         return false;
     snprintf(tasks, sizeof tasks, "/proc/%d/task", (int)thread->pid);
-    thread->tid = search(tasks, "\nNSpid:", claim->tid, claim);
+    thread->tid = search(tasks, claim->tid, claim);
     return thread->tid != 0;
 }
 

@@ -1,10 +1,12 @@
 #include "engine/translator/inject/stopped_threads.h"
 
 #include "base/file.h"
+#include "base/monotonic.h"
 #include "process/debug_registers.h"
 #include "process/processes.h"
 #include "process/system_call_restart.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -31,13 +33,6 @@ enum {
     SYSCALL_SIZE = 2,
     FLAG_RESUME = 0x10000,
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* ---- what /proc says ---- */
 
@@ -69,13 +64,8 @@ static struct stopped_thread *find(struct stopped_threads *stopped, pid_t tid)
 /* By another magic-trace, for a moment. */
 static bool is_being_attached(pid_t pid)
 {
-    char path[64], name[16];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    char *status = file_read(path, NULL, NULL);
-    const char *line = status ? strstr(status, "\nTracerPid:\t") : NULL;
-    pid_t tracer = line ? (pid_t)atoi(line + strlen("\nTracerPid:\t")) : 0;
-    free(status);
-    process_name(tracer, name, sizeof name);
+    char name[16];
+    process_name((pid_t)process_status_number(pid, "\nTracerPid:\t", 10), name, sizeof name);
     return strcmp(name, THREADS_STOPPER) == 0;
 }
 
@@ -95,7 +85,7 @@ static bool refuse(pid_t pid, int reason, struct error *error)
 static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *error)
 {
     struct stopped_thread thread = {.tid = tid, .was_ours = stopped->ours};
-    if (find(stopped, tid) || !runs_code(stopped->pid, tid))
+    if (!runs_code(stopped->pid, tid))
         return true;
     if (!thread.was_ours && ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
         return errno == ESRCH || refuse(stopped->pid, errno, error);
@@ -107,29 +97,64 @@ static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *erro
     return true;
 }
 
-/* Whether it is in a call that returns EINTR when the kernel wakes it for a signal that is ignored. */
-static bool is_waiting(pid_t pid, pid_t tid)
+/* The number of the system call that it sleeps in; -1: it runs, or has ended. */
+static long call_of(pid_t pid, pid_t tid)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
     char *text = file_read(path, NULL, NULL);
-    long call = text ? strtol(text, NULL, 10) : -1; /* 0, too, for "running" */
+    long call = text && isdigit((unsigned char)text[0]) ? strtol(text, NULL, 10) : -1;
     free(text);
+    return call;
+}
+
+/* Whether the call returns EINTR when the kernel wakes the thread for a signal that is ignored. */
+static bool is_wait(long call)
+{
     return call == SYS_epoll_wait || call == SYS_epoll_pwait || call == SYS_epoll_pwait2;
 }
 
-/* Those that wait are the first, so that they are stopped when they are woken because another one is traced. */
+static bool makes_child(long call)
+{
+    return call == SYS_clone || call == SYS_clone3 || call == SYS_fork || call == SYS_vfork;
+}
+
+static bool has_children(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tid);
+    char *text = file_read(path, NULL, NULL);
+    bool any = text && text[0];
+    free(text);
+    return any;
+}
+
+/* The kernel drops an ignored signal unless the thread that it is sent to is traced, SIGCHLD: the child's parent. Then it wakes
+ * any thread of the process for it. So those that wait are seized first, then those that sleep and so do not begin to wait, then
+ * those that run and may become parents, and parents last. */
+enum round { WAITING_THREADS, SLEEPING_THREADS, CHILDLESS_THREADS, ALL_THREADS, ROUNDS };
+
+static bool is_due(enum round round, pid_t pid, pid_t tid)
+{
+    long call = round <= SLEEPING_THREADS ? call_of(pid, tid) : -1;
+    if (round == WAITING_THREADS)
+        return is_wait(call);
+    if (round == SLEEPING_THREADS && (call < 0 || makes_child(call)))
+        return false;
+    return round == ALL_THREADS || !has_children(pid, tid);
+}
+
 static bool seize_all(struct stopped_threads *stopped, struct error *error)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)stopped->pid);
     DIR *entries = opendir(path);
     bool ok = entries || refuse(stopped->pid, errno == ENOENT ? ESRCH : errno, error);
-    for (int round = 0; ok && round < 2; round++) {
+    for (enum round round = WAITING_THREADS; ok && round < ROUNDS; round++) {
         rewinddir(entries);
         for (struct dirent *entry; ok && (entry = readdir(entries));) {
             pid_t tid = (pid_t)atoi(entry->d_name);
-            if (tid > 0 && (round == 1 || is_waiting(stopped->pid, tid)))
+            if (tid > 0 && !find(stopped, tid) && is_due(round, stopped->pid, tid))
                 ok = seize(stopped, tid, error);
         }
     }
@@ -234,7 +259,7 @@ static bool wait_for_all(struct stopped_threads *stopped, uint64_t deadline, str
     while (!look(stopped, error)) {
         if (error->code != ERROR_NONE)
             return false;
-        if (now_ms() > deadline)
+        if (monotonic_ms() > deadline)
             return error_set(error, ERROR_IO, "one of its threads does not stop");
         nanosleep(&pause, NULL);
     }
@@ -248,7 +273,8 @@ static bool stop_all(struct stopped_threads *stopped, struct error *error)
     do {
         seized = stopped->seized;
         if (!seize_all(stopped, error) ||
-            !wait_for_all(stopped, now_ms() + stopped->patience_ms + stopped->threads.count, error))
+            !wait_for_all(stopped, monotonic_ms() + stopped->patience_ms + stopped->threads.count,
+                          error))
             return false;
     } while (seized != stopped->seized);
     return stopped->threads.count > 0 ||
@@ -296,9 +322,9 @@ void thread_detach(struct stopped_thread *thread)
 {
     if (thread->was_ours)
         debug_registers_set(thread->tid, NULL, 0);
-    ptrace(PTRACE_DETACH, thread->tid, NULL, NULL);
     thread->stopped = false;
-    thread->tid = 0;
+    if (ptrace(PTRACE_DETACH, thread->tid, NULL, NULL) == 0)
+        thread->tid = 0;
 }
 
 static void let_go(struct stopped_thread *thread)
@@ -307,6 +333,14 @@ static void let_go(struct stopped_thread *thread)
         return;
     restart_system_call(thread->tid, false);
     thread_detach(thread);
+}
+
+/* A thread that was not let go: it has not stopped yet, or was killed, as by the exit of another one, and is waited for, without
+ * which the process would not end. */
+static void wait_for_stray(struct stopped_thread *thread)
+{
+    if (thread->tid && thread_stop_again(thread))
+        let_go(thread);
 }
 
 /* Those that wait are the last: the kernel keeps an ignored signal, as SIGCHLD, when it finds a traced thread, and wakes one that is
@@ -323,11 +357,12 @@ void threads_go_on(struct stopped_threads *stopped)
     }
     for (size_t i = 0; i < stopped->threads.count; i++)
         let_go(array_at(&stopped->threads, i));
-    for (size_t i = 0; i < stopped->threads.count; i++) {
-        struct stopped_thread *thread = array_at(&stopped->threads, i);
-        if (thread->tid && thread_stop_again(thread))
-            let_go(thread);
-    }
+    struct stopped_thread *leader = find(stopped, stopped->pid);
+    for (size_t i = 0; i < stopped->threads.count; i++)
+        if (array_at(&stopped->threads, i) != leader)
+            wait_for_stray(array_at(&stopped->threads, i));
+    if (leader) /* its end is reported after those of the others */
+        wait_for_stray(leader);
     if (stopped->memory >= 0)
         close(stopped->memory);
     array_free(&stopped->threads);
@@ -336,7 +371,7 @@ void threads_go_on(struct stopped_threads *stopped)
 bool thread_stop_again(struct stopped_thread *thread)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NS};
-    uint64_t deadline = now_ms() + LONG_PATIENCE_MS;
+    uint64_t deadline = monotonic_ms() + LONG_PATIENCE_MS;
     ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
     do {
         int status;
@@ -353,7 +388,7 @@ bool thread_stop_again(struct stopped_thread *thread)
             ptrace(PTRACE_CONT, thread->tid, NULL,
                    (void *)(long)(status >> 16 ? 0 : WSTOPSIG(status)));
         nanosleep(&pause, NULL);
-    } while (now_ms() < deadline);
+    } while (monotonic_ms() < deadline);
     return false;
 }
 

@@ -5,6 +5,8 @@
 #include "engine/translator/inject/attach_refusals.h"
 #include "engine/translator/inject/attached_state.h"
 #include "engine/translator/inject/inject.h"
+#include "engine/translator/inject/installed_filters.h"
+#include "engine/translator/inject/pass_descriptor.h"
 #include "engine/translator/inject/release.h"
 #include "engine/translator/inject/remote_call.h"
 #include "engine/translator/inject/signal_state.h"
@@ -34,6 +36,8 @@ struct taking {
     struct tr_attached_thread *threads; /* as many as are stopped; owned */
     uint32_t table;
     pid_t recorder, first;
+    bool filtered;          /* its threads' seccomp filters are looked at */
+    bool has_own_namespace; /* of process numbers */
     struct stopped_thread *carrier;
 };
 
@@ -45,6 +49,11 @@ static struct stopped_thread *thread_at(const struct taking *taking, size_t inde
 static struct remote_return native_return(const struct stopped_thread *thread)
 {
     return (struct remote_return){thread->next, thread->mask};
+}
+
+static pid_t number_within(const struct taking *taking, pid_t tid)
+{
+    return taking->has_own_namespace ? process_number_within(tid) : tid;
 }
 
 /* ---- what the threads are doing ---- */
@@ -89,13 +98,14 @@ static bool describe_thread(const struct taking *taking, struct stopped_thread *
                             struct tr_attached_thread *attached, struct error *error)
 {
     const struct tr_options *options = &taking->arena->options;
-    if (!attach_allows_state(&thread->registers, error))
+    if (!attach_allows_state(&thread->registers, error) ||
+        (taking->filtered && !installed_filters_allow(thread->tid, error)))
         return false;
     bool at_call = is_at_syscall(taking, thread);
     if (thread->calls && !at_call)
         return error_set(error, ERROR_UNSUPPORTED,
                          "a thread of it is in a system call that is not made by SYSCALL");
-    attached->tid = thread->tid;
+    attached->tid = number_within(taking, thread->tid);
     attached->calls = thread->calls || (at_call && thread->next.rax == SYS_restart_syscall);
     attached->recorded = options->multi_thread ||
                          thread->tid == (taking->first ? taking->first : taking->stopped.pid);
@@ -147,17 +157,33 @@ static bool map_image(struct taking *taking, struct error *error)
     return true;
 }
 
+/* By its path, or as a descriptor where it cannot open that. */
+static bool give_arena(struct taking *taking, struct error *error)
+{
+    const struct translator_arena *arena = taking->arena;
+    struct remote_return to = native_return(taking->carrier);
+    const struct descriptor_passing passing = {.stub = &taking->stub,
+                                               .tid = taking->carrier->tid,
+                                               .to = &to,
+                                               .memory = taking->attachment.image};
+    taking->attachment.arena_file = -1;
+    return inject_can_open(taking->stopped.pid, arena->path, NULL) ||
+           pass_descriptor(&passing, arena->descriptor, &taking->attachment.arena_file, error);
+}
+
 static void fill_attachment(struct taking *taking)
 {
     struct tr_attachment *attachment = &taking->attachment;
     const struct translator_arena *arena = taking->arena;
     uint64_t image = attachment->image;
+    int32_t arena_file = attachment->arena_file;
     memcpy(attachment, taking->image->bytes + TR_ATTACHMENT_OFFSET, sizeof *attachment);
     attachment->thread_size = sizeof(struct tr_thread);
     attachment->signature = release_signature(taking->image);
     attachment->leaving_mask = taking->carrier->mask;
     attached_state_get(&attachment->leaving, &taking->carrier->next);
     attachment->image = image;
+    attachment->arena_file = arena_file;
     attachment->image_size = taking->image->memory;
     attachment->whole_size = whole_size(taking);
     attachment->threads = image + taking->image->memory;
@@ -168,7 +194,8 @@ static void fill_attachment(struct taking *taking)
     attachment->thread_count = (uint32_t)taking->stopped.threads.count;
     attachment->carrier = 0;
     attachment->table = taking->table;
-    attachment->pid = taking->stopped.pid;
+    attachment->pid = number_within(taking, taking->stopped.pid);
+    attachment->outer_pid = taking->stopped.pid;
     attachment->recorder = taking->recorder;
     attachment->fsgsbase = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
     signal_state_learn(attachment->extended_state, &attachment->protection_keys);
@@ -303,11 +330,15 @@ static bool move_all(struct taking *taking)
 static bool take_stopped(struct taking *taking, struct error *error)
 {
     taking->carrier = thread_at(taking, 0);
+    taking->has_own_namespace = !process_namespaces_are_same(getpid(), taking->stopped.pid);
+    if (taking->has_own_namespace)
+        atomic_store(&taking->arena->control->has_namespaces, 1);
     if (!describe_threads(taking, error) ||
         !remote_stub_place(&taking->stub, taking->stopped.pid, taking->carrier->tid,
                            taking->stopped.memory, error))
         return false;
-    if (map_image(taking, error) && write_image(taking, error) && prepare(taking, error))
+    if (map_image(taking, error) && give_arena(taking, error) && write_image(taking, error) &&
+        prepare(taking, error))
         return move_all(taking) || error_set(error, ERROR_NOT_FOUND, "it has ended");
     undo(taking);
     return false;
@@ -349,8 +380,8 @@ bool take_over(struct translator_arena *arena, const struct runtime_image *image
 {
     struct taking taking = {.arena = arena, .image = image, .recorder = recorder, .first = first};
     struct error reason = {0};
-    if (attach_allows_process(arena, pid, &reason) && release_leftovers(image, pid, &reason) &&
-        take(&taking, pid, &reason))
+    if (attach_allows_process(arena, pid, &taking.filtered, &reason) &&
+        release_leftovers(image, pid, &reason) && take(&taking, pid, &reason))
         return true;
     const char *advice = reason.code == ERROR_NOT_FOUND ? ""
                                                         : " " FLAG_ENGINE

@@ -54,11 +54,31 @@ static const struct pt_call *find_call(const struct pt_encoder *encoder, uint64_
     return NULL;
 }
 
-void call_stack_return(struct call_stack *stack, const struct pt_encoder *encoder, uint64_t pc)
+/* Whether the return to `pc` is that of a function that has run on top of the stack that continued. Then the stack's calls
+ * are known again, and its innermost one has ended. */
+static bool return_from_top(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc)
+{
+    const struct pt_saved_calls *continued = &stack->continued;
+    uint64_t depth = continued->depth;
+    if (!stack->may_be_on_top || encoder->depth != depth || encoder->calls.base != depth)
+        return false;
+    const struct pt_call *call = pt_calls_at(&encoder->calls, depth - 1);
+    if (call->return_address != pc)
+        return false;
+    stack->may_be_on_top = false;
+    stack->pointer = call->slot + PUSHED;
+    stack->continued.depth--;
+    pt_encoder_restore_calls(encoder, continued);
+    return true;
+}
+
+void call_stack_return(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc)
 {
     const struct pt_call *call = find_call(encoder, pc);
     if (call)
         stack->pointer = call->slot + PUSHED;
+    else
+        stack->due = return_from_top(stack, encoder, pc) || stack->due;
 }
 
 /* The stack pointer is `pointer`, for the first time: calls so far lie relative to that. */
@@ -87,6 +107,14 @@ static void change_stacks(struct call_stack *stack, struct pt_encoder *encoder, 
     stack->due = false;
 }
 
+/* Another stack has begun, or a function runs on top of the one that was suspended there. */
+static void arrive_elsewhere(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    stack->may_be_on_top = encoder->depth > encoder->calls.base;
+    stack->continued = pt_encoder_save_calls(encoder);
+    pt_encoder_forget_calls(encoder);
+}
+
 void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc)
 {
     const struct pt_calls *calls = &encoder->calls;
@@ -96,7 +124,7 @@ void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uin
     if (known)
         stack->pointer = pt_calls_at(calls, encoder->depth - 1)->slot + PUSHED;
     else
-        pt_encoder_forget_calls(encoder); /* another stack has begun there */
+        arrive_elsewhere(stack, encoder);
     stack->due = known && stack->psb != encoder->last_psb;
 }
 
@@ -104,6 +132,7 @@ void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint6
                      uint64_t to)
 {
     know(stack, encoder, from);
+    stack->may_be_on_top = false;
     if (stack->reports && (suspended_calls_has(&stack->suspended, to) ||
                            !pt_calls_same_stack(&encoder->calls, encoder->depth, from, to))) {
         change_stacks(stack, encoder, from, to);
@@ -115,6 +144,14 @@ void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint6
         pt_encoder_forget_calls(encoder);
     else
         pt_encoder_stack_moved(encoder, from);
+}
+
+void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder, uint64_t to)
+{
+    stack->known = true;
+    stack->may_be_on_top = stack->due = false;
+    stack->pointer = to;
+    pt_encoder_forget_calls(encoder);
 }
 
 static void note_interruption(struct array *interruptions, uint64_t pointer, uint64_t entry)
@@ -142,19 +179,26 @@ void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encod
     pt_encoder_forget_calls(encoder);
 }
 
-/* The newest interruption among the calls in progress; 0: none. */
-static uint64_t newest_interrupted_pointer(const struct pt_encoder *encoder)
+/* The newest interruption among the calls in progress; NULL: none. */
+static const struct pt_call *newest_interrupted(const struct pt_encoder *encoder)
 {
     const struct pt_calls *calls = &encoder->calls;
     uint64_t depth = encoder->depth;
     if (depth - calls->base > calls->mask + 1)
-        return 0;
+        return NULL;
     while (depth > calls->base) {
         const struct pt_call *call = pt_calls_at(calls, --depth);
         if (call->return_address & CALLCHAIN_INTERRUPTED)
-            return call->slot + 2 * PUSHED;
+            return call;
     }
-    return 0;
+    return NULL;
+}
+
+/* Its stack pointer; 0: none. */
+static uint64_t newest_interrupted_pointer(const struct pt_encoder *encoder)
+{
+    const struct pt_call *call = newest_interrupted(encoder);
+    return call ? call->slot + 2 * PUSHED : 0;
 }
 
 /* Of the handler whose return has taken the stack pointer to `pointer`; 0: its beginning is not known. */
@@ -246,13 +290,36 @@ static bool keep_outer_calls(const struct pt_encoder *encoder, struct array *cal
     return known->all;
 }
 
+/* A copy of a handler's stack, which ends at `pointer`, shows the context that the handler returns to. That may be another
+ * by now than the interrupted one, which was logged when the handler began: then puts that in its place. Returns whether
+ * it has. */
+static bool keep_interrupted(const struct pt_encoder *encoder, uint64_t pointer,
+                             struct array *calls)
+{
+    const struct pt_call *known = newest_interrupted(encoder);
+    size_t index = calls->count;
+    while (index > 0 && !(((const struct pt_call *)array_at(calls, index - 1))->return_address &
+                          CALLCHAIN_INTERRUPTED))
+        index--;
+    if (!known || known->slot < pointer || index == 0)
+        return false;
+    struct pt_call *found = array_at(calls, index - 1);
+    if (found->slot == known->slot)
+        return false;
+    *found = *known;
+    calls->count -= index - 1;
+    memmove(calls->elements, found, calls->count * sizeof *found);
+    return true;
+}
+
 void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
                       struct array *calls, bool all)
 {
+    all = !keep_interrupted(encoder, pointer, calls) && all;
     all = all || keep_outer_calls(encoder, calls);
     stack->known = true;
     stack->pointer = pointer;
-    stack->switches = stack->due = false;
+    stack->switches = stack->due = stack->may_be_on_top = false;
     /* The innermost are what packets can report. */
     size_t most = encoder->calls.mask, left_out = calls->count > most ? calls->count - most : 0;
     const struct pt_call *first = calls->count ? array_at(calls, left_out) : NULL;
@@ -261,7 +328,7 @@ void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint
 
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder)
 {
-    stack->handler_runs = stack->switches = stack->due = false;
+    stack->handler_runs = stack->switches = stack->due = stack->may_be_on_top = false;
     stack->interruptions.count = 0;
     stack->restored = (struct stack_load){0};
     suspended_calls_forget(&stack->suspended);

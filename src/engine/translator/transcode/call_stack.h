@@ -34,6 +34,10 @@ struct call_stack {
     bool switches; /* the stack pointer was loaded, the branch to the other stack comes */
     bool due; /* the calls of the stack that runs are to be reported: decoders may not know them */
     uint64_t psb; /* stream position: since the PSB there they are known */
+    /* A stack continued, and not where its innermost call returns: a new stack in its place, or a function on top of it
+     * (Boost.Context's ontop_fcontext). Then that returns for the call. */
+    struct pt_saved_calls continued;
+    bool may_be_on_top; /* `continued` is valid */
 };
 
 /* `reports`: the recording may begin anywhere, so stacks that code changes to are to be reported. */
@@ -42,11 +46,14 @@ void call_stack_free(struct call_stack *stack);
 
 /* The block that ran last ended with a call, or with a return that goes to `pc`. */
 void call_stack_call(struct call_stack *stack);
-void call_stack_return(struct call_stack *stack, const struct pt_encoder *encoder, uint64_t pc);
+void call_stack_return(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc);
 
 /* Code took the stack pointer from `from` to `to`. */
 void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
                      uint64_t to);
+
+/* Code took the stack pointer to `to`, perhaps in order to copy another stack there: which one, is not known. */
+void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder, uint64_t to);
 
 /* The branch that ends a switch to another stack goes to `pc`. */
 void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc);

@@ -126,6 +126,7 @@ static struct pt_code_block *make_code(struct arena *memory, uint64_t pc,
     code->target = pc + (uint64_t)(int64_t)block->target;
     code->instructions = block->instructions;
     code->loads_stack = (block->end & TR_BLOCK_LOADS_STACK) != 0;
+    code->copies_stack = (block->end & TR_BLOCK_COPIES_STACK) != 0;
     return code;
 }
 

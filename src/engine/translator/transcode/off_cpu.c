@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/tsc.h"
+#include "engine/translator/transcode/off_cpu_file.h"
 #include "perf_event/context_switches.h"
 #include "runtime/translator/log/clock_history.h"
 
@@ -50,21 +51,32 @@ struct off_cpu {
     struct off_thread *threads;
     size_t period_count; /* of all threads */
     struct off_cpu_log kept;
+    struct off_cpu_file file;
+    uint64_t lost; /* periods of a recording that is salvaged */
 };
 
-struct off_cpu *off_cpu_open(const struct translator_arena *arena, const char *folder,
-                             const struct kernel *kernel, struct error *error)
+static struct off_cpu *new_off_cpu(const struct translator_arena *arena, const char *folder)
 {
     struct off_cpu *off_cpu = memory_allocate_zeroed(sizeof *off_cpu);
     const struct tr_options *options = &arena->options;
     off_cpu->arena = arena;
+    off_cpu->file.descriptor = -1;
     pthread_mutex_init(&off_cpu->lock, NULL);
     off_cpu->waiting = array_of(sizeof(struct context_switch));
     off_cpu->before = off_cpu->now = (struct tsc_anchor){
         options->start_tsc, options->start_monotonic_ns, options->start_realtime_ns};
     off_cpu_log_begin(&off_cpu->kept, options->full_execution ? folder : NULL);
-    if (context_switches_begin(&off_cpu->switches, kernel, error))
+    return off_cpu;
+}
+
+struct off_cpu *off_cpu_open(const struct translator_arena *arena, const char *folder,
+                             const struct kernel *kernel, struct error *error)
+{
+    struct off_cpu *off_cpu = new_off_cpu(arena, folder);
+    if (context_switches_begin(&off_cpu->switches, kernel, error)) {
+        off_cpu->file = off_cpu_file_create(folder);
         return off_cpu;
+    }
     off_cpu_close(off_cpu);
     return NULL;
 }
@@ -88,6 +100,7 @@ void off_cpu_close(struct off_cpu *off_cpu)
     free_threads(off_cpu);
     array_free(&off_cpu->waiting);
     off_cpu_log_free(&off_cpu->kept);
+    off_cpu_file_close(&off_cpu->file);
     pthread_mutex_destroy(&off_cpu->lock);
     free(off_cpu);
 }
@@ -161,6 +174,27 @@ static void make_room(struct off_cpu *off_cpu)
     drop_first(off_cpu, most, half);
 }
 
+static void add_period(struct off_cpu *off_cpu, struct off_thread *thread,
+                       const struct period *period)
+{
+    if (off_cpu->period_count == MOST_PERIODS)
+        make_room(off_cpu);
+    array_add_all(&thread->periods, period, 1);
+    off_cpu->period_count++;
+}
+
+static void store(struct off_cpu *off_cpu, uint32_t tid, const struct period *period)
+{
+    off_cpu_file_add(&off_cpu->file, &(struct off_cpu_period){
+                                         .out = period->out,
+                                         .in = period->in,
+                                         .tid = tid,
+                                         .out_cpu = period->out_cpu,
+                                         .in_cpu = period->in_cpu,
+                                         .preempted = period->preempted,
+                                     });
+}
+
 /* A record that is older than one that has come, or that is the second of its kind, shows that some
  * are missing. */
 static void take(struct off_cpu *off_cpu, const struct context_switch *record)
@@ -178,10 +212,8 @@ static void take(struct off_cpu *off_cpu, const struct context_switch *record)
     } else if (thread->out && time > thread->period.out) {
         thread->period.in = time;
         thread->period.in_cpu = record->cpu;
-        if (off_cpu->period_count == MOST_PERIODS)
-            make_room(off_cpu);
-        array_add_all(&thread->periods, &thread->period, 1);
-        off_cpu->period_count++;
+        add_period(off_cpu, thread, &thread->period);
+        store(off_cpu, thread->tid, &thread->period);
     }
     thread->out = record->out;
 }
@@ -235,6 +267,7 @@ static void read_records(struct off_cpu *off_cpu)
     uint64_t known = recorded_time(off_cpu, until);
     context_switches_read(&off_cpu->switches, add_waiting, off_cpu);
     take_all_until(off_cpu, until);
+    off_cpu_file_publish(&off_cpu->file);
     if (known > off_cpu->known_until)
         off_cpu->known_until = known;
 }
@@ -242,9 +275,37 @@ static void read_records(struct off_cpu *off_cpu)
 void off_cpu_read(struct off_cpu *off_cpu)
 {
     pthread_mutex_lock(&off_cpu->lock);
-    if (!off_cpu->refused)
+    if (!off_cpu->refused && off_cpu->known_until != UINT64_MAX)
         read_records(off_cpu);
     pthread_mutex_unlock(&off_cpu->lock);
+}
+
+/* ---- what a killed magic-trace has left ---- */
+
+static void take_left(struct off_cpu *off_cpu, const struct off_cpu_period *left)
+{
+    struct off_thread *thread = get_thread(off_cpu, left->tid);
+    if (left->out >= left->in || left->out < thread->latest)
+        return;
+    thread->latest = left->in;
+    add_period(off_cpu, thread,
+               &(struct period){left->out, left->in, left->out_cpu, left->in_cpu, left->preempted});
+}
+
+struct off_cpu *off_cpu_salvage(const struct translator_arena *arena, const char *folder)
+{
+    struct array periods = array_of(sizeof(struct off_cpu_period));
+    struct off_cpu *off_cpu = NULL;
+    uint64_t lost;
+    if (off_cpu_file_read(folder, &periods, &lost)) {
+        off_cpu = new_off_cpu(arena, folder);
+        off_cpu->known_until = UINT64_MAX;
+        off_cpu->lost = lost;
+        for (size_t i = 0; i < periods.count; i++)
+            take_left(off_cpu, array_at(&periods, i));
+    }
+    array_free(&periods);
+    return off_cpu;
 }
 
 /* ---- periods, asked for ---- */
@@ -359,7 +420,7 @@ struct off_cpu_log *off_cpu_kept(struct off_cpu *off_cpu)
 
 uint64_t off_cpu_lost(const struct off_cpu *off_cpu)
 {
-    uint64_t lost = off_cpu->switches.lost + off_cpu->kept.dropped;
+    uint64_t lost = off_cpu->switches.lost + off_cpu->kept.dropped + off_cpu->lost;
     for (const struct off_thread *thread = off_cpu->threads; thread; thread = thread->hh.next)
         lost += thread->recorded ? thread->dropped : 0;
     return lost;

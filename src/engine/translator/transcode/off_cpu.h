@@ -21,6 +21,8 @@ struct off_cpu;
 /* `arena` is borrowed; `folder` is DIR/translator. NULL where the kernel has no such records, and `error` says why. */
 struct off_cpu *off_cpu_open(const struct translator_arena *arena, const char *folder,
                              const struct kernel *kernel, struct error *error);
+/* What a magic-trace that was killed had read until then; NULL: nothing is known. */
+struct off_cpu *off_cpu_salvage(const struct translator_arena *arena, const char *folder);
 void off_cpu_close(struct off_cpu *off_cpu);
 
 /* The process, with the threads that it has, and all that they create. False, and nothing is known of any thread from now on:

@@ -286,7 +286,10 @@ static void run_load(struct transcoder *transcoder, const struct path_step *load
     pt_encoder_forget_returns(encoder);
     pt_encoder_emit_stack_pointer(encoder, block->end - block->length[block->instructions - 1],
                                   after);
-    call_stack_load(&transcoder->calls, encoder, before, after);
+    if (block->copies_stack)
+        call_stack_copy(&transcoder->calls, encoder, after);
+    else
+        call_stack_load(&transcoder->calls, encoder, before, after);
 }
 
 /* What ran of the block is a block of its own. */

@@ -109,6 +109,15 @@ static uint64_t start_of(const struct transcoding *transcoding, const struct tr_
     return moments ? moments_convert(moments, slot->first_time) : 0;
 }
 
+/* The packets that a killed magic-trace had made of its log have the time of these already. */
+static void keep_made_off_cpu(const struct transcoder *transcoder)
+{
+    const struct tr_slot *slot = transcoder->slot;
+    if (transcoder->shared->off_cpu)
+        off_cpu_keep_rest(transcoder->shared->off_cpu, slot->pid, slot->tid, slot->first_time,
+                          transcoder->timeline.latest);
+}
+
 static void begin_stream(struct transcoding *transcoding, struct stream *stream,
                          struct tr_slot *slot)
 {
@@ -116,7 +125,9 @@ static void begin_stream(struct transcoding *transcoding, struct stream *stream,
     struct transcoder *transcoder = memory_allocate(sizeof *transcoder);
     struct error error;
     bool ok = is_streaming(shared->arena) && transcoder_resume(transcoder, shared, slot, &error);
-    if (!ok)
+    if (ok)
+        keep_made_off_cpu(transcoder);
+    else
         ok = transcoder_begin(transcoder, shared, slot, start_of(transcoding, slot), &error);
     *stream = (struct stream){.state = STREAM_READ, .transcoder = transcoder, .slot = slot};
     if (ok)

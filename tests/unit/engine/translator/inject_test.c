@@ -44,6 +44,7 @@ static struct injection injection_of(const struct fixture *fixture)
 {
     return (struct injection){
         .arena = fixture->path,
+        .arena_file = -1,
         .arena_size = ARENA_SIZE,
         .open_size = COUNT + TR_PAGE,
         .image = &fixture->image,

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "arena_stand_in.h"
+#include "runtime/translator/fault_safe.h"
 #include "runtime/translator/syscalls/seccomp_filter.h"
 
 #include <errno.h>
@@ -21,9 +22,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Of safe_syscall.S. */
-const char tr_syscall_instruction[2];
 
 enum { LONGEST = 40, FILTERS = 400, REFUSED = 99, REFUSE = SECCOMP_RET_ERRNO | REFUSED };
 
@@ -129,6 +127,11 @@ static int ask_kernel(const struct sock_fprog *program, const uint64_t a[6])
     return WIFEXITED(status) ? WEXITSTATUS(status) : REFUSES; /* division by 0: killed */
 }
 
+static struct tr_filter filter_of(const struct sock_fprog *program)
+{
+    return (struct tr_filter){.program = (uint64_t)program, .read = tr_read_safely};
+}
+
 static void test_random_filters(void **state)
 {
     unsigned verdicts[3] = {0};
@@ -143,8 +146,9 @@ static void test_random_filters(void **state)
             arguments[k] = (uint64_t)random_value() << 32 | random_value();
         int verdict = ask_kernel(&program, arguments);
         verdicts[verdict]++;
+        struct tr_filter whole = filter_of(&program);
         if (verdict != IS_NO_FILTER)
-            assert_int_equal(tr_filter_allows((uint64_t)&program, SYS_getppid, arguments),
+            assert_int_equal(tr_filter_allows(&whole, SYS_getppid, arguments),
                              verdict == LETS_THROUGH);
     }
     assert_true(verdicts[LETS_THROUGH] > FILTERS / 10);
@@ -152,7 +156,7 @@ static void test_random_filters(void **state)
     assert_true(verdicts[IS_NO_FILTER] < FILTERS / 4);
 }
 
-static bool allows_translator(uint32_t number, uint32_t action)
+static bool allows(bool (*what)(const struct tr_filter *filter), uint32_t number, uint32_t action)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -161,18 +165,22 @@ static bool allows_translator(uint32_t number, uint32_t action)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {4, filter};
-    return tr_filter_allows_translator((uint64_t)&program);
+    struct tr_filter whole = filter_of(&program);
+    return what(&whole);
 }
 
 static void test_what_the_runtime_needs(void **state)
 {
     stand_in_begin();
-    assert_true(allows_translator(SYS_ptrace, SECCOMP_RET_KILL_PROCESS));
-    assert_true(allows_translator(SYS_openat, SECCOMP_RET_KILL_PROCESS));
-    assert_true(allows_translator(SYS_mmap, SECCOMP_RET_LOG));
-    assert_false(allows_translator(SYS_mmap, SECCOMP_RET_KILL_PROCESS));
-    assert_false(allows_translator(SYS_futex, SECCOMP_RET_ERRNO));
-    assert_false(allows_translator(SYS_rt_sigreturn, SECCOMP_RET_TRAP));
+    assert_true(allows(tr_filter_allows_translator, SYS_ptrace, SECCOMP_RET_KILL_PROCESS));
+    assert_true(allows(tr_filter_allows_translator, SYS_openat, SECCOMP_RET_KILL_PROCESS));
+    assert_true(allows(tr_filter_allows_translator, SYS_mmap, SECCOMP_RET_LOG));
+    assert_false(allows(tr_filter_allows_translator, SYS_mmap, SECCOMP_RET_KILL_PROCESS));
+    assert_false(allows(tr_filter_allows_translator, SYS_futex, SECCOMP_RET_ERRNO));
+    assert_false(allows(tr_filter_allows_translator, SYS_rt_sigreturn, SECCOMP_RET_TRAP));
+    assert_true(allows(tr_filter_allows_attach, SYS_ptrace, SECCOMP_RET_KILL_PROCESS));
+    assert_false(allows(tr_filter_allows_attach, SYS_recvmsg, SECCOMP_RET_KILL_PROCESS));
+    assert_false(allows(tr_filter_allows_attach, SYS_close, SECCOMP_RET_ERRNO));
 }
 
 static void test_bad_filters(void **state)
@@ -183,9 +191,12 @@ static void test_bad_filters(void **state)
     struct sock_filter endless[] = {BPF_STMT(BPF_JMP | BPF_JA, UINT32_MAX)};
     struct sock_fprog programs[] = {{2, unknown}, {1, endless}, {0, NULL}, {5, NULL}};
     stand_in_begin();
-    for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)
-        assert_true(tr_filter_allows((uint64_t)&programs[i], SYS_getppid, arguments));
-    assert_true(tr_filter_allows(0, SYS_getppid, arguments));
+    for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
+        struct tr_filter filter = filter_of(&programs[i]);
+        assert_true(tr_filter_allows(&filter, SYS_getppid, arguments));
+    }
+    struct tr_filter nowhere = filter_of(NULL);
+    assert_true(tr_filter_allows(&nowhere, SYS_getppid, arguments));
 }
 
 int main(void)

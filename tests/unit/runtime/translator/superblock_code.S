@@ -105,6 +105,12 @@ PLACE stack_switch /* ends after it */
 PLACE stack_switch_next
     ret
 
+PLACE stack_copy /* ends after it */
+    mov %rax, %rbx
+    add %rax, %rsp
+PLACE stack_copy_next
+    ret
+
 PLACE frame_moves /* are none */
     push %rbp
     mov %rsp, %rbp

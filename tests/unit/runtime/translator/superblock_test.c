@@ -122,7 +122,12 @@ static void after_stack_switches(void **state)
     const struct tr_superblock *s = FORM(stack_switch);
     assert_int_equal(s->item_count, 2);
     assert_true(last_block(s)->loads_stack);
+    assert_false(last_block(s)->copies_stack);
     assert_int_equal(last_block(s)->end, PLACE(stack_switch_next));
+    s = FORM(stack_copy);
+    assert_true(last_block(s)->loads_stack);
+    assert_true(last_block(s)->copies_stack);
+    assert_int_equal(last_block(s)->end, PLACE(stack_copy_next));
     s = FORM(frame_moves);
     assert_int_equal(s->item_count, 7);
     assert_int_equal(s->block_count, 1);

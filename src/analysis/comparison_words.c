@@ -1,0 +1,90 @@
+#include "analysis/comparison_words.h"
+
+#include "output/duration.h"
+#include "output/short_name.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct context_node *node_at(const struct comparison *comparison, uint32_t number)
+{
+    return context_tree_node(&comparison->tree, number);
+}
+
+const char *comparison_name(const struct comparison *comparison, uint32_t id)
+{
+    return id < comparison->ids.count ? function_ids_function(&comparison->ids, id).name
+                                      : "[all threads]";
+}
+
+uint32_t comparison_cause_node(const struct comparison *comparison, const struct cause *cause)
+{
+    return cause->kind == CAUSE_OUTSIDE ? node_at(comparison, cause->node)->parent : cause->node;
+}
+
+static void print_calls(FILE *stream, const struct cause *cause)
+{
+    uint64_t a = cause->sides[CONTEXT_A].calls, b = cause->sides[CONTEXT_B].calls;
+    if (a == b)
+        fprintf(stream, "called %" PRIu64 "x in both", a);
+    else
+        fprintf(stream, "called %" PRIu64 "x in A, %" PRIu64 "x in B", a, b);
+}
+
+static void print_kind(FILE *stream, const struct cause *cause)
+{
+    char a[DURATION_TEXT_SIZE], b[DURATION_TEXT_SIZE];
+    duration_format(a, cause->sides[CONTEXT_A].time);
+    duration_format(b, cause->sides[CONTEXT_B].time);
+    switch (cause->kind) {
+    case CAUSE_ONLY_SLOW:
+        fprintf(stream, ": only in B, %" PRIu64 " call%s, %s", cause->sides[CONTEXT_B].calls,
+                cause->sides[CONTEXT_B].calls == 1 ? "" : "s", b);
+        break;
+    case CAUSE_ONLY_USUAL:
+        fprintf(stream, ": only in A, %" PRIu64 " call%s, %s", cause->sides[CONTEXT_A].calls,
+                cause->sides[CONTEXT_A].calls == 1 ? "" : "s", a);
+        break;
+    case CAUSE_CALLS:
+        fputs(": ", stream);
+        print_calls(stream, cause);
+        break;
+    case CAUSE_SELF:
+        fprintf(stream, ": its own code takes %s in A, %s in B; ", a, b);
+        print_calls(stream, cause);
+        break;
+    case CAUSE_OUTSIDE:
+        fprintf(stream, ": outside of the program %s in A, %s in B; ", a, b);
+        print_calls(stream, cause);
+        break;
+    case CAUSE_MORE:
+    case CAUSE_SPREAD:
+        fprintf(stream, ": %s in A, %s in B, spread over it and what it calls", a, b);
+        break;
+    case CAUSE_REST:
+        fputs("everything else", stream);
+        break;
+    }
+}
+
+static void print_short(FILE *stream, const struct comparison *comparison, uint32_t number)
+{
+    char *name = short_name(comparison_name(comparison, node_at(comparison, number)->group));
+    fputs(name, stream);
+    free(name);
+}
+
+void comparison_cause_print(FILE *stream, const struct comparison *comparison,
+                            const struct cause *cause)
+{
+    if (cause->kind != CAUSE_REST)
+        print_short(stream, comparison, comparison_cause_node(comparison, cause));
+    print_kind(stream, cause);
+    if (cause->kind != CAUSE_REST && cause->kind != CAUSE_OUTSIDE &&
+        cause->carrier != cause->node) {
+        fputs("; most of it in ", stream);
+        print_short(stream, comparison, cause->carrier);
+    }
+    if (cause->nodes > 1)
+        fprintf(stream, "; in %" PRIu32 " places", cause->nodes);
+}

@@ -1,0 +1,22 @@
+/* What is said of a difference between two parts, in the words of `magic-trace compare`.
+ *
+ * Called by the command and the page's panel.
+ */
+#ifndef MAGIC_TRACE_ANALYSIS_COMPARISON_WORDS_H
+#define MAGIC_TRACE_ANALYSIS_COMPARISON_WORDS_H
+
+#include "analysis/comparison.h"
+
+#include <stdio.h>
+
+/* Of a function, or of what stands for all threads. */
+const char *comparison_name(const struct comparison *comparison, uint32_t id);
+
+/* The node of the function that is named: of CAUSE_OUTSIDE, the one that left the program. */
+uint32_t comparison_cause_node(const struct comparison *comparison, const struct cause *cause);
+
+/* The difference in words, without its size and place. */
+void comparison_cause_print(FILE *stream, const struct comparison *comparison,
+                            const struct cause *cause);
+
+#endif

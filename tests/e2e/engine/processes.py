@@ -1,0 +1,113 @@
+"""Children: traced with -follow, left alone and reported without."""
+import os
+import shutil
+import subprocess
+
+import harness
+from harness import wait_until
+
+# Each lives for up to 4 ms. Whoever waits without success for one is ended by SIGALRM.
+KILLED_CHILDREN = """
+import signal, subprocess, time
+signal.alarm(60)
+for i in range(200):
+    child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)
+    end = time.perf_counter() + i % 20 * 0.0002
+    while time.perf_counter() < end:
+        pass
+    child.kill()
+    assert child.wait() == -9
+print("done")
+"""
+
+
+def unchanging(output):
+    """Without the lines of /proc/PID/status that differ from process to process."""
+    keep = ("Uid", "Gid", "SigBlk", "SigIgn", "Cap", "Umask", "Groups", "NoNewPrivs", "Seccomp:")
+    lines = output.decode().splitlines()
+    return [line for line in lines if ":" not in line or line.startswith(keep)]
+
+
+class Processes(harness.TestCase):
+    def test_without_follow(self):
+        """without -follow children run untraced and unchanged, and the summary names the option that would show them"""
+        command = [harness.compile_program("processes")]
+        traced = self.trace(command, "-full-execution")
+        self.assert_same_as_untraced(traced, command)
+        self.assertEqual(self.spans(traced.trace)["work"], 0)
+        self.assertRegex(traced.messages, r"(?i)ran untraced: .*-follow")
+        self.judge_recording(traced)
+
+    def test_with_follow(self):
+        """with -follow forked and executed children are traced too"""
+        command = [harness.compile_program("processes")]
+        traced = self.trace(command, "-full-execution", "-follow")
+        self.assert_same_as_untraced(traced, command)
+        self.assertEqual(self.spans(traced.trace)["work"], 4 + 5)
+        self.assertGreaterEqual(len({thread["pid"] for thread in
+                                     self.judge_trace(traced.trace)["threads"]}), 3)
+        self.judge_recording(traced)
+        self.assert_no_gaps(traced)
+
+    def test_other_user(self):
+        """what is executed as another user, who cannot open the recording, is traced too, and unchanged"""
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("only root starts programs as another user")
+        command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                   "sh", "-c", "trap 'echo got it' USR1; kill -USR1 $$; id -u; ls /proc/self/fd; exec cat /proc/self/status"]
+        traced = self.trace(command, "-full-execution", "-follow", "-multi-thread", "-engine", "translator")
+        usual = harness.run(command)
+        self.assertEqual(traced.status, usual.status)
+        self.assertEqual(unchanging(traced.stdout), unchanging(usual.stdout))
+        self.assertNotRegex(traced.messages, "(?i)untraced")
+        self.assertLessEqual({"id", "ls", "cat"}, {thread["name"] for thread in self.judge_trace(traced.trace)["threads"]})
+        self.judge_instructions(traced)
+
+    def test_scripts(self):
+        """a chain of #! scripts with arguments, in a pipeline"""
+        inner = self.folder / "inner"
+        inner.write_text("#!/bin/sh -e\necho \"inner $0 $# $1\"\n")
+        outer = self.folder / "outer"
+        outer.write_text(f"#!{inner} first\nnot read\n")
+        main = self.folder / "main script"
+        main.write_text("#!/bin/bash\nset -o pipefail\n"
+                        f"\"{outer}\" a b | tr a-z A-Z | cat\nprintf '%s\\n' \"$@\"\nexit 3\n")
+        for script in (inner, outer, main):
+            script.chmod(0o755)
+        command = [main, "x y", ""]
+        for options in ([], ["-follow", "-multi-thread"]):
+            traced = self.trace(command, "-full-execution", *options)
+            self.assert_same_as_untraced(traced, command)
+            self.judge_recording(traced)
+            self.judge_trace(traced.trace)
+
+    def test_exec_ends_the_old_program(self):
+        """what a process ran up to its execve decodes with the code that it had then"""
+        command = ["bash", "-c", "for i in 1 2 3 4 5 6 7 8; do (exec /bin/true); (exec /bin/echo $i); done"]
+        traced = self.trace(command, "-full-execution", "-follow", "-clock", "instructions")
+        self.assert_same_as_untraced(traced, command)
+        self.judge_recording(traced)
+        self.assert_no_gaps(traced)
+
+    def test_killed_at_exec(self):
+        """children that are killed around their execve: their parent learns of it"""
+        command = ["/usr/bin/python3", "-c", KILLED_CHILDREN]
+        traced = self.trace(command, "-follow", "-engine", "translator")
+        self.assert_same_as_untraced(traced, command)
+
+    def test_outliving_child(self):
+        """a child that lives on after the recording writes nothing into its folder any more"""
+        go, done = self.folder / "go", self.folder / "done"
+        command = [harness.compile_program("outliving"), go, done]
+        directory = self.folder / "recording"
+        with (self.folder / "messages").open("wb") as messages:
+            status = subprocess.call(
+                [harness.Settings.binary, "run", "-full-execution", "-follow", "-working-directory", directory,
+                 "-o", self.folder / "t.fxt", *command],
+                stdin=subprocess.DEVNULL, stdout=messages, stderr=messages, env=harness.Settings.environment)
+        self.addCleanup(go.touch)
+        self.assertEqual(status, 0, (self.folder / "messages").read_text())
+        before = sorted((folder, sorted(files)) for folder, _, files in os.walk(directory))
+        go.touch()
+        wait_until(done.exists)
+        self.assertEqual(sorted((folder, sorted(files)) for folder, _, files in os.walk(directory)), before)

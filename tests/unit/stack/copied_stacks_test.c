@@ -1,0 +1,185 @@
+/* Stacks that are copied to the same addresses (copied_stacks.h). The function `s` changes stacks: it is called, and goes on in
+ * another one's call of it. `b` begins stacks: it calls `s`, which returns, and then the new stack's function.
+ */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
+/* The leaf and its callers, the innermost first; '?': unknown ones. */
+static void assert_stack(const struct scene *s, const char *expected)
+{
+    char got[64] = "";
+    size_t length = 0;
+    frame_id frame = s->stack.leaf;
+    while (thread_stack_frame(&s->stack, frame)->kind != FRAME_PLACEHOLDER) {
+        char letter = 'a';
+        while (id_of(letter) != thread_stack_frame(&s->stack, frame)->function)
+            letter++;
+        got[length++] = letter;
+        frame = thread_stack_parent(&s->stack, frame);
+    }
+    assert_string_equal(got, expected);
+}
+
+static const uint64_t main_pointer = 0x7000;
+
+/* In `a`, which has called `b`: a stack begins with `function`. */
+static void begin_stack(struct scene *s, char function)
+{
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 's');
+    return_after(s, at('b', 0x10));
+    call(s, at('b', 0x20), function);
+}
+
+/* The running stack goes on in another one: the pointer is `from`, and then `to`. */
+static void change(struct scene *s, uint64_t from, uint64_t to)
+{
+    copy_stack(s, at('s', 0x30), from, to);
+}
+
+static void back_to_main(struct scene *s)
+{
+    return_after(s, at('b', 0x10));
+    return_after(s, at('a', 0x10));
+}
+
+/* In `a`, which goes on in another stack. */
+static void leave_main(struct scene *s, uint64_t to)
+{
+    call(s, at('a', 0x20), 's');
+    change(s, main_pointer, to);
+}
+
+static void the_stack_continues_on_which_another_has_begun(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    begin_stack(s, 'f');
+    call(s, at('f', 0x10), 's');
+    change(s, 0x6000, main_pointer);
+    assert_stack(s, "sba");
+    back_to_main(s);
+    assert_stack(s, "a");
+}
+
+static void a_stack_is_known_by_its_pointer(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    begin_stack(s, 'f');
+    call(s, at('f', 0x10), 's');
+    change(s, 0x6000, main_pointer);
+    back_to_main(s);
+    begin_stack(s, 'g');
+    call(s, at('g', 0x10), 's');
+    change(s, 0x5000, main_pointer);
+    back_to_main(s);
+    leave_main(s, 0x6000);
+    assert_stack(s, "sfba");
+    return_after(s, at('f', 0x10));
+    call(s, at('f', 0x20), 's');
+    change(s, 0x5800, main_pointer);
+    assert_stack(s, "sa");
+    return_after(s, at('a', 0x20));
+    leave_main(s, 0x5000);
+    assert_stack(s, "sgba");
+}
+
+/* Two stacks that were left with the same pointer, in different functions. */
+static void leave_two_alike(struct scene *s, uint64_t pointer)
+{
+    const char functions[] = {'f', 'g'};
+    resume(s, at('a', 0));
+    for (unsigned i = 0; i < sizeof functions; i++) {
+        begin_stack(s, functions[i]);
+        call(s, at(functions[i], 0x10), 's');
+        change(s, pointer, pointer ? main_pointer : 0);
+        back_to_main(s);
+    }
+}
+
+static void of_two_with_one_pointer_the_returns_decide(void **state)
+{
+    struct scene *s = *state;
+    leave_two_alike(s, 0x6000);
+    leave_main(s, 0x6000);
+    assert_stack(s, "s"); /* until now */
+    frame_id leaf = s->stack.leaf;
+    return_after(s, at('g', 0x10));
+    call(s, at('g', 0x20), 's');
+    change(s, 0x5000, main_pointer);
+    frame_id caller = thread_stack_parent(&s->stack, leaf);
+    assert_int_equal(thread_stack_frame(&s->stack, caller)->function, id_of('g'));
+    caller = thread_stack_parent(&s->stack, caller);
+    assert_int_equal(thread_stack_frame(&s->stack, caller)->function, id_of('b'));
+    assert_stack(s, "sa");
+}
+
+static void a_pointer_that_no_stack_has_leads_to_unknown_callers(void **state)
+{
+    struct scene *s = *state;
+    leave_two_alike(s, 0x6000);
+    leave_main(s, 0x4000);
+    assert_stack(s, "s");
+    return_after(s, at('h', 0x10));
+    assert_stack(s, "h");
+}
+
+static void a_recording_that_may_lack_stacks_guesses_none(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    leave_two_alike(s, 0x6000);
+    leave_main(s, 0x6000);
+    return_after(s, at('f', 0x10));
+    assert_stack(s, "f");
+}
+
+static void without_pointers_the_returns_decide(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    begin_stack(s, 'f');
+    call(s, at('f', 0x10), 's');
+    change(s, 0, 0);
+    assert_stack(s, "sba");
+    back_to_main(s);
+    leave_main(s, 0);
+    return_after(s, at('f', 0x10));
+    assert_stack(s, "fba");
+}
+
+#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(the_stack_continues_on_which_another_has_begun),
+        RULE(a_stack_is_known_by_its_pointer),
+        RULE(of_two_with_one_pointer_the_returns_decide),
+        RULE(a_pointer_that_no_stack_has_leads_to_unknown_callers),
+        RULE(a_recording_that_may_lack_stacks_guesses_none),
+        RULE(without_pointers_the_returns_decide),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
