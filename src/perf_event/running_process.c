@@ -34,7 +34,9 @@ static struct sideband_record *add_record(struct running_processes *processes,
 {
     struct sideband_record *record = array_add(&processes->records);
     record->kind = kind;
-    record->time = (struct nanoseconds){1}; /* before everything */
+    /* None, as `perf record` has it: before everything. Any small number may lie before tick 0 of the
+     * recording's clock, and perf takes such times for later than all. */
+    record->time = (struct nanoseconds){0};
     record->pid = (uint32_t)pid;
     record->tid = (uint32_t)tid;
     record->cpu = UINT32_MAX;

@@ -15,7 +15,7 @@
 
 struct running_processes {
     const char *directory; /* the recording's folder, which has images/; borrowed */
-    struct array records;  /* of struct sideband_record, at 1 ns: before everything */
+    struct array records;  /* of struct sideband_record, without a time: before everything */
     struct array pids;     /* of pid_t: whose mappings are known */
     struct arena memory;   /* the records' strings */
 };

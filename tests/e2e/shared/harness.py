@@ -245,7 +245,7 @@ class TestCase(unittest.TestCase):
         complaints = finished.stderr + b"".join(re.findall(rb"^ instruction trace error.*\n?", finished.stdout,
                                                            re.MULTILINE))
         self.assertEqual(finished.status, 0, complaints[:4000])
-        self.assertEqual(complaints, b"")
+        self.assertEqual(complaints, b"", complaints.decode(errors="replace"))
         return finished.stdout
 
     def judge_instructions(self, traced, unfinished=0):
