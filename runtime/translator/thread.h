@@ -261,6 +261,7 @@ struct tr_process {
     int32_t pid;
     uint32_t lock;             /* of code cache, fragments and code map: tr_lock */
     uint64_t newest_code;      /* ticks: code has taken the place of other code; under `lock` */
+    uint32_t newest_code_by;   /* the serial of the thread that noted it */
     struct tr_thread *threads; /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time; /* what the runtime uses up is taken off the clock */

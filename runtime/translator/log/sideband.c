@@ -62,6 +62,19 @@ static void append(struct subject subject, const void *fixed, size_t fixed_size,
     append_bytes(subject, fixed, fixed_size, text, text ? strlen(text) + 1 : 0);
 }
 
+/* Code takes the place of other code at `now`, or a little later. While the clock stands, two threads that replace the same
+ * page one after the other would have the same time, or the second one an earlier time: its record would be taken for the
+ * older one. */
+static uint64_t moment_of_change(struct tr_thread *thread, uint64_t now)
+{
+    struct tr_process *process = thread->process;
+    if (now <= process->newest_code && process->newest_code_by != thread->serial)
+        now = thread->last_time = process->newest_code + TR_MOMENT;
+    process->newest_code = now;
+    process->newest_code_by = thread->serial;
+    return now;
+}
+
 void tr_sideband_mapping(struct tr_thread *thread, uint64_t since, const struct tr_mapping *mapping,
                          const char *path)
 {
@@ -77,11 +90,10 @@ void tr_sideband_mapping(struct tr_thread *thread, uint64_t since, const struct 
         .version = mapping->version,
     };
     uint64_t now = tr_clock_new_moment(thread);
-    append(about(thread, LOGGED_MAPPING, since ? since : now), &record.record + 1,
+    uint64_t time = since ? since : moment_of_change(thread, now);
+    append(about(thread, LOGGED_MAPPING, time), &record.record + 1,
            offsetof(struct logged_mapping, path) - sizeof record.record, path);
     thread->new_code = true;
-    if (!since)
-        thread->process->newest_code = now;
 }
 
 void tr_sideband_name(struct tr_thread *thread, uint64_t time, bool exec, const char *name)

@@ -97,6 +97,31 @@ static void test_every_kind(void **state)
     assert_null(log_reader_next(&reader));
 }
 
+/* The clock stands for both threads: each replacement is later than that of the other thread before it, and those of one
+ * thread, between which it runs no code, may have one time. */
+static void test_replaced_code_has_times_in_its_order(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    thread->last_time = 1000;
+    struct tr_thread other = *thread;
+    other.serial++;
+    other.last_time = 500;
+    const struct tr_mapping mapping = {.start = 0x1000, .length = 0x1000};
+    tr_sideband_mapping(thread, 0, &mapping, "one");
+    tr_sideband_mapping(&other, 0, &mapping, "two");
+    tr_sideband_mapping(&other, 0, &mapping, "three");
+    tr_sideband_mapping(thread, 0, &mapping, "four");
+
+    struct log_reader reader = begin_reading();
+    uint64_t times[4];
+    for (unsigned i = 0; i < 4; i++)
+        times[i] = log_reader_next(&reader)->time;
+    assert_true(times[0] < times[1]);
+    assert_true(times[1] <= times[2]);
+    assert_true(times[2] < times[3]);
+    assert_int_equal(tr_process.newest_code, times[3]);
+}
+
 static void test_full_log(void **state)
 {
     struct tr_thread *thread = stand_in_begin();
@@ -141,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_every_kind, end),
+        cmocka_unit_test_teardown(test_replaced_code_has_times_in_its_order, end),
         cmocka_unit_test_teardown(test_full_log, end),
         cmocka_unit_test_teardown(test_nothing_after_the_end, end),
         cmocka_unit_test_teardown(test_full_disk, end),
