@@ -56,6 +56,8 @@ static void read_functions(struct function_list *list, const struct image_file *
     struct array symbols = array_of(sizeof(struct code_symbol));
     if (object->module)
         elf_symbols_read(object->module, file, &object->names, &symbols);
+    if (object->go)
+        pclntab_add_symbols(object->go, &symbols);
     for (size_t i = 0; i < symbols.count; i++)
         add_function(list, file, array_at(&symbols, i));
     array_free(&symbols);

@@ -91,6 +91,9 @@ struct object *object_open(const struct image_file *file)
     if (elf) {
         elf_symbols_read(object->module, file, &object->names, &symbols);
         plt_read(elf, &object->names, &symbols);
+        object->go = pclntab_open(elf, file);
+        if (object->go)
+            pclntab_add_symbols(object->go, &symbols);
         frame_entries_read(elf, file, &entries);
         add_frames(&entries, &symbols);
         ocaml_code_find(&object->ocaml, elf, file, &symbols);
@@ -120,6 +123,7 @@ void object_close(struct object *object)
     dwfl_end(object->session);
     landing_pads_free(&object->landing_pads);
     ocaml_code_free(&object->ocaml);
+    pclntab_close(object->go);
     symbol_table_free(&object->table);
     arena_free(&object->names);
     free(object);

@@ -17,6 +17,7 @@
 #include "symbol/dwarf/source_lines.h"
 #include "symbol/eh_frame/landing_pads.h"
 #include "symbol/elf/ocaml_code.h"
+#include "symbol/go/pclntab.h"
 #include "symbol/symbol_table.h"
 
 #include <elfutils/libdwfl.h>
@@ -31,6 +32,7 @@ struct object {
     struct symbol_table table; /* addresses in the object (p_vaddr) */
     struct landing_pads landing_pads;
     struct ocaml_code ocaml;
+    struct pclntab *go;  /* NULL: it is no Go program. Owned */
     Dwfl *session;       /* NULL when libdwfl does not accept the file */
     Dwfl_Module *module; /* NULL likewise */
     GElf_Addr bias;      /* module address minus p_vaddr; usually 0 */

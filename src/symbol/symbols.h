@@ -2,7 +2,7 @@
  *
  * One `struct symbols` serves a whole decode and may be used from several threads; an object's
  * tables are loaded at the first question about it. Sources, best first: .symtab (of the object or
- * of its separate debug file, by build id or .gnu_debuglink), .dynsym, PLT slots ("puts@plt"),
+ * of its separate debug file, by build id or .gnu_debuglink), .dynsym, Go's .gopclntab, PLT slots ("puts@plt"),
  * jit-PID.dump and perf-PID.map for JIT code, and last the ranges of .eh_frame, which bound
  * functions that have lost their names ("libfoo.so+0x1234"). Code without a name is one function
  * per process ("[JIT code]") or, in a file that is missing, per file ("[libgone.so]").

@@ -90,6 +90,15 @@ static char *demangle_language(const char *symbol)
     return name;
 }
 
+/* Go's linker marks functions whose arguments are on the stack, to distinguish them from wrappers of
+ * the same name. Go's own tools leave that out. Source: mangleABIName in cmd/link/internal/ld/symtab.go. */
+static size_t length_without_go_abi(const char *symbol)
+{
+    static const char abi[] = ".abi0";
+    size_t length = strlen(symbol), suffix = strlen(abi);
+    return length > suffix && strcmp(symbol + length - suffix, abi) == 0 ? length - suffix : length;
+}
+
 char *demangle(const char *symbol)
 {
     static const char plt[] = "@plt";
@@ -105,6 +114,7 @@ char *demangle(const char *symbol)
     }
     char *mangled = memory_copy_string(without_glibc_prefix(symbol));
     mangled[length_without_llvm_hash(mangled)] = 0;
+    mangled[length_without_go_abi(mangled)] = 0;
     char *name = demangle_language(mangled);
     if (!name)
         return mangled;

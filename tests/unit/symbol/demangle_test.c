@@ -31,6 +31,7 @@ static void plain_names_stay(void **state)
     check("f.constprop.0", "f.constprop.0");
     check("runtime.(*mheap).alloc", "runtime.(*mheap).alloc");
     check("main.main.func1", "main.main.func1");
+    check("runtime.gogo.abi0", "runtime.gogo");
 }
 
 static void cpp(void **state)
