@@ -1,5 +1,6 @@
 """attach -engine translator, from outside, to processes that have another root directory or other mounts: containers and chroots."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -148,6 +149,22 @@ class AttachContainers(attaching.TestCase):
         self.assertGreater(self.spans(traced.trace)["request"], 0)
         self.assert_no_gaps(traced)
         self.judge_instructions(traced)
+        self.assert_goes_on(inside)
+
+    def test_other_engines(self):
+        """stepped, and sampled: the names are of the container's files, too"""
+        inside = self.container(self.install("busy", self.decoy()), 2)
+        for engine in ("ptrace", "sample"):
+            with self.subTest(engine):
+                traced = self.attach(inside, "-engine", engine, "-trigger", "request")
+                self.assertEqual(json.loads((traced.directory / "session.json").read_text())["engine"], engine)
+                names = set(self.spans(traced.trace))
+                self.assertFalse({"fib", "is_even", "is_odd", "[server]"} & names, names)
+                copy, = (traced.directory / "images").glob("file-*" + str(self.folder / "server"))
+                self.assertEqual(copy.read_bytes(), pathlib.Path(harness.compile_program("busy")).read_bytes())
+                if engine == "ptrace":  # there may be no sample
+                    self.judge_instructions(traced)
+                    self.assertIn("request", names)
         self.assert_goes_on(inside)
 
     def test_without_proc(self):
