@@ -167,6 +167,23 @@ class AttachContainers(attaching.TestCase):
                     self.assertIn("request", names)
         self.assert_goes_on(inside)
 
+    def test_run_into_chroot(self):
+        """run -follow: what is executed in another root directory has the names of its files there"""
+        path = self.install("busy", self.decoy())
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
+            self.skipTest("only root enters another root directory")
+        directory, trace = self.folder / "recording", self.folder / "trace.fxt"
+        finished = self.magic_trace("run", "-engine", "translator", "-follow", "-multi-thread", "-working-directory", directory,
+                                    "-o", trace, "--", "unshare", "-m", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$1" 1 1',
+                                    self.root, path)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        traced = harness.Traced(finished, directory, trace)
+        names = self.spans(trace)
+        self.assertGreater(names["request"], 0)
+        self.assertFalse({"fib", "is_even"} & set(names))
+        self.assert_no_gaps(traced)
+        self.judge_instructions(traced)
+
     def test_without_proc(self):
         """a root without /proc is refused, and what to do is said"""
         inside = self.container(self.install("busy", self.decoy()), 2, how="pivot")
