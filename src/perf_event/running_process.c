@@ -2,12 +2,15 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "perf_event/foreign_file.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -80,8 +83,21 @@ static const char *keep_memory(struct running_processes *processes, pid_t pid, u
     return kept;
 }
 
-/* A line of /proc/PID/maps (proc(5)); code alone. */
-static void add_mapping(struct running_processes *processes, pid_t pid, const char *line)
+/* The path to record for a file of code. */
+static const char *keep_file(struct running_processes *processes, const struct process_files *files,
+                             const char *path, const struct stat *mapped)
+{
+    char *copy = foreign_file_keep(files, processes->directory, path, mapped);
+    if (!copy)
+        return path;
+    const char *kept = arena_copy_string(&processes->memory, copy);
+    free(copy);
+    return kept;
+}
+
+/* A line of /proc/PID/maps (proc(5)); code alone. `files` is what the process sees. */
+static void add_mapping(struct running_processes *processes, pid_t pid,
+                        const struct process_files *files, const char *line)
 {
     unsigned long start, end, offset, inode;
     unsigned major, minor;
@@ -92,7 +108,10 @@ static void add_mapping(struct running_processes *processes, pid_t pid, const ch
         permissions[2] != 'x')
         return;
     const char *path = line + name;
-    if (*path != '/') {
+    if (*path == '/') {
+        const struct stat mapped = {.st_dev = makedev(major, minor), .st_ino = inode};
+        path = keep_file(processes, files, path, &mapped);
+    } else {
         path = keep_memory(processes, pid, start, end - start);
         offset = 0;
     }
@@ -122,8 +141,10 @@ static void add_process(struct running_processes *processes, pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     char *maps = file_read(path, NULL, NULL);
     char *rest = maps;
+    struct process_files files = process_files_hold(pid);
     for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
-        add_mapping(processes, pid, line);
+        add_mapping(processes, pid, &files, line);
+    process_files_release(&files);
     free(maps);
 }
 

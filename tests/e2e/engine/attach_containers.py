@@ -1,5 +1,6 @@
 """attach -engine translator, from outside, to processes that have another root directory or other mounts: containers and chroots."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -149,6 +150,39 @@ class AttachContainers(attaching.TestCase):
         self.assert_no_gaps(traced)
         self.judge_instructions(traced)
         self.assert_goes_on(inside)
+
+    def test_other_engines(self):
+        """stepped, and sampled: the names are of the container's files, too"""
+        inside = self.container(self.install("busy", self.decoy()), 2)
+        for engine in ("ptrace", "sample"):
+            with self.subTest(engine):
+                traced = self.attach(inside, "-engine", engine, "-trigger", "request")
+                self.assertEqual(json.loads((traced.directory / "session.json").read_text())["engine"], engine)
+                names = set(self.spans(traced.trace))
+                self.assertFalse({"fib", "is_even", "is_odd", "[server]"} & names, names)
+                copy, = (traced.directory / "images").glob("file-*" + str(self.folder / "server"))
+                self.assertEqual(copy.read_bytes(), pathlib.Path(harness.compile_program("busy")).read_bytes())
+                if engine == "ptrace":  # there may be no sample
+                    self.judge_instructions(traced)
+                    self.assertIn("request", names)
+        self.assert_goes_on(inside)
+
+    def test_run_into_chroot(self):
+        """run -follow: what is executed in another root directory has the names of its files there"""
+        path = self.install("busy", self.decoy())
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
+            self.skipTest("only root enters another root directory")
+        directory, trace = self.folder / "recording", self.folder / "trace.fxt"
+        finished = self.magic_trace("run", "-engine", "translator", "-follow", "-multi-thread", "-working-directory", directory,
+                                    "-o", trace, "--", "unshare", "-m", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$1" 1 1',
+                                    self.root, path)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        traced = harness.Traced(finished, directory, trace)
+        names = self.spans(trace)
+        self.assertGreater(names["request"], 0)
+        self.assertFalse({"fib", "is_even"} & set(names))
+        self.assert_no_gaps(traced)
+        self.judge_instructions(traced)
 
     def test_without_proc(self):
         """a root without /proc is refused, and what to do is said"""

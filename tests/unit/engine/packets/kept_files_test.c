@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/packets/file_version.h"
+#include "engine/packets/kept_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +96,51 @@ static void a_second_version_is_found_by_its_name(void **state)
     free(path);
 }
 
+static void check_foreign(const char *folder, const char *path, uint64_t version,
+                          const char *expected)
+{
+    char *found = kept_files_foreign_path(folder, path, version);
+    assert_string_equal(found, expected);
+    free(found);
+}
+
+static void our_file_is_never_taken_for_a_containers(void **state)
+{
+    char *path = memory_format("%s/file", (char *)*state);
+    char *copy = memory_format("%s/images%s", (char *)*state, path);
+    uint64_t version = make_file(path, 1000);
+    check_foreign(*state, path, 0, copy);
+    check_foreign(*state, path, version, copy);
+    char *second = memory_format("%s~%016llx", copy, (unsigned long long)version);
+    make_file(second, 1000);
+    check_foreign(*state, path, version, second);
+    free(second);
+    free(copy);
+    free(path);
+}
+
+/* In images/ itself, without a folder, lies dumped memory. */
+static void a_copy_is_not_taken_for_dumped_memory(void **state)
+{
+    char *copy = memory_format("%s/images/./server", (char *)*state);
+    check_foreign(*state, "/server", 0, copy);
+    free(copy);
+}
+
+static void a_path_that_climbs_is_not_kept(void **state)
+{
+    char *climbing = memory_format("/../../%s.climbed", strrchr(*state, '/') + 1);
+    char *outside = memory_format("%s.climbed", (char *)*state);
+    char *images = memory_format("%s/images", (char *)*state);
+    assert_true(file_make_directories(images, NULL));
+    assert_false(kept_file_store(*state, climbing, 1, "x", 1));
+    assert_int_not_equal(access(outside, F_OK), 0);
+    unlink(outside);
+    free(images);
+    free(outside);
+    free(climbing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +148,11 @@ int main(void)
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_second_version_is_found_by_its_name, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(our_file_is_never_taken_for_a_containers, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(a_copy_is_not_taken_for_dumped_memory, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(a_path_that_climbs_is_not_kept, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
