@@ -291,6 +291,23 @@ const char *pclntab_name(const struct pclntab *table, const struct pclntab_funct
     return pclntab_name_at(table, pclntab_field(table, function, PCLNTAB_NAME));
 }
 
+const char *pclntab_file(const struct pclntab *table, const struct pclntab_function *function,
+                         int32_t number)
+{
+    const char *path = NULL;
+    if (table->version == PCLNTAB_GO_1_2) {
+        if (number > 0 && (uint32_t)number < number_at(table->files, 0))
+            path =
+                text_at(table->whole, number_at(table->files, (uint64_t)number * sizeof(uint32_t)));
+    } else if (number >= 0) {
+        uint64_t index = (uint64_t)pclntab_field(table, function, PCLNTAB_UNIT) + (uint32_t)number;
+        uint64_t place = index * sizeof(uint32_t);
+        if (place + sizeof(uint32_t) <= table->units.size)
+            path = text_at(table->files, number_at(table->units, place));
+    }
+    return path && *path ? path : NULL;
+}
+
 /* Starts of the named symbols, ascending. */
 static struct array named_starts(const struct array *symbols)
 {
