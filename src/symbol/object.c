@@ -95,7 +95,7 @@ struct object *object_open(const struct image_file *file)
         plt_read(elf, &object->names, &symbols);
         object->go = pclntab_open(elf, file);
         if (object->go)
-            pclntab_add_symbols(object->go, &symbols);
+            pclntab_add_symbols(object->go, &object->names, &symbols);
         frame_entries_read(elf, file, &entries);
         add_frames(&entries, &symbols);
         ocaml_code_find(&object->ocaml, elf, file, &symbols);

@@ -17,6 +17,7 @@
 #ifndef MAGIC_TRACE_SYMBOL_PCLNTAB_H
 #define MAGIC_TRACE_SYMBOL_PCLNTAB_H
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "image/image_file.h"
 #include "symbol/go/go_image.h"
@@ -80,8 +81,9 @@ const char *pclntab_name_at(const struct pclntab *table, uint32_t offset);
 const char *pclntab_file(const struct pclntab *table, const struct pclntab_function *function,
                          int32_t number);
 
-/* Adds the functions at whose entry `symbols` (of struct code_symbol) has no named one. */
-void pclntab_add_symbols(const struct pclntab *table, struct array *symbols);
+/* Adds the functions at whose entry `symbols` (of struct code_symbol) has no named one. Their names
+ * live as long as the file or `names`. */
+void pclntab_add_symbols(const struct pclntab *table, struct arena *names, struct array *symbols);
 
 /* The numbers of a record, by their place in it. `nth` counts the fields of four bytes after the
  * entry: name 1, pcfile 5, pcln 6, npcdata 7, compilation unit 8 (since Go 1.16). 0 if it is not there. */

@@ -318,11 +318,12 @@ static void go_program_free(struct go_program *program)
     free(program->stripped);
 }
 
-/* Whether `stripped` is what the linker writes for `name`: it leaves type arguments out. */
+/* Whether `stripped` is what the linker writes for `name`: it leaves type arguments out, and up to Go
+ * 1.19 the lengths of arrays in names of types. */
 static bool is_same_name(const char *name, const char *stripped)
 {
     const char *open = strchr(name, '['), *close = strrchr(name, ']');
-    if (!open || !close || close < open)
+    if (strcmp(name, stripped) == 0 || !open || !close || close < open)
         return strcmp(name, stripped) == 0;
     char *left_out = memory_format("%.*s[...]%s", (int)(open - name), name, close + 1);
     bool is_same = strcmp(left_out, stripped) == 0;
