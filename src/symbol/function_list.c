@@ -57,7 +57,7 @@ static void read_functions(struct function_list *list, const struct image_file *
     if (object->module)
         elf_symbols_read(object->module, file, &object->names, &symbols);
     if (object->go)
-        pclntab_add_symbols(object->go, &symbols);
+        pclntab_add_symbols(object->go, &object->names, &symbols);
     for (size_t i = 0; i < symbols.count; i++)
         add_function(list, file, array_at(&symbols, i));
     array_free(&symbols);

@@ -6,6 +6,8 @@
 #include "symbol/elf/debug_file.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/plt.h"
+#include "symbol/go/go_inlined.h"
+#include "symbol/go/go_lines.h"
 
 #include <stdlib.h>
 
@@ -93,7 +95,7 @@ struct object *object_open(const struct image_file *file)
         plt_read(elf, &object->names, &symbols);
         object->go = pclntab_open(elf, file);
         if (object->go)
-            pclntab_add_symbols(object->go, &symbols);
+            pclntab_add_symbols(object->go, &object->names, &symbols);
         frame_entries_read(elf, file, &entries);
         add_frames(&entries, &symbols);
         ocaml_code_find(&object->ocaml, elf, file, &symbols);
@@ -143,13 +145,22 @@ static bool open_lines(struct object *object)
 struct source_line object_line(struct object *object, uint64_t address, enum source_row which,
                                struct arena *memory)
 {
-    if (!open_lines(object))
-        return (struct source_line){0};
-    return source_lines_find(&object->lines, address, which, memory);
+    struct source_line line = {0};
+    if (open_lines(object))
+        line = source_lines_find(&object->lines, address, which, memory);
+    return !line.file && object->go ? go_lines_find(object->go, address) : line;
+}
+
+/* Whether Go's own tables say what is inlined: no debug information does. */
+static bool has_go_alone(struct object *object)
+{
+    return object->go && !(open_lines(object) && object->lines.units.count > 0);
 }
 
 struct inlined_code object_inlined_code(struct object *object, uint64_t start, uint64_t end)
 {
+    if (has_go_alone(object))
+        return go_inlined_read(object->go, start, end, &object->inlined_units.damaged);
     if (!open_lines(object))
         return (struct inlined_code){.runs = {0}};
     return inlined_calls_read(&object->inlined_units, &object->lines, start, end);
@@ -160,10 +171,21 @@ struct source_line object_inlined_line(struct object *object, uint64_t origin, s
     return inlined_calls_line(&object->lines, origin, memory);
 }
 
+static struct function_declaration go_declaration(const struct object *object, uint64_t entry)
+{
+    struct pclntab_function function;
+    if (!pclntab_find(object->go, entry, &function) || function.entry != entry)
+        return (struct function_declaration){0};
+    return (struct function_declaration){pclntab_name(object->go, &function),
+                                         go_lines_find(object->go, entry).line};
+}
+
 struct function_declaration object_declaration(struct object *object, uint64_t entry)
 {
     Dwarf_Die function;
     int line = 0;
+    if (has_go_alone(object))
+        return go_declaration(object, entry);
     if (!open_lines(object) ||
         !inlined_units_function(&object->inlined_units, &object->lines, entry, &function))
         return (struct function_declaration){0};

@@ -306,10 +306,12 @@ static bool begins_statement(Dwarf_Line *row)
            dwarf_lineendsequence(row, &ends) == 0 && !ends;
 }
 
+/* Go's compiler marks statements for breakpoints, and none in many inlined calls, moved or not. */
 static void find_moved(struct array *runs, Dwarf_Die *unit, uint64_t bias)
 {
     struct line_rows table;
-    if (dwarf_getsrclines(unit, &table.rows, &table.count) != 0 || table.count == 0)
+    if (dwarf_srclang(unit) == DW_LANG_Go ||
+        dwarf_getsrclines(unit, &table.rows, &table.count) != 0 || table.count == 0)
         return;
     for (size_t i = 0; i < runs->count; i++) {
         struct inlined_run *run = array_at(runs, i);

@@ -2,6 +2,7 @@
 
 #include "symbol/dwarf/inlined_entry.h"
 #include "symbol/function_list.h"
+#include "symbol/go/go_inlined.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -82,6 +83,41 @@ static void search_entries(struct inlined_query *query, Dwarf_Die *parent, unsig
     } while (dwarf_siblingof(&entry, &entry) == 0);
 }
 
+/* Where calls of the function begin in one of Go's. */
+static void search_go_function(const struct inlined_query *query,
+                               const struct pclntab_function *function)
+{
+    bool damaged = false;
+    struct inlined_code code =
+        go_inlined_read(query->searched->object->go, function->entry, function->end, &damaged);
+    for (size_t i = 1; i < code.calls.count; i++) {
+        const struct inlined_call *call = array_at(&code.calls, i);
+        const struct inlined_nesting *nesting = array_at(&code.nesting, i);
+        if (strcmp(call->symbol, query->function) == 0)
+            searched_object_add(query->searched, nesting->entry, query->places);
+    }
+    inlined_code_free(&code);
+}
+
+static void search_go(const struct inlined_query *query)
+{
+    const struct pclntab *table = query->searched->object->go;
+    struct pclntab_function function;
+    for (uint32_t i = 0; i < table->function_count; i++)
+        if (pclntab_function(table, i, &function))
+            search_go_function(query, &function);
+}
+
+static void search_units(struct inlined_query *query)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    while (dwarf_get_units(query->searched->debug, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+        query->last = dwarf_dieoffset(&die);
+        search_entries(query, &die, 0);
+    }
+}
+
 bool inlined_search(const char *object, const char *function, struct array *places,
                     struct error *error)
 {
@@ -94,12 +130,10 @@ bool inlined_search(const char *object, const char *function, struct array *plac
         .places = places,
         .ranges = array_of(sizeof(struct ranked_range)),
     };
-    Dwarf_CU *unit = NULL;
-    Dwarf_Die die;
-    while (dwarf_get_units(searched.debug, unit, &unit, NULL, NULL, &die, NULL) == 0) {
-        query.last = dwarf_dieoffset(&die);
-        search_entries(&query, &die, 0);
-    }
+    if (searched.debug)
+        search_units(&query);
+    else
+        search_go(&query);
     code_places_sort(places);
     array_free(&query.ranges);
     searched_object_close(&searched);

@@ -2,6 +2,7 @@
 
 #include "symbol/dwarf/searched_object.h"
 #include "symbol/dwarf/source_lines.h"
+#include "symbol/go/go_lines.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -15,6 +16,7 @@ struct line_row {
     const char *path;
     uint32_t line, column;
     Dwarf_Addr address; /* as DWARF has it */
+    uint64_t scope;     /* 0: DWARF knows */
 };
 
 /* Calls `visit` with every row that begins a statement. */
@@ -41,11 +43,29 @@ static void visit_unit(Dwarf_Die *unit, void (*visit)(void *, const struct line_
     }
 }
 
+/* Passes Go's rows on. */
+struct go_visit {
+    void (*visit)(void *, const struct line_row *);
+    void *context;
+};
+
+static void visit_go_row(void *context, const struct go_line_row *found)
+{
+    const struct go_visit *go = context;
+    const struct line_row row = {
+        .path = found->path, .line = found->line, .address = found->address, .scope = found->scope};
+    go->visit(go->context, &row);
+}
+
 static void visit_rows(const struct searched_object *tables,
                        void (*visit)(void *, const struct line_row *), void *context)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
+    if (!tables->debug) {
+        go_lines_visit(tables->object->go, visit_go_row, &(struct go_visit){visit, context});
+        return;
+    }
     while (dwarf_get_units(tables->debug, unit, &unit, NULL, NULL, &die, NULL) == 0)
         visit_unit(&die, visit, context);
 }
@@ -95,7 +115,7 @@ static void consider_row(void *context, const struct line_row *row)
         return;
     Dwarf_Die unit = row->unit;
     *(struct line_candidate *)array_add(&query->candidates) = (struct line_candidate){
-        .scope = scope_of(&unit, row->address),
+        .scope = row->scope ? row->scope : scope_of(&unit, row->address),
         .address = row->address + query->tables->bias,
     };
 }

@@ -14,8 +14,9 @@ bool searched_object_open(struct searched_object *searched, const char *path, st
         searched->object = object_open(&searched->file);
         if (searched->object->module)
             searched->debug = dwfl_module_getdwarf(searched->object->module, &dwarf_bias);
-        searched->bias = dwarf_bias - searched->object->bias;
-        if (!searched->debug)
+        if (searched->debug)
+            searched->bias = dwarf_bias - searched->object->bias;
+        if (!searched->debug && !searched->object->go)
             ok = error_set(error, ERROR_NOT_FOUND,
                            "%s has no debug information, so its lines are not known. Compile it "
                            "with -g, or name a function.",

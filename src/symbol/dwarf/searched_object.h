@@ -1,4 +1,5 @@
-/* An object whose debug information is searched for what a user named, before a program runs.
+/* An object whose debug information, or Go's own table, is searched for what a user named, before a
+ * program runs.
  *
  * Shared by line_search.c and inlined_search.c.
  */
@@ -17,7 +18,7 @@ struct searched_object {
     struct arena memory;
     struct image_file file;
     struct object *object;
-    Dwarf *debug;
+    Dwarf *debug;   /* NULL: it is a Go program, of which object->go has the lines */
     GElf_Addr bias; /* what to add to an address of DWARF to get the object's own */
 };
 

@@ -291,6 +291,23 @@ const char *pclntab_name(const struct pclntab *table, const struct pclntab_funct
     return pclntab_name_at(table, pclntab_field(table, function, PCLNTAB_NAME));
 }
 
+const char *pclntab_file(const struct pclntab *table, const struct pclntab_function *function,
+                         int32_t number)
+{
+    const char *path = NULL;
+    if (table->version == PCLNTAB_GO_1_2) {
+        if (number > 0 && (uint32_t)number < number_at(table->files, 0))
+            path =
+                text_at(table->whole, number_at(table->files, (uint64_t)number * sizeof(uint32_t)));
+    } else if (number >= 0) {
+        uint64_t index = (uint64_t)pclntab_field(table, function, PCLNTAB_UNIT) + (uint32_t)number;
+        uint64_t place = index * sizeof(uint32_t);
+        if (place + sizeof(uint32_t) <= table->units.size)
+            path = text_at(table->files, number_at(table->units, place));
+    }
+    return path && *path ? path : NULL;
+}
+
 /* Starts of the named symbols, ascending. */
 static struct array named_starts(const struct array *symbols)
 {
@@ -318,8 +335,25 @@ static uint64_t end_of_code(const struct image_file *file, uint64_t address)
     return 0;
 }
 
+/* As the linker writes a name into a symbol table: with "." for a middle dot. */
+static const char *as_symbol(const char *name, struct arena *names)
+{
+    static const char dot[] = "\xc2\xb7";
+    const char *from = strstr(name, dot);
+    if (!from)
+        return name;
+    char *copy = arena_copy_string(names, name), *to = copy + (from - name);
+    while (*from) {
+        bool is_dot = strncmp(from, dot, strlen(dot)) == 0;
+        *to++ = is_dot ? '.' : *from;
+        from += is_dot ? strlen(dot) : 1;
+    }
+    *to = 0;
+    return copy;
+}
+
 static void add_symbol(const struct pclntab *table, const struct pclntab_function *function,
-                       struct array *symbols)
+                       struct arena *names, struct array *symbols)
 {
     const char *name = pclntab_name(table, function);
     uint64_t limit = end_of_code(table->image.file, function->entry);
@@ -327,7 +361,7 @@ static void add_symbol(const struct pclntab *table, const struct pclntab_functio
         return;
     uint64_t end = function->end < limit ? function->end : limit;
     *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
-        .name = name,
+        .name = as_symbol(name, names),
         .start = function->entry,
         .end = end,
         .limit = end,
@@ -336,7 +370,7 @@ static void add_symbol(const struct pclntab *table, const struct pclntab_functio
     };
 }
 
-void pclntab_add_symbols(const struct pclntab *table, struct array *symbols)
+void pclntab_add_symbols(const struct pclntab *table, struct arena *names, struct array *symbols)
 {
     struct array starts = named_starts(symbols);
     const struct numbered *start = starts.elements;
@@ -348,7 +382,7 @@ void pclntab_add_symbols(const struct pclntab *table, struct array *symbols)
         while (next < starts.count && start[next].number < function.entry)
             next++;
         if (next == starts.count || start[next].number != function.entry)
-            add_symbol(table, &function, symbols);
+            add_symbol(table, &function, names, symbols);
     }
     array_free(&starts);
 }

@@ -2,9 +2,9 @@
  * itself needs it to unwind its stacks.
  *
  * Opened by object.c; lines are go_lines.h's, inlined calls go_inlined.h's. It is found as the
- * section .gopclntab (.data.rel.ro.gopclntab if position-independent), or by its first bytes in a segment:
- * in a file without section headers, and where another linker made that a part of .data.rel.ro. Nothing in it is trusted: what points outside of it is
- * left out.
+ * section .gopclntab (.data.rel.ro.gopclntab if position-independent), or by its first bytes in a
+ * segment: in a file without section headers, and where another linker made that a part of
+ * .data.rel.ro. Nothing in it is trusted: what points outside of it is left out.
  *
  * Four versions are in use, distinguished by the magic number: Go 1.2 to 1.15, 1.16 and 1.17, 1.18 and 1.19,
  * 1.20 and later. Source: Go's runtime/symtab.go (pcHeader, moduledata, funcname, step),
@@ -17,6 +17,7 @@
 #ifndef MAGIC_TRACE_SYMBOL_PCLNTAB_H
 #define MAGIC_TRACE_SYMBOL_PCLNTAB_H
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "image/image_file.h"
 #include "symbol/go/go_image.h"
@@ -75,11 +76,17 @@ const char *pclntab_name(const struct pclntab *table, const struct pclntab_funct
 /* The name at an offset in the names; NULL: damaged. */
 const char *pclntab_name_at(const struct pclntab *table, uint32_t offset);
 
-/* Adds the functions at whose entry `symbols` (of struct code_symbol) has no named one. */
-void pclntab_add_symbols(const struct pclntab *table, struct array *symbols);
+/* The path of a source file, by its number among those of the function's compilation unit; NULL: it
+ * has none. Lives as long as the file. */
+const char *pclntab_file(const struct pclntab *table, const struct pclntab_function *function,
+                         int32_t number);
+
+/* Adds the functions at whose entry `symbols` (of struct code_symbol) has no named one. Their names
+ * live as long as the file or `names`. */
+void pclntab_add_symbols(const struct pclntab *table, struct arena *names, struct array *symbols);
 
 /* The numbers of a record, by their place in it. `nth` counts the fields of four bytes after the
- * entry: name 1, pcfile 5, pcln 6, npcdata 7, compilation unit 8. 0 if it is not there. */
+ * entry: name 1, pcfile 5, pcln 6, npcdata 7, compilation unit 8 (since Go 1.16). 0 if it is not there. */
 enum pclntab_field {
     PCLNTAB_NAME = 1,
     PCLNTAB_FILE = 5,
@@ -89,6 +96,9 @@ enum pclntab_field {
 };
 uint32_t pclntab_field(const struct pclntab *table, const struct pclntab_function *function,
                        enum pclntab_field field);
+
+/* The table of values that says which call of the tree an instruction is inlined by. */
+enum { PCLNTAB_INLINED_INDEX = 2 };
 
 /* Offset of the table of values `index` ("PCDATA") of the function; 0: it has none. */
 uint32_t pclntab_value_table(const struct pclntab *table, const struct pclntab_function *function,

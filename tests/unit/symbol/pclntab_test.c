@@ -2,7 +2,10 @@
 #include "symbol_fixture.h"
 
 #include "base/memory.h"
+#include "symbol/dwarf/inlined_search.h"
+#include "symbol/dwarf/line_search.h"
 #include "symbol/function_list.h"
+#include "symbol/object.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,6 +132,129 @@ static void test_symbols_first(void **state)
     free(path);
 }
 
+/* ---- Lines and inlined calls ---- */
+
+/* An object by itself. */
+struct opened_object {
+    struct arena memory;
+    struct image_file file;
+    struct object *object;
+};
+
+static void opened_object_open(struct opened_object *opened, const char *path)
+{
+    *opened = (struct opened_object){.file = {.path = path, .local_path = path}};
+    assert_true(image_file_open(&opened->file, &opened->memory, NULL));
+    opened->object = object_open(&opened->file);
+}
+
+static void opened_object_close(struct opened_object *opened)
+{
+    object_close(opened->object);
+    image_file_close(&opened->file);
+    arena_free(&opened->memory);
+}
+
+static void check_line(struct opened_object *opened, uint64_t address, const char *file,
+                       uint32_t line)
+{
+    struct source_line found =
+        object_line(opened->object, address, SOURCE_ROW_LAST, &opened->memory);
+    assert_non_null(found.file);
+    assert_string_equal(found.file, file);
+    assert_int_equal(found.line, line);
+}
+
+static void test_lines(void **state)
+{
+    for (size_t i = 0; i < VERSIONS; i++) {
+        uint64_t handler;
+        char *path = make_program(*state, versions[i], "-static -fno-pic", &handler);
+        struct opened_object opened;
+        opened_object_open(&opened, path);
+        check_line(&opened, handler, "/src/main.go", 10);
+        check_line(&opened, handler + 15, "/src/main.go", 10);
+        check_line(&opened, handler + 16, "/src/other.go", 20);
+        check_line(&opened, handler + 47, "/src/main.go", 11);
+        check_line(&opened, handler + HANDLER_SIZE, "/src/main.go", 30);
+        assert_null(object_line(opened.object, handler - 1, SOURCE_ROW_LAST, &opened.memory).file);
+        opened_object_close(&opened);
+        free(path);
+    }
+}
+
+static void check_inlined(const struct inlined_code *code, uint64_t address, const char *symbol,
+                          const char *caller_file, uint32_t caller_line, const char *outer)
+{
+    const struct inlined_run *run =
+        inlined_runs_find(code->runs.elements, code->runs.count, address);
+    assert_non_null(run);
+    if (!symbol) {
+        assert_int_equal(run->innermost, 0);
+        return;
+    }
+    const struct inlined_call *call = array_at(&code->calls, run->innermost);
+    const struct inlined_nesting *nesting = array_at(&code->nesting, run->innermost);
+    assert_string_equal(call->symbol, symbol);
+    assert_string_equal(call->file, caller_file);
+    assert_int_equal(call->line, caller_line);
+    assert_int_equal(nesting->depth, outer ? 2 : 1);
+    assert_int_equal(nesting->entry, address);
+    if (outer)
+        assert_string_equal(
+            ((struct inlined_call *)array_at(&code->calls, nesting->parent))->symbol, outer);
+}
+
+static void test_inlined(void **state)
+{
+    static const char *const options[] = {"-static -fno-pic", "-shared -fPIC"};
+    for (size_t i = 0; i < 2 * VERSIONS; i++) {
+        uint64_t handler;
+        int version = versions[i / 2];
+        char *path = make_program(*state, version, options[i % 2], &handler);
+        struct opened_object opened;
+        opened_object_open(&opened, path);
+        struct inlined_code code =
+            object_inlined_code(opened.object, handler, handler + HANDLER_SIZE);
+        if (version == 102) {
+            assert_int_equal(code.runs.count, 0);
+        } else {
+            check_inlined(&code, handler, NULL, NULL, 0, NULL);
+            check_inlined(&code, handler + 16, "main.middle", "/src/main.go", 10, NULL);
+            check_inlined(&code, handler + 24, "main.small", "/src/other.go", 20, "main.middle");
+            check_inlined(&code, handler + 32, NULL, NULL, 0, NULL);
+        }
+        assert_false(opened.object->inlined_units.damaged);
+        inlined_code_free(&code);
+        opened_object_close(&opened);
+        free(path);
+    }
+}
+
+static void test_searches(void **state)
+{
+    uint64_t handler;
+    char *path = make_program(*state, 118, "-static -fno-pic", &handler);
+    struct array places = array_of(sizeof(struct code_place));
+    struct array lines = array_of(sizeof(uint32_t));
+    struct error error;
+    const struct searched_line wanted = {"main.go", 11, 0}, missing = {"main.go", 12, 0};
+    assert_true(line_search(path, &wanted, &places, &error));
+    assert_int_equal(places.count, 1);
+    assert_int_equal(((struct code_place *)array_at(&places, 0))->address, handler + 32);
+    assert_false(line_search(path, &missing, &places, &error));
+    assert_non_null(strstr(error.text, "11 and 30"));
+    places.count = 0;
+    assert_true(inlined_search(path, "main.small", &places, &error));
+    assert_int_equal(places.count, 1);
+    assert_int_equal(((struct code_place *)array_at(&places, 0))->address, handler + 24);
+    assert_true(line_search_lines(path, "main.go", &lines, &error));
+    assert_int_equal(lines.count, 3);
+    array_free(&places);
+    array_free(&lines);
+    free(path);
+}
+
 /* ---- Programs that Go made ---- */
 
 static const char go_source[] =
@@ -192,11 +318,12 @@ static void go_program_free(struct go_program *program)
     free(program->stripped);
 }
 
-/* Whether `stripped` is what the linker writes for `name`: it leaves type arguments out. */
+/* Whether `stripped` is what the linker writes for `name`: it leaves type arguments out, and up to Go
+ * 1.19 the lengths of arrays in names of types. */
 static bool is_same_name(const char *name, const char *stripped)
 {
     const char *open = strchr(name, '['), *close = strrchr(name, ']');
-    if (!open || !close || close < open)
+    if (strcmp(name, stripped) == 0 || !open || !close || close < open)
         return strcmp(name, stripped) == 0;
     char *left_out = memory_format("%.*s[...]%s", (int)(open - name), name, close + 1);
     bool is_same = strcmp(left_out, stripped) == 0;
@@ -230,6 +357,79 @@ static void compare_names(const struct go_program *program)
     function_list_close(&stripped);
 }
 
+struct agreement {
+    size_t same, total;
+};
+
+static bool is_same_line(const struct source_line *a, const struct source_line *b)
+{
+    return a->line == b->line && (a->line == 0 || strcmp(a->file, b->file) == 0);
+}
+
+/* Whether what is inlined at `address` is the same. */
+static bool is_same_chain(const struct inlined_code *a, const struct inlined_code *b,
+                          uint64_t address)
+{
+    const struct inlined_run *left = inlined_runs_find(a->runs.elements, a->runs.count, address);
+    const struct inlined_run *right = inlined_runs_find(b->runs.elements, b->runs.count, address);
+    inlined_index i = left ? left->innermost : 0, j = right ? right->innermost : 0;
+    while (i != 0 && j != 0) {
+        const struct inlined_call *one = array_at(&a->calls, i), *other = array_at(&b->calls, j);
+        if (!is_same_name(one->symbol, other->symbol) || one->line != other->line)
+            return false;
+        i = ((struct inlined_nesting *)array_at(&a->nesting, i))->parent;
+        j = ((struct inlined_nesting *)array_at(&b->nesting, j))->parent;
+    }
+    return i == j;
+}
+
+/* At each byte of the program's functions. */
+static void compare_lines(const struct go_program *program, struct agreement *lines,
+                          struct agreement *inlined)
+{
+    struct opened_object full, stripped;
+    opened_object_open(&full, program->full);
+    opened_object_open(&stripped, program->stripped);
+    const struct symbol_table *table = &full.object->table;
+    for (uint32_t i = 0; i < table->range_count; i++) {
+        const struct table_range *range = &table->ranges[i];
+        if (!table->functions[range->function].symbol)
+            continue;
+        struct inlined_code one = object_inlined_code(full.object, range->start, range->end);
+        struct inlined_code other = object_inlined_code(stripped.object, range->start, range->end);
+        for (uint64_t at = range->start; at < range->end; at++) {
+            struct source_line by_dwarf =
+                object_line(full.object, at, SOURCE_ROW_LAST, &full.memory);
+            struct source_line by_go =
+                object_line(stripped.object, at, SOURCE_ROW_LAST, &stripped.memory);
+            lines->total++;
+            inlined->total++;
+            lines->same += is_same_line(&by_dwarf, &by_go);
+            inlined->same += is_same_chain(&one, &other, at);
+        }
+        inlined_code_free(&one);
+        inlined_code_free(&other);
+    }
+    opened_object_close(&full);
+    opened_object_close(&stripped);
+}
+
+static void test_go_lines(void **state)
+{
+    char *go = find_go();
+    if (!go)
+        skip();
+    struct go_program program = build_go(*state, go, "");
+    struct agreement lines = {0}, inlined = {0};
+    compare_lines(&program, &lines, &inlined);
+    /* Go's compiler writes the tables by different passes: some twenty addresses differ by a row. */
+    assert_true(lines.total - lines.same <= lines.total / 1000);
+    /* Go's DWARF leaves out what is inlined into wrappers of methods. */
+    assert_true(inlined.total - inlined.same <= inlined.total / 1000);
+    go_program_free(&program);
+    free(go);
+}
+
 static void test_go_names(void **state)
 {
     static const char *const modes[] = {"", "-buildmode=pie"};
@@ -252,7 +452,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_without_section_headers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list_of_functions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_symbols_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_inlined, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_searches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_go_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_go_lines, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
