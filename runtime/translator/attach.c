@@ -10,6 +10,7 @@
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/signals/signal.h"
+#include "runtime/translator/syscalls/maps.h"
 #include "runtime/translator/syscalls/rseq.h"
 #include "runtime/translator/syscalls/syscall.h"
 #include "runtime/translator/system.h"
@@ -123,13 +124,21 @@ static bool may_read_time(struct tr_attachment *attachment)
     return setting == PR_TSC_ENABLE || fail(attachment, TR_ATTACH_TSC_FORBIDDEN, 0);
 }
 
+/* In a chroot there may be no /proc. */
+static bool may_read_maps(struct tr_attachment *attachment)
+{
+    int64_t maps = tr_maps_open();
+    if (maps < 0)
+        return fail(attachment, TR_ATTACH_NO_MAPS, maps);
+    tr_syscall(__NR_close, (uint64_t)maps, 0, 0);
+    return true;
+}
+
 static bool begin(struct tr_attachment *attachment)
 {
     struct tr_process *process = &tr_process;
-    if (!may_read_time(attachment))
-        return false;
-    uint64_t arena = map_arena(attachment);
-    if (!arena)
+    uint64_t arena = map_arena(attachment); /* first: that closes the descriptor of it */
+    if (!arena || !may_read_time(attachment) || !may_read_maps(attachment))
         return false;
     describe_process(process, attachment, arena);
     if (!tr_own_add(attachment->image, attachment->whole_size) ||

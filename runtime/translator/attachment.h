@@ -36,6 +36,7 @@ enum tr_attach_problem {
     TR_ATTACH_NO_SPACE,      /* address space for the arena */
     TR_ATTACH_NO_MEMORY,     /* for the runtime */
     TR_ATTACH_TSC_FORBIDDEN, /* PR_SET_TSC */
+    TR_ATTACH_NO_MAPS,       /* /proc/self/maps cannot be read */
 };
 
 /* A thread where it was stopped. */

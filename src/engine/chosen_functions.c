@@ -2,6 +2,7 @@
 
 #include "base/edit_distance.h"
 #include "base/memory.h"
+#include "process/process_files.h"
 #include "recording/flags.h"
 #include "symbol/cold_part.h"
 #include "symbol/dwarf/signatures.h"
@@ -255,9 +256,9 @@ static void describe(struct chosen_functions *chosen, const struct found_functio
 {
     struct chosen_place *place = array_add(&chosen->places);
     struct call_values_of_function *function = &chosen->values.functions[chosen->values.count++];
-    char *path = realpath(found->object, NULL);
+    char *path = process_file_real_path(found->object);
     *place = (struct chosen_place){
-        .path = arena_copy_string(&chosen->memory, path ? path : found->object),
+        .path = arena_copy_string(&chosen->memory, path),
         .file_offset = found->file_offset,
         .first = (uint32_t)chosen->steps.count,
     };

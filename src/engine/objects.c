@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/helper_program.h"
 #include "base/memory.h"
+#include "process/process_files.h"
 #include "process/processes.h"
 #include "process/program.h"
 
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static void add_object(struct objects *objects, const char *path)
@@ -99,15 +102,35 @@ bool objects_of_command(struct objects *objects, char *const *command, struct er
 
 /* ---- of a process ---- */
 
-/* "START-END r-xp OFFSET DEVICE INODE   PATH": proc(5). */
-static void add_mapped(struct objects *objects, char *line)
+static void add_file(struct objects *objects, pid_t pid, const char *path,
+                     const struct stat *mapped)
 {
-    char *path = strchr(line, '/');
-    char *flags = strchr(line, ' ');
-    if (!path || !flags || flags[3] != 'x')
+    char *ours = process_file_path(pid, path, mapped);
+    add_object(objects, ours);
+    free(ours);
+}
+
+/* "START-END r-xp OFFSET DEVICE INODE   PATH": proc(5). */
+static void add_mapped(struct objects *objects, pid_t pid, const char *line)
+{
+    unsigned major, minor;
+    unsigned long inode;
+    char flags[5];
+    const char *path = strchr(line, '/');
+    if (!path || sscanf(line, "%*x-%*x %4s %*x %x:%x %lu", flags, &major, &minor, &inode) != 4 ||
+        flags[2] != 'x')
         return;
-    path[strcspn(path, "\n")] = 0;
-    add_object(objects, path);
+    const struct stat mapped = {.st_dev = makedev(major, minor), .st_ino = inode};
+    add_file(objects, pid, path, &mapped);
+}
+
+static void add_executable(struct objects *objects, pid_t pid, const char *path)
+{
+    char link[64];
+    struct stat executed = {0};
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    stat(link, &executed);
+    add_file(objects, pid, path, &executed);
 }
 
 bool objects_of_process(struct objects *objects, pid_t pid, struct error *error)
@@ -118,7 +141,7 @@ bool objects_of_process(struct objects *objects, pid_t pid, struct error *error)
     if (!path)
         return error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                                "Can't find executable for process %d", (int)pid);
-    add_object(objects, path);
+    add_executable(objects, pid, path);
     free(path);
     snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
     char *maps = file_read(name, NULL, error);
@@ -126,7 +149,7 @@ bool objects_of_process(struct objects *objects, pid_t pid, struct error *error)
         return false;
     char *rest = maps;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;)
-        add_mapped(objects, line);
+        add_mapped(objects, pid, line);
     free(maps);
     return true;
 }

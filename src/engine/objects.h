@@ -12,7 +12,8 @@
 #include <sys/types.h>
 
 struct objects {
-    struct array paths; /* of char *, owned: the executable first */
+    /* of char *, owned: the executable first; of a process that has another root directory as process_file_path gives them */
+    struct array paths;
 };
 
 /* Of the program that a command line would run (a script: of its interpreter). The dynamic loader

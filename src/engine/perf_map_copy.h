@@ -7,13 +7,16 @@
 #ifndef MAGIC_TRACE_ENGINE_PERF_MAP_COPY_H
 #define MAGIC_TRACE_ENGINE_PERF_MAP_COPY_H
 
+#include "process/seen_files.h"
+
 #include <stdint.h>
 
 struct perf_map_copy {
-    const char *from;      /* folder, /tmp */
-    const char *directory; /* of the recording */
-    uint32_t pid;          /* of the process */
-    uint32_t recorded_pid; /* what it is called in the recording */
+    const char *from;              /* folder, /tmp, as the process sees it */
+    const struct seen_by *seen_by; /* the process; NULL: it sees our files, and its user is ours */
+    const char *directory;         /* of the recording */
+    uint32_t pid;                  /* of the process */
+    uint32_t recorded_pid;         /* what it is called in the recording */
     /* CLOCK_REALTIME, ns: a file last written before belonged to another process of that number. */
     uint64_t begun;
 };

@@ -3,6 +3,7 @@
 #include "base/edit_distance.h"
 #include "base/memory.h"
 #include "image/image_file.h"
+#include "process/process_files.h"
 #include "recording/flags.h"
 #include "symbol/dwarf/inlined_search.h"
 #include "symbol/dwarf/line_search.h"
@@ -120,9 +121,8 @@ static void add_place(struct trigger *trigger, const char *object, uint64_t addr
         return;
     trigger->places =
         memory_resize(trigger->places, (trigger->place_count + 1) * sizeof *trigger->places);
-    char *path = realpath(object, NULL);
     trigger->places[trigger->place_count++] = (struct trigger_place){
-        .path = path ? path : memory_copy_string(object),
+        .path = process_file_real_path(object),
         .address = address,
         .file_offset = file_offset,
     };

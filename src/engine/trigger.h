@@ -27,7 +27,7 @@
 
 /* One instruction in a file. */
 struct trigger_place {
-    char *path;           /* of the object, absolute, links resolved; owned */
+    char *path;           /* of the object: process_file_real_path; owned */
     uint64_t address;     /* the object's own (p_vaddr based) */
     uint64_t file_offset; /* of the instruction's bytes */
 };

@@ -2,15 +2,22 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "process/process_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* `path`: as the kernel gives it. */
+static bool is_of(const struct trigger_place *place, const char *path)
+{
+    return strcmp(process_file_path_within(place->path), path) == 0;
+}
+
 bool trigger_is_in_file(const struct trigger *trigger, const char *path)
 {
     for (size_t i = 0; i < trigger->place_count; i++)
-        if (strcmp(trigger->places[i].path, path) == 0)
+        if (is_of(&trigger->places[i], path))
             return true;
     return false;
 }
@@ -25,7 +32,7 @@ static void add_of_line(struct array *addresses, const struct trigger *trigger, 
         return;
     for (size_t i = 0; i < trigger->place_count; i++) {
         const struct trigger_place *place = &trigger->places[i];
-        if (strcmp(place->path, line + name) == 0 && place->file_offset >= offset &&
+        if (is_of(place, line + name) && place->file_offset >= offset &&
             place->file_offset - offset < end - start)
             *(uint64_t *)array_add(addresses) = start + (place->file_offset - offset);
     }

@@ -127,9 +127,14 @@ static bool has_space(struct tr_maps_text *maps)
     return true;
 }
 
+int64_t tr_maps_open(void)
+{
+    return open_own("/proc/thread-self/maps", "/proc/self/maps");
+}
+
 bool tr_maps_read(struct tr_maps_text *maps)
 {
-    int64_t descriptor = open_own("/proc/thread-self/maps", "/proc/self/maps");
+    int64_t descriptor = tr_maps_open();
     if (descriptor < 0)
         return false;
     maps->size = 0;

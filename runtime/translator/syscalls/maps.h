@@ -34,6 +34,9 @@ struct tr_maps_text {
     size_t size, capacity;
 };
 
+/* A descriptor of the text, or -errno: no /proc is mounted where the process sees it. */
+int64_t tr_maps_open(void);
+
 /* False when it cannot be opened, or there is no memory. */
 bool tr_maps_read(struct tr_maps_text *maps);
 

@@ -30,6 +30,8 @@ static void keep_perf_map(const struct collection *collection, struct sideband_l
         return;
     perf_map_keep(&(struct perf_map_copy){
         .from = "/tmp",
+        .seen_by = collection->recorded.seen ? seen_files_of(collection->recorded.seen, record->pid)
+                                             : NULL,
         .directory = collection->recorded.directory,
         .pid = record->pid,
         .recorded_pid = sideband_log_number(log, record->pid),

@@ -74,14 +74,22 @@ static bool is_version(const char *path, uint64_t version)
     return stat(path, &status) == 0 && file_version(&status) == version;
 }
 
+/* A traced process writes the log that the path comes from. No copy may lie outside of the recording. */
+static bool climbs(const char *path)
+{
+    size_t length = strlen(path);
+    return strstr(path, "/../") || (length >= 3 && strcmp(path + length - 3, "/..") == 0);
+}
+
 static bool keep(const char *directory, const char *path, const struct content *content)
 {
     char copy[PATH_MAX], unfinished[PATH_MAX];
     uint64_t version = content->version;
     int length = snprintf(copy, sizeof copy, "%s/images%s", directory, path);
     int room = (int)sizeof copy - FILE_VERSION_SUFFIX_SIZE;
-    if (length >= room || snprintf(unfinished, sizeof unfinished, "%s/images/unfinished-%d",
-                                   directory, gettid()) >= (int)sizeof unfinished)
+    if (length >= room || climbs(path) ||
+        snprintf(unfinished, sizeof unfinished, "%s/images/unfinished-%d", directory, gettid()) >=
+            (int)sizeof unfinished)
         return false;
     if (is_version(copy, version))
         return true;
@@ -94,6 +102,16 @@ static bool keep(const char *directory, const char *path, const struct content *
     return copy_to(copy, unfinished, content);
 }
 
+static uint64_t keep_open(const char *directory, const char *path, int descriptor,
+                          const struct stat *status)
+{
+    const struct content content = {.descriptor = descriptor,
+                                    .size = (uint64_t)status->st_size,
+                                    .version = file_version(status),
+                                    .times = {status->st_atim, status->st_mtim}};
+    return keep(directory, path, &content) ? content.version : 0;
+}
+
 uint64_t kept_file_copy(const char *directory, const char *path, uint64_t inode)
 {
     if (path[0] != '/' || path_is_of_the_system(path))
@@ -104,15 +122,17 @@ uint64_t kept_file_copy(const char *directory, const char *path, uint64_t inode)
     struct stat status;
     bool kept = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
                 status.st_ino == inode && status.st_size <= LARGEST_KEPT_FILE;
-    if (kept) {
-        const struct content content = {.descriptor = descriptor,
-                                        .size = (uint64_t)status.st_size,
-                                        .version = file_version(&status),
-                                        .times = {status.st_atim, status.st_mtim}};
-        kept = keep(directory, path, &content);
-    }
+    uint64_t version = kept ? keep_open(directory, path, descriptor, &status) : 0;
     close(descriptor);
-    return kept ? file_version(&status) : 0;
+    return version;
+}
+
+uint64_t kept_file_copy_open(const char *directory, const char *path, int descriptor)
+{
+    struct stat status;
+    return path[0] == '/' && fstat(descriptor, &status) == 0
+               ? keep_open(directory, path, descriptor, &status)
+               : 0;
 }
 
 bool kept_file_store(const char *directory, const char *path, uint64_t version, const void *bytes,

@@ -16,6 +16,10 @@
  * is no copy: not wanted, no space, another file. */
 uint64_t kept_file_copy(const char *directory, const char *path, uint64_t inode);
 
+/* Keeps the regular file that is open, whatever its path and size, as that at `path`: for files of containers. Returns its version, or 0:
+ * no space. */
+uint64_t kept_file_copy_open(const char *directory, const char *path, int descriptor);
+
 /* Keeps `size` bytes, which were the file at `path` when its code ran: for a file that is gone or has changed
  * since. False: they could not be written. */
 bool kept_file_store(const char *directory, const char *path, uint64_t version, const void *bytes,

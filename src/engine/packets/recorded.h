@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/packets/off_cpu_log.h"
 #include "engine/packets/sideband_layout.h"
+#include "process/seen_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +40,8 @@ struct recorded {
     /* When threads were not running; NULL: this is not known. Of lost records it is not, either. */
     struct off_cpu_log *off_cpu;
     uint64_t lost_switches;
+
+    const struct seen_files *seen; /* of processes that do not see our files; NULL: all do */
 
     uint64_t lost_rings;   /* threads that were not recorded for lack of space */
     uint64_t lost_records; /* of the log, likewise */

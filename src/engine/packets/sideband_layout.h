@@ -41,7 +41,10 @@ struct logged_mapping {
     struct logged_record record;
     uint64_t start, length, file_offset, inode;
     uint32_t device_major, device_minor;
-    uint32_t protection, jit; /* jit: path is a dump in DIR/images, given relative to DIR */
+    uint32_t protection;
+    uint16_t jit; /* bool: path is a dump in DIR/images, given relative to DIR */
+    uint16_t
+        foreign; /* bool, set by the recorder: the file is a container's, and what we have at its path is another one */
     uint64_t version; /* of the file, when it was copied into DIR/images: file_version.h; or 0 */
     char path[];      /* NUL-terminated */
 };

@@ -102,7 +102,8 @@ static void add_mapping(struct sideband_log *log, const struct logged_mapping *m
     added->mapping.flags = MAP_PRIVATE;
     added->mapping.executable = true;
     if (!mapping->jit) {
-        char *kept = kept_files_path(log->directory, mapping->path, mapping->version);
+        char *kept = (mapping->foreign ? kept_files_foreign_path : kept_files_path)(
+            log->directory, mapping->path, mapping->version);
         added->mapping.path = arena_copy_string(&log->memory, kept ? kept : mapping->path);
         free(kept);
         return;

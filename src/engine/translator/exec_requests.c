@@ -254,6 +254,7 @@ static bool let_begin(struct exec_requests *requests, struct followed *followed,
                       struct injection *injection, struct error *error)
 {
     struct started started = describe_started(requests, followed, injection->start.slot);
+    seen_files_add(requests->files, started.number, started.pid);
     if (!inject_has_space(started.pid, injection->arena_size, error) ||
         !give_arena(requests->arena, started.pid, injection, error) ||
         !inject(started.pid, injection, error)) {
@@ -419,10 +420,12 @@ static bool start_waiting(struct exec_requests *requests, struct error *error)
 }
 
 bool exec_requests_begin(struct exec_requests *requests, struct translator_arena *arena,
-                         const struct runtime_image *image, struct error *error)
+                         const struct runtime_image *image, struct seen_files *files,
+                         struct error *error)
 {
     *requests = (struct exec_requests){.arena = arena,
                                        .image = image,
+                                       .files = files,
                                        .followed = array_of(sizeof(struct followed)),
                                        .started = array_of(sizeof(struct started))};
     requests->seen = atomic_load(&arena->control->requested);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "engine/translator/arena.h"
 #include "engine/translator/inject/runtime_image.h"
+#include "process/seen_files.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -23,8 +24,9 @@
 struct exec_requests {
     struct translator_arena *arena;
     const struct runtime_image *image;
-    pid_t program;  /* our own child, which is not reaped here */
-    int descriptor; /* an eventfd: readable when there are requests to serve */
+    struct seen_files *files; /* get the programs that are executed */
+    pid_t program;            /* our own child, which is not reaped here */
+    int descriptor;           /* an eventfd: readable when there are requests to serve */
     pthread_t waiting;
     uint32_t seen; /* tr_control.requested as it was before any program was started */
     struct robust_list_head robust; /* of that thread: the kernel marks tr_control.recorder */
@@ -37,10 +39,11 @@ struct exec_requests {
     _Atomic size_t unconfirmed; /* how many there are, for the other thread */
 };
 
-/* `arena` and `image` are borrowed until exec_requests_end. `program` is for the caller to set,
+/* `arena`, `image` and `files` are borrowed until exec_requests_end. `program` is for the caller to set,
  * before the first call of exec_requests_serve. The struct must not move. */
 bool exec_requests_begin(struct exec_requests *requests, struct translator_arena *arena,
-                         const struct runtime_image *image, struct error *error);
+                         const struct runtime_image *image, struct seen_files *files,
+                         struct error *error);
 
 /* Serves requests and followed threads. To be called when the descriptor is readable, and after SIGCHLD. */
 void exec_requests_serve(struct exec_requests *requests);

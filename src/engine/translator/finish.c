@@ -1,8 +1,8 @@
 #include "engine/translator/finish.h"
 
 #include "base/memory.h"
-#include "engine/packets/kept_file.h"
 #include "engine/translator/code_dumps.h"
+#include "engine/translator/kept_mappings.h"
 
 #include <stdlib.h>
 
@@ -26,55 +26,19 @@ static struct recorded describe(const struct translator_arena *arena)
     };
 }
 
-/* What the runtime copied of the file when its code ran; a damaged arena may say anything. */
-static bool store_dumped(const struct translator_arena *arena, const char *directory,
-                         const struct logged_mapping *mapping)
-{
-    uint64_t whole = arena->geometry.dump_size;
-    for (unsigned i = 0; i < TR_KEPT_FILES; i++) {
-        const struct tr_kept_file *file = &arena->control->kept_files[i];
-        if (atomic_load(&file->version) == mapping->version && file->inode == mapping->inode &&
-            file->offset <= whole && file->size <= whole - file->offset)
-            return kept_file_store(directory, mapping->path, mapping->version,
-                                   arena->bytes + arena->geometry.dump_offset + file->offset,
-                                   file->size);
-    }
-    return false;
-}
-
-/* The version of the file that is in the recording from now on; 0: none. */
-static uint64_t keep_file(const struct translator_arena *arena, const char *directory,
-                          const struct logged_mapping *mapping)
-{
-    uint64_t ran = mapping->version,
-             kept = kept_file_copy(directory, mapping->path, mapping->inode);
-    return ran && kept != ran && store_dumped(arena, directory, mapping) ? ran : kept;
-}
-
-/* Copies the program's files into the recording, so that they can be replaced: those that changed or went while it ran, as
- * they were. */
-static void keep_files(const struct translator_arena *arena, const char *directory)
-{
-    struct log_reader reader = translator_arena_sideband(arena);
-    for (const struct logged_record *record; (record = log_reader_next(&reader));) {
-        struct logged_mapping *mapping = (struct logged_mapping *)record;
-        if (record->kind == LOGGED_MAPPING && !mapping->jit)
-            mapping->version = keep_file(arena, directory, mapping);
-    }
-}
-
 bool translator_finish(const struct translator_arena *arena, const char *directory,
-                       struct transcoding *transcoding, bool watched, struct collection *collection,
-                       struct error *error)
+                       struct transcoding *transcoding, bool watched, struct seen_files *seen,
+                       struct collection *collection, struct error *error)
 {
     char *folder = memory_format("%s/translator", directory);
     collection->recorded = describe(arena);
     collection->recorded.directory = directory;
     collection->recorded.folder = folder;
     collection->recorded.watched = watched;
+    collection->recorded.seen = seen;
     struct callers *callers = callers_open(&collection->recorded, &collection->clock);
     bool dumped = code_dumps_write(arena, directory, error);
-    keep_files(arena, directory);
+    kept_mappings_finish(arena, directory, seen);
     if (collection->recorded.clock == RECORD_CLOCK_INSTRUCTIONS) {
         collection->recorded.time_of = transcoding_time_of;
         collection->recorded.time_context = transcoding;

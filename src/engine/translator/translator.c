@@ -13,10 +13,12 @@
 #include "engine/translator/inject/attach_refusals.h"
 #include "engine/translator/inject/attacher.h"
 #include "engine/translator/inject/inject.h"
+#include "engine/translator/kept_mappings.h"
 #include "engine/translator/late_start.h"
 #include "process/exec_stop.h"
 #include "process/processes.h"
 #include "process/program.h"
+#include "process/seen_files.h"
 #include "process/vdso.h"
 #include "recording/flags.h"
 #include "recording/session.h"
@@ -95,7 +97,9 @@ struct recording {
     struct exec_requests requests;
     struct attacher attacher;
     struct late_start late_start;
-    char *path;            /* of the program, as execve gets it */
+    struct seen_files
+        seen;   /* by the processes that were attached to, and by programs that were executed */
+    char *path; /* of the program, as execve gets it */
     const char *real_path; /* of the ELF file that this comes to, without symbolic links */
 };
 
@@ -276,9 +280,18 @@ static bool launch_program(struct recording *recording, struct held_program *hel
                        &recording->signals, error);
 }
 
-static void about_to_trace(void *recording, pid_t pid)
+static void look_at_files(struct recording *recording, pid_t pid)
 {
+    bool is_same = process_namespaces_are_same(getpid(), pid);
+    pid_t number = is_same ? pid : process_number_within(pid);
+    seen_files_add(&recording->seen, (uint32_t)number, pid);
+}
+
+static void about_to_trace(void *context, pid_t pid)
+{
+    struct recording *recording = context;
     watch_off_cpu(recording, pid);
+    look_at_files(recording, pid);
 }
 
 /* The program runs natively when this returns true. */
@@ -381,7 +394,8 @@ static void report_missed_end(const struct recording *recording, const struct re
 /* The program's life. False when it was not started. */
 static bool run(struct recording *recording, struct record_result *result, struct error *error)
 {
-    if (!exec_requests_begin(&recording->requests, &recording->arena, &recording->image, error))
+    if (!exec_requests_begin(&recording->requests, &recording->arena, &recording->image,
+                             &recording->seen, error))
         return false;
     struct supervision supervision = supervision_of(recording);
     bool late = recording->wanted->from.name;
@@ -417,7 +431,7 @@ static bool take_all_over(struct recording *recording, struct error *error)
 {
     const struct record_options *wanted = recording->wanted;
     for (size_t i = 0; i < wanted->pid_count; i++)
-        watch_off_cpu(recording, wanted->pids[i]);
+        about_to_trace(recording, wanted->pids[i]);
     for (size_t i = 0; i < wanted->pid_count; i++)
         if (!attacher_take_over(&recording->attacher, wanted->pids[i], error))
             return false;
@@ -429,12 +443,14 @@ static bool trace_attached(struct recording *recording, struct record_result *re
                            struct error *error)
 {
     const struct record_options *wanted = recording->wanted;
-    if (!exec_requests_begin(&recording->requests, &recording->arena, &recording->image, error))
+    if (!exec_requests_begin(&recording->requests, &recording->arena, &recording->image,
+                             &recording->seen, error))
         return false;
     struct supervision supervision = supervision_of(recording);
     bool ok = take_all_over(recording, error);
     if (ok) {
         log_status("Attached. Press Ctrl-C to stop recording.");
+        kept_mappings_begin(&recording->arena, recording->directory, &recording->seen);
         result->interrupted = supervise_attached(&supervision, wanted->pids, wanted->pid_count);
     }
     freeze(recording);
@@ -489,8 +505,8 @@ static bool explain_nothing_recorded(const struct collection *collection,
  * as before, and the error says so. */
 static bool finish(const char *directory, struct translator_arena *arena,
                    struct transcoding *transcoding, struct session *session,
-                   char *const *command_line, bool watched, struct record_result *result,
-                   struct error *error)
+                   char *const *command_line, bool watched, struct seen_files *seen,
+                   struct record_result *result, struct error *error)
 {
     struct recording_clock clock = clock_of(&arena->options);
     struct collection collection = {
@@ -498,7 +514,7 @@ static bool finish(const char *directory, struct translator_arena *arena,
         .clock = recording_clock_conversion(&clock),
     };
     translator_arena_settle(arena);
-    bool ok = translator_finish(arena, directory, transcoding, watched, &collection, error);
+    bool ok = translator_finish(arena, directory, transcoding, watched, seen, &collection, error);
     collection_describe(&collection, session);
     session->switches = collection.recorded.off_cpu != NULL;
     ok = ok && session_write(session, directory, error);
@@ -545,7 +561,8 @@ static bool run_and_finish(struct recording *recording, struct record_result *re
         return false;
     }
     return finish(recording->directory, &recording->arena, transcoding, &recording->session,
-                  recording->wanted->magic_trace_command, !attaches, result, error);
+                  recording->wanted->magic_trace_command, !attaches, &recording->seen, result,
+                  error);
 }
 
 /* What an error leaves that can still be finished stays. */
@@ -584,7 +601,9 @@ static bool record_into(struct recording *recording, struct record_result *resul
     if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
         return false;
     open_off_cpu(recording);
+    recording->seen = seen_files_begin();
     bool ok = record_with_arena(recording, result, error);
+    seen_files_free(&recording->seen);
     off_cpu_close(recording->off_cpu);
     translator_arena_close(&recording->arena);
     if (ok)
@@ -658,8 +677,10 @@ static bool salvage_arena(const char *directory, struct translator_arena *arena,
     struct off_cpu *off_cpu = off_cpu_salvage(arena, folder);
     free(folder);
     struct transcoding *transcoding = transcoding_begin(arena, directory, off_cpu, error);
-    bool ok = transcoding &&
-              finish(directory, arena, transcoding, &session, command_line, false, &result, error);
+    struct seen_files seen = seen_files_begin();
+    bool ok = transcoding && finish(directory, arena, transcoding, &session, command_line, false,
+                                    &seen, &result, error);
+    seen_files_free(&seen);
     off_cpu_close(off_cpu);
     session_free(&session);
     return ok;

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -75,15 +74,6 @@ static bool allows_status(const char *status, pid_t pid, struct error *error)
 
 /* ---- other ---- */
 
-static bool has_another_root(pid_t pid)
-{
-    struct stat ours, theirs;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/root/", (int)pid);
-    return stat("/", &ours) == 0 && stat(path, &theirs) == 0 &&
-           (ours.st_ino != theirs.st_ino || ours.st_dev != theirs.st_dev);
-}
-
 /* `filtered`: as of attach_allows_process. */
 static bool allows(pid_t pid, bool *filtered, struct error *error)
 {
@@ -96,8 +86,6 @@ static bool allows(pid_t pid, bool *filtered, struct error *error)
     free(status);
     if (ok && pid == getpid())
         return error_set(error, ERROR_UNSUPPORTED, "that is magic-trace itself");
-    if (ok && has_another_root(pid))
-        return error_set(error, ERROR_UNSUPPORTED, "it runs in another root directory");
     if (!ok)
         return false;
     int mode = installed_seccomp_mode(pid);

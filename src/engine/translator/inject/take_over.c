@@ -235,6 +235,11 @@ static bool explain_failure(const struct tr_attachment *attachment, struct error
                                "it has no address space for the recording (see ulimit -v)");
     case TR_ATTACH_TSC_FORBIDDEN:
         return error_set(error, ERROR_UNSUPPORTED, "it may not read the time-stamp counter");
+    case TR_ATTACH_NO_MAPS:
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "it cannot open its /proc/self/maps (%s). Mount a proc file system in its "
+                         "root directory",
+                         strerror(reason));
     case TR_ATTACH_NO_MEMORY:
         break;
     }

@@ -30,6 +30,7 @@ struct fixture {
     char directory[64];
     struct translator_arena arena;
     struct runtime_image image;
+    struct seen_files files;
     struct exec_requests requests;
     struct supervision supervision;
     struct signals signals;
@@ -51,12 +52,14 @@ static int set_up(void **state)
     struct fixture *fixture = calloc(1, sizeof *fixture);
     struct tr_options options = {.ring_size = 64 << 10, .tsc_hz = 1000000000, .follow = true};
     struct error error = {0};
+    fixture->files = seen_files_begin();
     *state = fixture;
     strcpy(fixture->directory, "/tmp/exec_requests_test.XXXXXX");
     assert_non_null(mkdtemp(fixture->directory));
     if (!translator_arena_create(&fixture->arena, fixture->directory, &options, &error) ||
         !runtime_image_embedded(&fixture->image, &error) ||
-        !exec_requests_begin(&fixture->requests, &fixture->arena, &fixture->image, &error) ||
+        !exec_requests_begin(&fixture->requests, &fixture->arena, &fixture->image, &fixture->files,
+                             &error) ||
         !signals_hold(&fixture->signals, &error))
         fail_msg("%s", error.text);
     inject_store_image(fixture->arena.bytes, &fixture->image);
@@ -80,6 +83,7 @@ static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
     exec_requests_end(&fixture->requests);
+    seen_files_free(&fixture->files);
     signals_release(&fixture->signals, true);
     runtime_image_free(&fixture->image);
     translator_arena_close(&fixture->arena);

@@ -24,6 +24,9 @@ static void add_name(struct made_arena *made, uint64_t time, const char *name)
     made_record(made, &record, offsetof(struct logged_name, name), name);
 }
 
+/* All see our files. */
+static struct seen_files seen;
+
 static void finish(struct made_arena *made, struct transcoding *transcoding,
                    struct collection *collection)
 {
@@ -31,7 +34,8 @@ static void finish(struct made_arena *made, struct transcoding *transcoding,
     struct error error;
     *collection = (struct collection){.command_line = command_line, .clock = {.mult = 1}};
     translator_arena_freeze(&made->arena);
-    if (!translator_finish(&made->arena, made->directory, transcoding, true, collection, &error))
+    if (!translator_finish(&made->arena, made->directory, transcoding, true, &seen, collection,
+                           &error))
         fail_msg("%s", error.text);
 }
 
@@ -99,8 +103,8 @@ static void nothing_recorded_is_no_recording(void **state)
     struct error error;
     made_arena_open(&made, NULL);
     struct collection collection = {.clock = {.mult = 1}};
-    assert_false(
-        translator_finish(&made.arena, made.directory, begin(&made), true, &collection, &error));
+    assert_false(translator_finish(&made.arena, made.directory, begin(&made), true, &seen,
+                                   &collection, &error));
     assert_int_equal(error.code, ERROR_NOT_FOUND);
     collection_free(&collection);
     made_arena_close(&made);
@@ -313,8 +317,8 @@ static void without_a_packet_file_logs_are_read_on(void **state)
     log_walk(&made, 1, 9000, wait_for_reader, &instructions);
     struct collection collection = {.clock = {.mult = 1}};
     struct error error;
-    assert_false(
-        translator_finish(&made.arena, made.directory, transcoding, true, &collection, &error));
+    assert_false(translator_finish(&made.arena, made.directory, transcoding, true, &seen,
+                                   &collection, &error));
     assert_non_null(strstr(error.text, "ring.0"));
     collection_free(&collection);
     made_arena_close(&made);
