@@ -33,6 +33,23 @@ static uint64_t signals_of(const char *status, const char *key)
     return line ? strtoull(line + strlen(key), NULL, 16) : 0;
 }
 
+static uint64_t ignored_signals(const char *status)
+{
+    return signals_of(status, "\nSigIgn:\t") |
+           (ignored_by_default & ~signals_of(status, "\nSigCgt:\t"));
+}
+
+bool signal_is_ignored(pid_t tid, int signal)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+    char *status = file_read(path, NULL, NULL);
+    bool ignored =
+        status && signal > 0 && signal <= 64 && (ignored_signals(status) >> (signal - 1) & 1);
+    free(status);
+    return ignored;
+}
+
 /* The kernel keeps ignored signals for a thread that is traced, and drops them when it goes on. */
 bool has_deliverable_signal(pid_t tid, bool shared_too)
 {
@@ -44,9 +61,8 @@ bool has_deliverable_signal(pid_t tid, bool shared_too)
     uint64_t pending = signals_of(status, "\nSigPnd:\t");
     if (shared_too)
         pending |= signals_of(status, "\nShdPnd:\t");
-    uint64_t ignored = signals_of(status, "\nSigIgn:\t") |
-                       (ignored_by_default & ~signals_of(status, "\nSigCgt:\t"));
-    pending &= ~signals_of(status, "\nSigBlk:\t") & ~ignored & ~(UINT64_C(1) << (SIGTRAP - 1));
+    pending &= ~signals_of(status, "\nSigBlk:\t") & ~ignored_signals(status) &
+               ~(UINT64_C(1) << (SIGTRAP - 1));
     free(status);
     return pending != 0;
 }

@@ -25,4 +25,7 @@ bool restart_in_registers(struct user_regs_struct *registers, bool all);
  * another thread may receive. */
 bool has_deliverable_signal(pid_t tid, bool shared_too);
 
+/* Whether the thread's process ignores it, by default or by its disposition; false when it cannot be read. */
+bool signal_is_ignored(pid_t tid, int signal);
+
 #endif

@@ -89,9 +89,6 @@ static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *erro
         return true;
     if (!thread.was_ours && ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
         return errno == ESRCH || refuse(stopped->pid, errno, error);
-    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-    if (tid == stopped->first)
-        ptrace(PTRACE_CONT, tid, NULL, NULL);
     array_add_all(&stopped->threads, &thread, 1);
     stopped->seized++;
     return true;
@@ -130,8 +127,9 @@ static bool has_children(pid_t pid, pid_t tid)
 }
 
 /* The kernel drops an ignored signal unless the thread that it is sent to is traced, SIGCHLD: the child's parent. Then it wakes
- * any thread of the process for it. So those that wait are seized first, then those that sleep and so do not begin to wait, then
- * those that run and may become parents, and parents last. */
+ * that thread or, if that is stopped or about to stop, any other one of the process for it. So those that wait are seized first,
+ * then those that sleep and so do not begin to wait, then those that run and may become parents, and parents last; and none is
+ * asked to stop before all are seized: a traced one finds out that the signal is ignored (take_stop). */
 enum round { WAITING_THREADS, SLEEPING_THREADS, CHILDLESS_THREADS, ALL_THREADS, ROUNDS };
 
 static bool is_due(enum round round, pid_t pid, pid_t tid)
@@ -161,6 +159,19 @@ static bool seize_all(struct stopped_threads *stopped, struct error *error)
     if (entries)
         closedir(entries);
     return ok;
+}
+
+static void ask_all_to_stop(struct stopped_threads *stopped)
+{
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        if (thread->asked)
+            continue;
+        thread->asked = true;
+        ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+        if (thread->tid == stopped->first)
+            ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
+    }
 }
 
 static void forget(struct stopped_threads *stopped, struct stopped_thread *thread)
@@ -224,6 +235,8 @@ static bool take_stop(struct stopped_threads *stopped, struct stopped_thread *th
         bool is_ours = event || (thread->was_ours && debug_registers_hit(thread->tid, status));
         ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
         thread->looks = 0;
+        if (!event && signal_is_ignored(thread->tid, signal))
+            restart_system_call(thread->tid, false); /* untraced it would not have been woken */
         ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)(is_ours ? 0 : signal));
         return true;
     }
@@ -272,13 +285,45 @@ static bool stop_all(struct stopped_threads *stopped, struct error *error)
     size_t seized;
     do {
         seized = stopped->seized;
-        if (!seize_all(stopped, error) ||
-            !wait_for_all(stopped, monotonic_ms() + stopped->patience_ms + stopped->threads.count,
+        if (!seize_all(stopped, error))
+            return false;
+        ask_all_to_stop(stopped);
+        if (!wait_for_all(stopped, monotonic_ms() + stopped->patience_ms + stopped->threads.count,
                           error))
             return false;
     } while (seized != stopped->seized);
     return stopped->threads.count > 0 ||
            error_set(error, ERROR_NOT_FOUND, "process %d has ended", (int)stopped->pid);
+}
+
+/* The order in which they go on (seize_all says why): parents first, because no thread that goes on may wait while a parent is
+ * still traced; those that wait last. */
+enum turn { THE_FIRST, A_PARENT, ANY_OTHER, ONE_THAT_WAITS };
+
+static enum turn turn_of(const struct stopped_threads *stopped, const struct stopped_thread *thread)
+{
+    if (thread->tid == stopped->first)
+        return THE_FIRST;
+    if (has_children(stopped->pid, thread->tid))
+        return A_PARENT;
+    return thread->waits ? ONE_THAT_WAITS : ANY_OTHER;
+}
+
+static int compare_turns(const void *left, const void *right)
+{
+    const struct stopped_thread *first = left, *second = right;
+    return (int)first->turn - (int)second->turn;
+}
+
+static void put_in_order(struct stopped_threads *stopped)
+{
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct stopped_thread *thread = array_at(&stopped->threads, i);
+        thread->turn = turn_of(stopped, thread);
+    }
+    if (stopped->threads.count > 0)
+        qsort(stopped->threads.elements, stopped->threads.count, sizeof(struct stopped_thread),
+              compare_turns);
 }
 
 static bool stop(struct stopped_threads *stopped, struct error *error)
@@ -287,8 +332,10 @@ static bool stop(struct stopped_threads *stopped, struct error *error)
     snprintf(path, sizeof path, "/proc/%d/mem", (int)stopped->pid);
     stopped->threads = array_of(sizeof(struct stopped_thread));
     stopped->memory = open(path, O_RDWR | O_CLOEXEC);
-    if (stopped->memory >= 0 && (!stopped->first || seize(stopped, stopped->first, error)) &&
-        stop_all(stopped, error))
+    bool ok = stopped->memory >= 0 && (!stopped->first || seize(stopped, stopped->first, error)) &&
+              stop_all(stopped, error);
+    put_in_order(stopped);
+    if (ok)
         return true;
     if (stopped->memory < 0)
         refuse(stopped->pid, errno == ENOENT ? ESRCH : errno == EACCES ? EPERM : errno, error);
@@ -343,18 +390,10 @@ static void wait_for_stray(struct stopped_thread *thread)
         let_go(thread);
 }
 
-/* Those that wait are the last: the kernel keeps an ignored signal, as SIGCHLD, when it finds a traced thread, and wakes one that is
- * not traced for it.
- *
- * Only stopped threads can be let go. Those that have not stopped yet, because they wait for a child made by vfork, do when
+/* Only stopped threads can be let go. Those that have not stopped yet, because they wait for a child made by vfork, do when
  * that has ended; the kernel lets go at last what is left when this process ends. */
 void threads_go_on(struct stopped_threads *stopped)
 {
-    for (size_t i = 0; i < stopped->threads.count; i++) {
-        struct stopped_thread *thread = array_at(&stopped->threads, i);
-        if (!thread->waits)
-            let_go(thread);
-    }
     for (size_t i = 0; i < stopped->threads.count; i++)
         let_go(array_at(&stopped->threads, i));
     struct stopped_thread *leader = find(stopped, stopped->pid);

@@ -21,6 +21,8 @@ struct stopped_thread {
     pid_t tid;
     bool stopped;   /* else it has ended, or has not stopped yet */
     bool was_ours;  /* we traced it before, with breakpoints, which go when it is let go */
+    bool asked;     /* to stop */
+    unsigned turn;  /* in which it goes on, from 0 */
     unsigned tries; /* how often it was continued for a signal that came first */
     unsigned looks; /* until it is interrupted again, because no signal came */
     /* As it stopped; `next` is where it goes on: of an interrupted system call, before its SYSCALL instruction. */
@@ -36,11 +38,12 @@ struct stopped_threads {
     pid_t first;
     unsigned patience_ms; /* for threads that the kernel does not stop */
     int memory;           /* /proc/PID/mem, for reading and writing */
-    struct array threads; /* of struct stopped_thread */
+    struct array threads; /* of struct stopped_thread, in the order in which they are to go on */
     size_t seized;        /* how many there were, also of those that have ended */
 };
 
-/* False: nothing has changed; the error's text is the end of a sentence ("it is traced already"). Waits about a tenth of a second
+/* Parents of processes are the first of the threads and those that wait the last: whoever lets single ones go keeps to that order.
+ * False: nothing has changed; the error's text is the end of a sentence ("it is traced already"). Waits about a tenth of a second
  * for threads that the kernel does not stop, as while a child made by vfork runs: ERROR_IO then, and it can be tried
  * again. ERROR_NOT_FOUND: there is no such process any more. */
 bool threads_stop(struct stopped_threads *stopped, pid_t pid, struct error *error);
