@@ -68,23 +68,30 @@ struct block {
  * way. So small that the edges of most programs stay in the processor's cache.
  */
 struct edge {
-    /* Of a conditional jump: ids of blocks, not taken and taken; 0: the superblock does not fit an
-     * edge. Of other branches [0] is EDGE_INDIRECT, or [1] EDGE_RETURNS. */
-    uint32_t to[2];
-    uint32_t effect; /* index of the first; 0: it has none */
+    /* Of a conditional jump: ids of blocks, not taken and taken, with EDGE_MANY and EDGE_JUMP_EVENT
+     * where they hold; 0: not known, or the superblock does not fit an edge. Of other branches [0]
+     * is EDGE_INDIRECT, or [1] EDGE_RETURNS. So what most of them need is one test, for positive. */
+    int32_t to[2];
+    uint32_t effect; /* index of the first on the way; 0: no effects */
     uint16_t instructions;
-    uint8_t event_count;     /* on the way */
-    uint8_t push_count : 1;  /* calls on the way; an indirect call is one, too */
-    uint8_t jump_events : 2; /* bits: a conditional jump makes an event if not taken, if taken */
-    uint8_t has_many : 1;    /* of a conditional jump: more than one event, or one of the jump */
+    uint8_t event_count; /* on the way */
+    uint8_t push_count;  /* calls on the way, 0 or 1; an indirect call is one, too */
 };
 
-enum { EDGE_INDIRECT = -2, EDGE_RETURNS = -1, EDGE_EVENTS = 6 };
+enum {
+    EDGE_INDIRECT = -2,
+    EDGE_RETURNS = -1,
+    EDGE_MANY = INT32_MIN,     /* more than one event, or one of the conditional jump itself */
+    EDGE_JUMP_EVENT = 1 << 30, /* the conditional jump itself makes an event */
+    EDGE_EVENTS = 6,
+};
 
-/* First those of the events on the way, then the branch's own. Of a conditional jump: the call is
- * in the first one, and its own are two, not taken and taken, if jump_events is not 0. Of another
- * branch: its own has the event without the target, and the call; `function` of a jump's event is
- * the one that it leaves. */
+/* The effects of what is on the way, in a row, and before them the branch's own. Of a conditional
+ * jump: the call is in the first one on the way, and its own are two (edge_own_effect), if it makes
+ * an event. Of another branch: its own has the event without the target, and the call; `function`
+ * of the event is the one that a jump leaves, EDGE_ANY_FUNCTION if the event is due wherever the
+ * branch leads. */
+#define EDGE_ANY_FUNCTION UINT32_MAX
 struct edge_effect {
     struct flow_event event;
     struct return_place push;
@@ -152,6 +159,13 @@ static inline const struct edge_effect *edge_effect_of(const struct block_cache 
                                                        const struct edge *edge)
 {
     return (const struct edge_effect *)cache->effects.elements + edge->effect;
+}
+
+/* The branch's own effect; `taken`: of a conditional jump, otherwise 0. `way`: edge_effect_of. */
+static inline const struct edge_effect *edge_own_effect(const struct edge_effect *way,
+                                                        unsigned taken)
+{
+    return way - 1 - taken;
 }
 
 /* Applies the first `count` of the process's changes. If one of them changes memory that holds

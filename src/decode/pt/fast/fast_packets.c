@@ -46,23 +46,22 @@ static inline void take_indirect(struct decoder *decoder, uint64_t ip)
     }
     const struct edge *edge = edge_of(cache, decoder->at_id);
     event_batch_reserve(&flow->batch, EDGE_EVENTS + 1);
-    struct flow_event *event = &flow->batch.events[flow->batch.count];
-    const struct edge_effect *own =
-        copy_way(&event, edge, edge_effect_of(cache, edge), flow->position);
-    copy_effect(event, own, flow->position);
+    const struct edge_effect *way = edge_effect_of(cache, edge);
+    const struct edge_effect *own = edge_own_effect(way, 0);
+    struct flow_event *event =
+        copy_branch(&flow->batch.events[flow->batch.count], edge, way, flow->position);
     event->to = ip;
     event->function = slot->function;
     /* The event is written in any case, and counted only if it is needed: whether a jump leaves its
      * function is unpredictable. */
-    event += (own->event.kind == FLOW_CALL) | ((own->event.flags & FLOW_LOADS_STACK) != 0) |
-             (slot->function != own->event.function);
+    bool stays = slot->function == own->event.function;
+    event += !stays;
     flow->batch.count = (size_t)(event - flow->batch.events);
     return_stack_push(&decoder->returns, own->push, edge->push_count);
     flow->position += edge->instructions;
     decoder->last_id = decoder->at_id;
     decoder->at_id = slot->id;
-    if (slot->inlined && own->event.kind == FLOW_JUMP && !(own->event.flags & FLOW_LOADS_STACK) &&
-        slot->function == own->event.function)
+    if (slot->inlined && stays)
         jump_among_inlined(decoder);
 }
 
@@ -72,9 +71,9 @@ static inline bool take_target_edge(struct decoder *decoder, uint64_t ip)
     const struct edge *edge = edge_of(cache_of(decoder), decoder->at_id);
     if (decoder->mode != decoder->next_mode)
         return false;
-    if (edge->to[1] == (uint32_t)EDGE_RETURNS)
+    if (edge->to[1] == EDGE_RETURNS)
         return take_expected_return(decoder, edge, ip);
-    if (edge->to[0] != (uint32_t)EDGE_INDIRECT)
+    if (edge->to[0] != EDGE_INDIRECT)
         return false;
     take_indirect(decoder, ip);
     return true;

@@ -22,8 +22,9 @@ enum way {
 
 /* ---- fast_tnt.c ---- */
 
-/* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. False: the fast path
- * could not take all; the slow path has taken the rest, and the fast path has been left. */
+/* Takes `count` bits, at least one, oldest first, of which the lowest is bit 0 of `bits`. False:
+ * the fast path could not take all; the slow path has taken the rest, and the fast path has been
+ * left. */
 bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count);
 
 /* As fast_tnt, one bit after the other. fast_tnt_bit takes one; false: the fast path cannot take
@@ -185,14 +186,24 @@ static inline struct flow_event *copy_effect(struct flow_event *added,
     return added + 1;
 }
 
-/* Copies the events on the way, for which there is space. Returns the effect after theirs. */
-static inline const struct edge_effect *copy_way(struct flow_event **added, const struct edge *edge,
-                                                 const struct edge_effect *effect,
-                                                 uint64_t position)
+/* Copies the events on the way, for which there is space. */
+static inline struct flow_event *copy_way(struct flow_event *added, const struct edge *edge,
+                                          const struct edge_effect *way, uint64_t position)
 {
     for (unsigned i = 0; i < edge->event_count; i++)
-        *added = copy_effect(*added, effect++, position);
-    return effect;
+        added = copy_effect(added, &way[i], position);
+    return added;
+}
+
+/* Copies them and the event of the branch, which is not conditional: at the result, without its
+ * target. Most have nothing on the way. */
+static inline struct flow_event *copy_branch(struct flow_event *added, const struct edge *edge,
+                                             const struct edge_effect *way, uint64_t position)
+{
+    if (__builtin_expect(edge->event_count, 0))
+        added = copy_way(added, edge, way, position);
+    copy_effect(added, edge_own_effect(way, 0), position);
+    return added;
 }
 
 /* Takes the edge of a block that returns, to `place`. */
@@ -201,10 +212,8 @@ static inline void take_return_edge(struct decoder *decoder, const struct edge *
 {
     struct control_flow *flow = &decoder->flow;
     event_batch_reserve(&flow->batch, EDGE_EVENTS + 1);
-    struct flow_event *event = &flow->batch.events[flow->batch.count];
-    const struct edge_effect *own =
-        copy_way(&event, edge, edge_effect_of(cache_of(decoder), edge), flow->position);
-    copy_effect(event, own, flow->position);
+    struct flow_event *event = copy_branch(&flow->batch.events[flow->batch.count], edge,
+                                           edge_effect_of(cache_of(decoder), edge), flow->position);
     event->to = place->address;
     event->function = place->function;
     flow->batch.count = (size_t)(event + 1 - flow->batch.events);

@@ -81,86 +81,120 @@ static bool take_return(struct decoder *decoder)
     return true;
 }
 
+/* What edges change of a decoder: the compiler keeps it in registers. */
+struct run {
+    struct flow_event *added;
+    uint64_t position, pushed;
+    uint32_t at, last;
+};
+
+static inline void arrive(struct run *run, const struct edge *edge, uint32_t to)
+{
+    run->position += edge->instructions;
+    run->last = run->at;
+    run->at = to;
+}
+
+static inline void push_of_edge(struct run *run, struct return_stack *returns,
+                                const struct edge *edge, const struct edge_effect *way)
+{
+    returns->places[run->pushed % RETURN_STACK_SLOTS] = way->push;
+    run->pushed += edge->push_count;
+}
+
+/* Takes the edge of a return. False if there is no call to return from, or the block after it has
+ * not been looked up; then nothing has changed. */
+static inline bool run_return(struct run *run, struct return_stack *returns,
+                              const struct edge *edge, const struct edge_effect *effects)
+{
+    const struct return_place *place = &returns->places[(run->pushed - 1) % RETURN_STACK_SLOTS];
+    if (run->pushed == returns->floor || !place->block)
+        return false;
+    if (run->pushed - returns->floor > RETURN_STACK_DEPTH)
+        returns->floor = run->pushed - RETURN_STACK_DEPTH;
+    struct flow_event *event = copy_branch(run->added, edge, &effects[edge->effect], run->position);
+    event->to = place->address;
+    event->function = place->function;
+    run->added = event + 1;
+    run->pushed--;
+    arrive(run, edge, place->block);
+    return true;
+}
+
+/* Takes an edge with EDGE_MANY. */
+static inline void run_many(struct run *run, struct return_stack *returns, const struct edge *edge,
+                            const struct edge_effect *effects, unsigned taken)
+{
+    const struct edge_effect *way = &effects[edge->effect];
+    int32_t to = edge->to[taken];
+    push_of_edge(run, returns, edge, way);
+    run->added = copy_way(run->added, edge, way, run->position);
+    if (to & EDGE_JUMP_EVENT)
+        run->added = copy_effect(run->added, edge_own_effect(way, taken), run->position);
+    arrive(run, edge, (uint32_t)(to & ~(EDGE_MANY | EDGE_JUMP_EVENT)));
+}
+
 /* This function and the next are always_inline: fast_tnt_bit contains them, too, and calls for each
  * packet would cost 5 % of the time.
  *
- * Takes as many of the bits as there are edges for: `count` of them, oldest first, of which the
- * lowest is bit 0 of `bits`. Returns how many are left. */
-static inline __attribute__((always_inline)) unsigned
-take_known_edges(struct decoder *decoder, uint64_t bits, unsigned count)
+ * Takes as many of the bits as there are edges for: `*count` of them, oldest first, of which the
+ * first is bit 63 of `*bits`. Leaves the others there. */
+static inline __attribute__((always_inline)) void take_known_edges(struct decoder *decoder,
+                                                                   uint64_t *bits, unsigned *count)
 {
     const struct block_cache *cache = cache_of(decoder);
     const struct edge *edges = cache->edges.elements;
     const struct edge_effect *effects = cache->effects.elements;
     struct event_batch *batch = &decoder->flow.batch;
     struct return_stack *returns = &decoder->returns;
-    struct flow_event *added = batch->events + batch->count;
-    uint64_t position = decoder->flow.position;
-    uint64_t pushed = returns->pushed;
-    uint32_t at = decoder->at_id, last = decoder->last_id;
-    for (bits <<= 64 - count; count; count--, bits <<= 1) {
-        const struct edge *edge = &edges[at];
-        uint32_t to = edge->to[bits >> 63];
-        if (__builtin_expect(to - 1 >= (uint32_t)EDGE_INDIRECT - 1, 0)) {
-            const struct return_place *place = &returns->places[(pushed - 1) % RETURN_STACK_SLOTS];
-            if (to != (uint32_t)EDGE_RETURNS || pushed == returns->floor || !place->block)
-                break;
-            if (pushed - returns->floor > RETURN_STACK_DEPTH)
-                returns->floor = pushed - RETURN_STACK_DEPTH;
-            const struct edge_effect *own =
-                copy_way(&added, edge, &effects[edge->effect], position);
-            copy_effect(added, own, position);
-            added->to = place->address;
-            added->function = place->function;
-            added++;
-            pushed--;
-            position += edge->instructions;
-            last = at;
-            at = place->block;
-            continue;
-        }
-        if (edge->effect) { /* both are copied; counts of 0 leave out the one that is missing */
-            const struct edge_effect *effect = &effects[edge->effect];
-            returns->places[pushed % RETURN_STACK_SLOTS] = effect->push;
-            pushed += edge->push_count;
-            if (edge->has_many) {
-                effect = copy_way(&added, edge, effect, position);
-                if (edge->jump_events >> (bits >> 63) & 1)
-                    added = copy_effect(added, effect + (bits >> 63), position);
-            } else {
-                copy_effect(added, effect, position);
-                added += edge->event_count;
+    struct run run = {batch->events + batch->count, decoder->flow.position, returns->pushed,
+                      decoder->at_id, decoder->last_id};
+    for (; *count; --*count, *bits <<= 1) {
+        const struct edge *edge = &edges[run.at];
+        int32_t to = edge->to[*bits >> 63];
+        if (__builtin_expect(to > 0, 1)) {
+            if (edge->effect) { /* both are copied; counts of 0 leave out the one that is missing */
+                const struct edge_effect *way = &effects[edge->effect];
+                push_of_edge(&run, returns, edge, way);
+                copy_effect(run.added, way, run.position);
+                run.added += edge->event_count;
             }
+            arrive(&run, edge, (uint32_t)to);
+        } else if (to == EDGE_RETURNS) {
+            if (!run_return(&run, returns, edge, effects))
+                break;
+        } else if (to < EDGE_INDIRECT) {
+            run_many(&run, returns, edge, effects, *bits >> 63);
+        } else {
+            break;
         }
-        position += edge->instructions;
-        last = at;
-        at = to;
     }
-    batch->count = (size_t)(added - batch->events);
-    returns->pushed = pushed;
-    decoder->flow.position = position;
-    decoder->at_id = at;
-    decoder->last_id = last;
-    return count;
+    batch->count = (size_t)(run.added - batch->events);
+    returns->pushed = run.pushed;
+    decoder->flow.position = run.position;
+    decoder->at_id = run.at;
+    decoder->last_id = run.last;
 }
 
-/* Takes one bit after the other: `count` of them, oldest first, of which the lowest is bit 0 of
- * `bits`. Returns how many are left when the slow path must take one. */
+/* Takes one bit after the other, given as above. Returns how many are left when the slow path must
+ * take one. */
 static inline __attribute__((always_inline)) unsigned take_edges(struct decoder *decoder,
                                                                  uint64_t bits, unsigned count)
 {
     while (count) {
-        event_batch_reserve(&decoder->flow.batch, (EDGE_EVENTS + 1) * count + 1);
-        count = take_known_edges(decoder, bits, count);
+        /* Of each edge EDGE_EVENTS + 1; and one may be written that does not count. */
+        event_batch_reserve(&decoder->flow.batch, (EDGE_EVENTS + 2) * count);
+        take_known_edges(decoder, &bits, &count);
         if (!count)
             break;
-        unsigned taken = bits >> (count - 1) & 1;
+        unsigned taken = bits >> 63;
         const struct edge *edge = edge_of(cache_of(decoder), decoder->at_id);
-        bool done = edge->to[taken] == (uint32_t)EDGE_RETURNS ? take_return(decoder)
-                                                              : take_unusual_bit(decoder, taken);
+        bool done = edge->to[taken] == EDGE_RETURNS ? take_return(decoder)
+                                                    : take_unusual_bit(decoder, taken);
         if (!done)
             return count;
         count--;
+        bits <<= 1;
     }
     return 0;
 }
@@ -174,23 +208,27 @@ void fast_tnt_give_up(struct decoder *decoder, uint64_t bits, unsigned left)
     decoder_settle(decoder);
 }
 
-bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
+/* The first `count` bits under a leading 1; the first is bit 63 of `bits`. */
+static inline uint32_t marked_bits(uint64_t bits, unsigned count)
 {
+    return (uint32_t)((bits >> 1 | UINT64_C(1) << 63) >> (63 - count));
+}
+
+/* By TNT-cache entries, and by edges where they miss. */
+static __attribute__((noinline)) bool take_by_entries(struct decoder *decoder, uint64_t bits,
+                                                      unsigned count)
+{
+    uint64_t rest = bits << (64 - count);
     while (count) {
-        unsigned chunk = count;
-        const struct tnt_entry *entry = NULL;
-        if (!tnt_cache_rest(decoder->tnt_cache, count)) {
-            chunk = count < TNT_CACHE_BITS ? count : TNT_CACHE_BITS;
-            entry =
-                tnt_cache_find(decoder->tnt_cache, decoder->at_id,
-                               (uint32_t)lowest_bits(bits >> (count - chunk), chunk) | 1u << chunk);
-        }
-        count -= chunk;
-        if (entry) {
+        unsigned chunk = count < TNT_CACHE_BITS ? count : TNT_CACHE_BITS, left = 0;
+        const struct tnt_entry *entry =
+            tnt_cache_find(decoder->tnt_cache, decoder->at_id, marked_bits(rest, chunk));
+        if (entry)
             take_tnt_entry(decoder, entry);
-            continue;
-        }
-        unsigned left = take_edges(decoder, bits >> count, chunk);
+        else
+            left = take_edges(decoder, rest, chunk);
+        count -= chunk;
+        rest <<= chunk;
         if (left) {
             fast_tnt_give_up(decoder, bits, count + left);
             return false;
@@ -200,7 +238,20 @@ bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
     return true;
 }
 
+bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
+{
+    if (!tnt_cache_rest(decoder->tnt_cache, count))
+        return take_by_entries(decoder, bits, count);
+    unsigned left = take_edges(decoder, bits << (64 - count), count);
+    if (left) {
+        fast_tnt_give_up(decoder, bits, left);
+        return false;
+    }
+    fast_tnt_report(decoder);
+    return true;
+}
+
 bool fast_tnt_bit(struct decoder *decoder, uint64_t bit)
 {
-    return take_edges(decoder, bit, 1) == 0;
+    return take_edges(decoder, bit << 63, 1) == 0;
 }

@@ -92,20 +92,20 @@ static bool is_usual(const struct superblock *superblock)
            superblock->instructions <= UINT16_MAX;
 }
 
-/* Adds the effects of what is on the way, and empty ones for the branch itself. Returns the index
- * of the first; 0: there are none. */
+/* Adds `own` empty effects for the branch itself, and those of what is on the way, at least `least`
+ * of them. Returns the index of the first on the way. */
 static uint32_t add_effects(struct block_cache *cache, const struct superblock *superblock,
-                            size_t own)
+                            size_t own, size_t least)
 {
-    size_t count = superblock->event_count + own, first = cache->effects.count;
-    if (count == 0 && superblock->push_count > 0)
-        count = 1;
-    for (size_t i = 0; i < count; i++) {
+    size_t way = cache->effects.count + own, count = superblock->event_count;
+    for (size_t i = 0; i < own; i++)
+        array_add(&cache->effects);
+    for (size_t i = 0; i < count || i < least; i++) {
         struct edge_effect *effect = array_add(&cache->effects);
-        if (i < superblock->event_count)
+        if (i < count)
             effect->event = superblock->events[i];
     }
-    return count > 0 ? (uint32_t)first : 0;
+    return (uint32_t)way;
 }
 
 static struct edge_effect *effect_at(struct block_cache *cache, size_t index)
@@ -130,23 +130,25 @@ static void learn_branch(struct block_cache *cache, const struct block *block, e
     if (!is_usual_branch(superblock, kind))
         return;
     struct edge *edge = edge_of(cache, block->id);
-    edge->effect = add_effects(cache, superblock, 1);
-    struct edge_effect *own = effect_at(cache, edge->effect + superblock->event_count);
+    bool is_always_event = calls || superblock->flags & FLOW_LOADS_STACK;
+    edge->effect = add_effects(cache, superblock, 1, 0);
+    struct edge_effect *own = effect_at(cache, edge->effect - 1);
     own->event = (struct flow_event){.time = {superblock->instructions},
                                      .from = superblock->last_ip,
                                      .next = calls ? superblock->branch->next : 0,
-                                     .function = superblock->branch_function,
+                                     .function = is_always_event ? EDGE_ANY_FUNCTION
+                                                                 : superblock->branch_function,
                                      .kind = (uint8_t)kind,
                                      .flags = superblock->flags};
     if (superblock->push_count > 0)
         own->push = *superblock->pushes;
     if (kind == FLOW_RETURN)
-        edge->to[1] = (uint32_t)EDGE_RETURNS;
+        edge->to[1] = EDGE_RETURNS;
     else
-        edge->to[0] = (uint32_t)EDGE_INDIRECT;
+        edge->to[0] = EDGE_INDIRECT;
     edge->instructions = (uint16_t)superblock->instructions;
     edge->event_count = superblock->event_count;
-    edge->push_count = superblock->push_count & 1;
+    edge->push_count = superblock->push_count;
 }
 
 void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block)
@@ -182,11 +184,12 @@ void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block
 static void learn_way(struct block_cache *cache, const struct superblock *superblock,
                       struct edge *edge, bool jump_makes_events)
 {
-    edge->effect = add_effects(cache, superblock, jump_makes_events ? 2 : 0);
     edge->instructions = (uint16_t)superblock->instructions;
     edge->event_count = superblock->event_count;
-    edge->push_count = superblock->push_count & 1;
-    edge->has_many = jump_makes_events || superblock->event_count > 1;
+    edge->push_count = superblock->push_count;
+    if (!jump_makes_events && superblock->event_count == 0 && superblock->push_count == 0)
+        return;
+    edge->effect = add_effects(cache, superblock, jump_makes_events ? 2 : 0, 1);
     if (superblock->push_count > 0)
         effect_at(cache, edge->effect)->push = *superblock->pushes;
 }
@@ -200,13 +203,16 @@ void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool
     if (!is_usual(superblock))
         return;
     bool is_new = edge->to[0] == 0 && edge->to[1] == 0;
-    if (is_new || (event != NULL && edge->jump_events == 0))
+    bool has_own = edge->to[!taken] & EDGE_JUMP_EVENT;
+    if (is_new || (event != NULL && !has_own))
         learn_way(cache, superblock, edge, event != NULL);
-    if (event != NULL) {
-        effect_at(cache, edge->effect + edge->event_count + taken)->event = *event;
-        edge->jump_events |= (taken ? 2 : 1) & 3;
-    }
-    edge->to[taken] = to->id;
+    edge->to[taken] = (int32_t)to->id;
+    if (event != NULL || superblock->event_count > 1)
+        edge->to[taken] |= EDGE_MANY;
+    if (event == NULL)
+        return;
+    edge->to[taken] |= EDGE_JUMP_EVENT;
+    effect_at(cache, edge->effect - 1 - taken)->event = *event;
 }
 
 /* TNT-cache entries. */
