@@ -208,27 +208,23 @@ void fast_tnt_give_up(struct decoder *decoder, uint64_t bits, unsigned left)
     decoder_settle(decoder);
 }
 
-/* The first `count` bits under a leading 1; the first is bit 63 of `bits`. */
-static inline uint32_t marked_bits(uint64_t bits, unsigned count)
-{
-    return (uint32_t)((bits >> 1 | UINT64_C(1) << 63) >> (63 - count));
-}
-
-/* By TNT-cache entries, and by edges where they miss. */
+/* This function and the next are noinline, so that fast_tnt saves no registers before it calls one.
+ *
+ * By TNT-cache entries, and by edges where they miss. */
 static __attribute__((noinline)) bool take_by_entries(struct decoder *decoder, uint64_t bits,
                                                       unsigned count)
 {
-    uint64_t rest = bits << (64 - count);
     while (count) {
-        unsigned chunk = count < TNT_CACHE_BITS ? count : TNT_CACHE_BITS, left = 0;
-        const struct tnt_entry *entry =
-            tnt_cache_find(decoder->tnt_cache, decoder->at_id, marked_bits(rest, chunk));
-        if (entry)
-            take_tnt_entry(decoder, entry);
-        else
-            left = take_edges(decoder, rest, chunk);
+        unsigned chunk = count < TNT_CACHE_BITS ? count : TNT_CACHE_BITS;
         count -= chunk;
-        rest <<= chunk;
+        uint64_t next = lowest_bits(bits >> count, chunk);
+        const struct tnt_entry *entry =
+            tnt_cache_find(decoder->tnt_cache, decoder->at_id, (uint32_t)next | 1u << chunk);
+        if (entry) {
+            take_tnt_entry(decoder, entry);
+            continue;
+        }
+        unsigned left = take_edges(decoder, next << (64 - chunk), chunk);
         if (left) {
             fast_tnt_give_up(decoder, bits, count + left);
             return false;
@@ -238,10 +234,9 @@ static __attribute__((noinline)) bool take_by_entries(struct decoder *decoder, u
     return true;
 }
 
-bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
+static __attribute__((noinline)) bool take_by_edges(struct decoder *decoder, uint64_t bits,
+                                                    unsigned count)
 {
-    if (!tnt_cache_rest(decoder->tnt_cache, count))
-        return take_by_entries(decoder, bits, count);
     unsigned left = take_edges(decoder, bits << (64 - count), count);
     if (left) {
         fast_tnt_give_up(decoder, bits, left);
@@ -249,6 +244,12 @@ bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
     }
     fast_tnt_report(decoder);
     return true;
+}
+
+bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
+{
+    return tnt_cache_rest(decoder->tnt_cache, count) ? take_by_edges(decoder, bits, count)
+                                                     : take_by_entries(decoder, bits, count);
 }
 
 bool fast_tnt_bit(struct decoder *decoder, uint64_t bit)
