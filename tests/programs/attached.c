@@ -85,10 +85,16 @@ static int by_ppoll(void)
     return ppoll(NULL, 0, &time, &blocked);
 }
 
+/* EINTR is no mistake here: the kernel keeps an ignored SIGCHLD for a thread that blocks it, as the runtime and some C libraries do
+ * while they make a child, and wakes another thread for it (docs/translator.md, "What a program could notice"). */
 static int by_epoll(void)
 {
     struct epoll_event event;
-    return epoll_wait(epoll, &event, 1, WAIT_MS);
+    int result;
+    do
+        result = epoll_wait(epoll, &event, 1, WAIT_MS);
+    while (result < 0 && errno == EINTR);
+    return result;
 }
 
 static int by_futex(void)

@@ -55,6 +55,9 @@ class AttachContainers(attaching.TestCase):
         if os.geteuid() != 0 or subprocess.run([*flags, "true"], check=False, capture_output=True).returncode != 0:
             self.skipTest(f"no root directory can be entered here: {' '.join(flags)}")
         enter = [*flags, sys.executable, str(ENTER_ROOT), how, str(self.root)]
+        tried = subprocess.run([*enter, "/nonexistent"], check=False, capture_output=True, text=True).stderr
+        if "FileNotFoundError" not in tried:  # it did not get as far as to the program
+            self.skipTest(f"no root directory can be entered here: {tried.strip().splitlines()[-1:]}")
         process = self.start_command([*enter, *map(str, command)], **more)
         pid = process.pid
         if unshare or "users" in how:

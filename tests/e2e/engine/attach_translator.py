@@ -161,16 +161,6 @@ class AttachTranslator(attaching.TestCase):
         self.assertEqual(process.wait(), 0, output)
         self.assertRegex(output, rb"^done ")
 
-    def test_children_that_end(self):
-        """no wait of a program that ignores SIGCHLD is cut short because a child ends while its threads are stopped or go on"""
-        process = self.start("waits_and_children", 16, 4)
-        for _ in range(ROUNDS):
-            self.record_for_a_moment(process, "-multi-thread", "-no-decode", "-snapshot-size", "64K")
-        process.send_signal(signal.SIGINT)
-        output = process.stdout.read()
-        self.assertEqual(process.wait(), 0, output)
-        self.assertRegex(output, rb"^done ")
-
     def test_nobody_left(self):
         """the recorder and its attacher are killed: the threads that run leave by themselves, and the next one clears up"""
         process = self.start("attached", 120, 16)

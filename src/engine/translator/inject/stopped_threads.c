@@ -82,13 +82,15 @@ static bool refuse(pid_t pid, int reason, struct error *error)
     return error_set_errno(error, ERROR_IO, reason, "it cannot be traced");
 }
 
+/* One that has ended meanwhile is left out. */
 static bool seize(struct stopped_threads *stopped, pid_t tid, struct error *error)
 {
     struct stopped_thread thread = {.tid = tid, .was_ours = stopped->ours};
-    if (!runs_code(stopped->pid, tid))
-        return true;
-    if (!thread.was_ours && ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
-        return errno == ESRCH || refuse(stopped->pid, errno, error);
+    if (!thread.was_ours && ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0) {
+        int reason = errno;
+        return reason == ESRCH || !runs_code(stopped->pid, tid) ||
+               refuse(stopped->pid, reason, error);
+    }
     array_add_all(&stopped->threads, &thread, 1);
     stopped->seized++;
     return true;
@@ -127,37 +129,61 @@ static bool has_children(pid_t pid, pid_t tid)
 }
 
 /* The kernel drops an ignored signal unless the thread that it is sent to is traced, SIGCHLD: the child's parent. Then it wakes
- * that thread or, if that is stopped or about to stop, any other one of the process for it. So those that wait are seized first,
- * then those that sleep and so do not begin to wait, then those that run and may become parents, and parents last; and none is
- * asked to stop before all are seized: a traced one finds out that the signal is ignored (take_stop). */
-enum round { WAITING_THREADS, SLEEPING_THREADS, CHILDLESS_THREADS, ALL_THREADS, ROUNDS };
+ * that thread or, if that is stopped, about to stop or blocks the signal, any other one of the process for it. A traced one finds
+ * out that the signal is ignored (take_stop), another one would see its call end. So those that wait are seized first, then those
+ * that sleep and so do not begin to wait, then those that run and may become parents, and parents last; which is which is found out before,
+ * because meanwhile any of them may begin to wait, or have a child; and none is asked to stop before all are seized. */
+enum seize_turn { WAITING_THREAD, SLEEPING_THREAD, CHILDLESS_THREAD, PARENT };
 
-static bool is_due(enum round round, pid_t pid, pid_t tid)
+struct thread_to_seize {
+    pid_t tid;
+    enum seize_turn turn;
+};
+
+static enum seize_turn seize_turn_of(pid_t pid, pid_t tid)
 {
-    long call = round <= SLEEPING_THREADS ? call_of(pid, tid) : -1;
-    if (round == WAITING_THREADS)
-        return is_wait(call);
-    if (round == SLEEPING_THREADS && (call < 0 || makes_child(call)))
-        return false;
-    return round == ALL_THREADS || !has_children(pid, tid);
+    long call = call_of(pid, tid);
+    if (is_wait(call))
+        return WAITING_THREAD;
+    if (has_children(pid, tid))
+        return PARENT;
+    return call >= 0 && !makes_child(call) ? SLEEPING_THREAD : CHILDLESS_THREAD;
 }
 
-static bool seize_all(struct stopped_threads *stopped, struct error *error)
+static int compare_to_seize(const void *left, const void *right)
+{
+    const struct thread_to_seize *first = left, *second = right;
+    return first->turn != second->turn ? (int)first->turn - (int)second->turn
+                                       : (first->tid > second->tid) - (first->tid < second->tid);
+}
+
+/* Adds the threads that are not seized yet, as struct thread_to_seize. */
+static bool find_threads(struct stopped_threads *stopped, struct array *found, struct error *error)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)stopped->pid);
     DIR *entries = opendir(path);
-    bool ok = entries || refuse(stopped->pid, errno == ENOENT ? ESRCH : errno, error);
-    for (enum round round = WAITING_THREADS; ok && round < ROUNDS; round++) {
-        rewinddir(entries);
-        for (struct dirent *entry; ok && (entry = readdir(entries));) {
-            pid_t tid = (pid_t)atoi(entry->d_name);
-            if (tid > 0 && !find(stopped, tid) && is_due(round, stopped->pid, tid))
-                ok = seize(stopped, tid, error);
-        }
+    if (!entries)
+        return refuse(stopped->pid, errno == ENOENT ? ESRCH : errno, error);
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        pid_t tid = (pid_t)atoi(entry->d_name);
+        if (tid > 0 && !find(stopped, tid) && runs_code(stopped->pid, tid))
+            *(struct thread_to_seize *)array_add(found) =
+                (struct thread_to_seize){tid, seize_turn_of(stopped->pid, tid)};
     }
-    if (entries)
-        closedir(entries);
+    closedir(entries);
+    return true;
+}
+
+static bool seize_all(struct stopped_threads *stopped, struct error *error)
+{
+    struct array found = array_of(sizeof(struct thread_to_seize));
+    bool ok = find_threads(stopped, &found, error);
+    if (found.count > 0)
+        qsort(found.elements, found.count, sizeof(struct thread_to_seize), compare_to_seize);
+    for (size_t i = 0; ok && i < found.count; i++)
+        ok = seize(stopped, ((const struct thread_to_seize *)array_at(&found, i))->tid, error);
+    array_free(&found);
     return ok;
 }
 
