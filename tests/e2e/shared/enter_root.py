@@ -33,7 +33,9 @@ def become_users_root():
     read, write = os.pipe()
     first, mapper = os.getpid(), os.fork()
     if mapper == 0:
-        os.read(read, 1)
+        os.close(write)
+        if not os.read(read, 1):  # no namespace could be made
+            os._exit(1)
         for name in ("uid_map", "gid_map"):
             pathlib.Path(f"/proc/{first}/{name}").write_text(f"0 {FIRST_USER} {USERS}")
         os._exit(0)
