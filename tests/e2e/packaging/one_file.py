@@ -81,5 +81,5 @@ class OneFile(harness.TestCase):
         self.assertIn("fib", counts)
         spans = self.spans(self.folder / "tmp" / f"{program}.fxt")
         self.assertEqual({name: spans.get(name, 0) for name in counts}, counts, finished.stderr.decode())
-        reported = self.in_container(root, "/magic-trace", "report", "-top", "3", f"/tmp/{program}.fxt")
+        reported = self.in_container(root, "/magic-trace", "report", "-top", "20", f"/tmp/{program}.fxt")
         self.assertIn("fib", reported.stdout.decode(), reported.stderr)
