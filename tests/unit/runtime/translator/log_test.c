@@ -39,14 +39,14 @@ uint64_t tr_time(struct tr_thread *thread)
 static bool clock_stands;
 static unsigned backed, backed_while_it_stands; /* calls of tr_is_backed */
 
-void tr_clock_begin_work(struct tr_thread *thread)
+void tr_clock_begin_work(struct tr_thread *worker)
 {
-    thread->works = clock_stands = true;
+    worker->works = clock_stands = true;
 }
 
-void tr_clock_end_work(struct tr_thread *thread)
+void tr_clock_end_work(struct tr_thread *worker)
 {
-    thread->works = clock_stands = false;
+    worker->works = clock_stands = false;
 }
 
 bool tr_is_backed(uint64_t start, uint64_t size)
