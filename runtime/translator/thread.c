@@ -64,7 +64,7 @@ static struct tr_thread *make(struct tr_process *process)
     if (!process->threads)
         process->running = 1;
     thread->next = process->threads;
-    __atomic_store_n(&process->threads, thread, __ATOMIC_RELEASE); /* others_run in log.c */
+    process->threads = thread;
     return thread;
 }
 
