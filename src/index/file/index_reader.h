@@ -29,6 +29,8 @@ struct trace_index {
     const struct value_record *values;
     const char *value_texts;
     const struct switch_record *switches;
+    const struct stack_record *stacks;
+    const struct part_record *parts;
     const char *strings;
     uint32_t *members;       /* functions by group; owned */
     uint32_t *first_members; /* by group: its first in `members`; one more at the end; owned */
