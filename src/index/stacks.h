@@ -15,7 +15,7 @@ struct index_stack {
     uint64_t parts, running; /* running: ns in them */
     uint64_t first, last;
     uint32_t depth; /* spans open at once at most */
-    uint32_t track; /* where its first part ran */
+    uint32_t track; /* of its process */
 };
 
 /* What ran on a stack: the spans of the track in that time. Of INDEX_SEVERAL_TRACKS: several parts,
@@ -29,7 +29,7 @@ struct index_stack_part {
 /* Stacks are numbered from 0, the busiest first. */
 struct index_stack index_stack(const struct trace_index *index, uint32_t stack);
 
-/* Appends the parts of the first `stacks` stacks that overlap the range, in the order of their ends.
+/* Appends the parts of the first `stacks` stacks that overlap the range, by stack and time.
  * Parts shorter than `resolution` ns, and no further apart, are one; where these are more than
  * `limit`, the resolution is made coarser. */
 void index_stack_parts(const struct trace_index *index, struct index_range range, uint32_t stacks,

@@ -23,7 +23,7 @@ static const size_t ELEMENT_SIZES[INDEX_SECTIONS] = {
     [SECTION_VALUE_TEXTS] = 1,
     [SECTION_SWITCHES] = sizeof(struct switch_record),
     [SECTION_STACKS] = sizeof(struct stack_record),
-    [SECTION_PARTS] = sizeof(struct part_record),
+    [SECTION_PARTS] = sizeof(struct stack_part),
     [SECTION_STRINGS] = 1,
 };
 
@@ -246,11 +246,17 @@ static bool check_stacks(const struct trace_index *index)
         if (!is_string(index, stack->name) || stack->track >= tracks || stack->first > stack->last)
             return false;
     }
+    uint32_t stack = 0;
+    uint64_t time = 0;
     for (uint64_t i = 0; i < count_of(index, SECTION_PARTS); i++) {
-        const struct part_record *part = &index->parts[i];
-        if (part->stack >= stacks || part->track >= tracks || part->from > part->to ||
-            part->to > index->header->duration)
+        const struct stack_part *part = &index->parts[i];
+        if (part->stack != stack)
+            time = 0;
+        if (part->stack < stack || part->stack >= stacks || part->track >= tracks ||
+            part->from < time || part->from > part->to)
             return false;
+        stack = part->stack;
+        time = part->to;
     }
     return true;
 }

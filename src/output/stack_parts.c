@@ -11,9 +11,7 @@
 struct running_stack {
     uint32_t depth, deepest;
     uint64_t start;
-    uint32_t number;         /* span_event.stack; 0: not known */
-    uint32_t resumed_number; /* the stack of this track that another one has resumed; 0: none */
-    uint64_t resumed_time;
+    uint32_t number;                              /* span_event.stack; 0: not known */
     const struct span_function *outermost, *next; /* and what that called first */
 };
 
@@ -21,8 +19,6 @@ struct running_stack {
 struct numbered_stack {
     uint64_t key;
     uint32_t stack; /* place in stack_parts.stacks */
-    uint32_t track; /* where it was resumed last, or first ran */
-    uint64_t first_resumed;
     UT_hash_handle hh;
 };
 
@@ -49,47 +45,29 @@ void stack_parts_free(struct stack_parts *parts)
     array_free(&parts->stacks);
 }
 
-static uint64_t key_of(uint32_t track, uint32_t number)
+static const char *name_of(const struct running_stack *running)
 {
-    return (uint64_t)(number >= SHARED_STACKS ? UINT32_MAX : track) << 32 | number;
+    bool is_goroutine = strcmp(running->outermost->name, GOROUTINE_ROOT) == 0;
+    return is_goroutine && running->next ? running->next->name : running->outermost->name;
 }
 
-static struct numbered_stack *find(const struct stack_parts *parts, uint32_t track, uint32_t number)
+/* The place of the stack that runs in the track. */
+static uint32_t place_of(struct stack_parts *parts, uint32_t track)
 {
-    const uint64_t key = key_of(track, number);
+    const struct running_stack *running = &parts->tracks[track];
+    const bool is_shared = running->number >= SHARED_STACKS;
+    const uint64_t key = (uint64_t)(is_shared ? UINT32_MAX : track) << 32 | running->number;
     struct numbered_stack *found;
     HASH_FIND(hh, parts->numbered, &key, sizeof key, found);
-    return found;
-}
-
-static struct numbered_stack *find_or_add(struct stack_parts *parts, uint32_t track,
-                                          uint32_t number, uint64_t time)
-{
-    struct numbered_stack *found = find(parts, track, number);
     if (found)
-        return found;
+        return found->stack;
     found = memory_allocate_zeroed(sizeof *found);
-    *found = (struct numbered_stack){
-        .key = key_of(track, number),
-        .stack = (uint32_t)parts->stacks.count,
-        .track = track,
-        .first_resumed = time,
-    };
+    found->key = key;
+    found->stack = (uint32_t)parts->stacks.count;
     HASH_ADD(hh, parts->numbered, key, sizeof found->key, found);
-    *(struct known_stack *)array_add(&parts->stacks) = (struct known_stack){.name = "", .track = track};
-    return found;
-}
-
-/* The stack runs in this track from now on: not in the one any more that shows it still. */
-static void resume(struct stack_parts *parts, uint32_t track, uint32_t number, uint64_t time)
-{
-    struct numbered_stack *stack = find_or_add(parts, track, number, time);
-    struct running_stack *left = &parts->tracks[stack->track];
-    if (stack->track != track && left->depth > 0 && left->resumed_number == 0) {
-        left->resumed_number = number;
-        left->resumed_time = time;
-    }
-    stack->track = track;
+    *(struct known_stack *)array_add(&parts->stacks) =
+        (struct known_stack){.name = name_of(running), .track = track};
+    return found->stack;
 }
 
 static void enter(struct stack_parts *parts, const struct span_event *event, uint64_t time)
@@ -102,45 +80,6 @@ static void enter(struct stack_parts *parts, const struct span_event *event, uin
         running->next = event->function;
     if (++running->depth > running->deepest)
         running->deepest = running->depth;
-    if (event->stack)
-        resume(parts, event->track, event->stack, time);
-}
-
-static const char *name_of(const struct running_stack *running)
-{
-    bool is_goroutine = strcmp(running->outermost->name, GOROUTINE_ROOT) == 0;
-    return is_goroutine && running->next ? running->next->name : running->outermost->name;
-}
-
-/* When the stack that this track shows until `time` was resumed by another one, at the latest. */
-static uint64_t end_of(const struct running_stack *running, const struct numbered_stack *stack,
-                       uint32_t track, uint64_t time)
-{
-    uint64_t end = time;
-    if (running->resumed_number == running->number && running->resumed_time < end)
-        end = running->resumed_time;
-    /* Its number was not known before. */
-    if (stack->track != track && stack->first_resumed > running->start &&
-        stack->first_resumed < end)
-        end = stack->first_resumed;
-    return end;
-}
-
-static void add_to_sums(struct known_stack *stack, const struct stack_part *part,
-                        const struct running_stack *running)
-{
-    if (stack->parts++ == 0) {
-        stack->name = name_of(running);
-        stack->first = part->from;
-        stack->track = part->track;
-    }
-    if (part->from < stack->first)
-        stack->first = part->from;
-    if (part->to > stack->last)
-        stack->last = part->to;
-    stack->running += part->to - part->from;
-    if (running->deepest > stack->depth)
-        stack->depth = running->deepest;
 }
 
 static bool leave(struct stack_parts *parts, const struct span_event *event, uint64_t time,
@@ -153,15 +92,15 @@ static bool leave(struct stack_parts *parts, const struct span_event *event, uin
         running->number = event->stack;
     if (--running->depth > 0 || running->number == 0)
         return false;
-    const struct numbered_stack *stack =
-        find_or_add(parts, event->track, running->number, running->start);
     *part = (struct stack_part){
         .from = running->start,
-        .to = end_of(running, stack, event->track, time),
-        .stack = stack->stack,
+        .to = time,
+        .stack = place_of(parts, event->track),
         .track = event->track,
     };
-    add_to_sums(array_at(&parts->stacks, stack->stack), part, running);
+    struct known_stack *stack = array_at(&parts->stacks, part->stack);
+    if (running->deepest > stack->depth)
+        stack->depth = running->deepest;
     return true;
 }
 
@@ -173,6 +112,37 @@ bool stack_parts_take(struct stack_parts *parts, const struct span_event *event,
     return event->kind == SPAN_LEAVE && leave(parts, event, time, part);
 }
 
+/* ---- when all are known ---- */
+
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+    return left < right ? -1 : left > right;
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct stack_part *a = left, *b = right;
+    int order = compare_numbers(a->stack, b->stack);
+    if (order == 0)
+        order = compare_numbers(a->from, b->from);
+    return order ? order : compare_numbers(a->to, b->to);
+}
+
+static void sort_parts(struct stack_part *kept, size_t count)
+{
+    if (count > 0)
+        qsort(kept, count, sizeof *kept, compare_parts);
+}
+
+static void add_to_sums(struct known_stack *stack, const struct stack_part *part)
+{
+    if (stack->parts++ == 0)
+        stack->first = part->from;
+    stack->last = part->to;
+    stack->running += part->to - part->from;
+}
+
+/* A stack's place now, for sorting. */
 struct placed {
     uint64_t running;
     uint32_t stack;
@@ -181,27 +151,43 @@ struct placed {
 static int compare_running(const void *left, const void *right)
 {
     const struct placed *a = left, *b = right;
-    if (a->running != b->running)
-        return a->running > b->running ? -1 : 1;
-    return a->stack < b->stack ? -1 : a->stack > b->stack;
+    int order = compare_numbers(b->running, a->running);
+    return order ? order : compare_numbers(a->stack, b->stack);
 }
 
-uint32_t *stack_parts_sort(struct stack_parts *parts)
+/* Puts the busiest stack first. Returns the new place of each; owned by the caller. */
+static uint32_t *sort_stacks(struct array *stacks)
 {
-    size_t count = parts->stacks.count;
-    struct placed *order = memory_allocate((count + 1) * sizeof *order);
-    struct known_stack *stacks = parts->stacks.elements;
-    for (size_t i = 0; i < count; i++)
-        order[i] = (struct placed){stacks[i].running, (uint32_t)i};
-    qsort(order, count, sizeof *order, compare_running);
-    uint32_t *places = memory_allocate((count + 1) * sizeof *places);
+    struct placed *order = memory_allocate((stacks->count + 1) * sizeof *order);
+    for (size_t i = 0; i < stacks->count; i++) {
+        const struct known_stack *stack = array_at(stacks, i);
+        order[i] = (struct placed){stack->running, (uint32_t)i};
+    }
+    qsort(order, stacks->count, sizeof *order, compare_running);
+    uint32_t *places = memory_allocate((stacks->count + 1) * sizeof *places);
     struct array sorted = array_of(sizeof(struct known_stack));
-    for (size_t i = 0; i < count; i++) {
-        *(struct known_stack *)array_add(&sorted) = stacks[order[i].stack];
+    for (size_t i = 0; i < stacks->count; i++) {
+        array_add_all(&sorted, array_at(stacks, order[i].stack), 1);
         places[order[i].stack] = (uint32_t)i;
     }
     free(order);
-    array_free(&parts->stacks);
-    parts->stacks = sorted;
+    array_free(stacks);
+    *stacks = sorted;
     return places;
+}
+
+void stack_parts_finish(struct stack_parts *parts, struct stack_part *kept, size_t count)
+{
+    sort_parts(kept, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct stack_part *next = i + 1 < count ? &kept[i + 1] : NULL;
+        if (next && next->stack == kept[i].stack && next->from < kept[i].to)
+            kept[i].to = next->from;
+        add_to_sums(array_at(&parts->stacks, kept[i].stack), &kept[i]);
+    }
+    uint32_t *places = sort_stacks(&parts->stacks);
+    for (size_t i = 0; i < count; i++)
+        kept[i].stack = places[kept[i].stack];
+    free(places);
+    sort_parts(kept, count);
 }

@@ -569,7 +569,7 @@ static void put_stacks(const struct page_trace *trace, struct block_writer *out)
     text_put(out, "]");
 }
 
-void page_trace_write(const struct page_trace *trace, const char *name, const char *damage,
+void page_trace_write(struct page_trace *trace, const char *name, const char *damage,
                       struct block_writer *out)
 {
     text_put(out, "{\"version\":");
@@ -597,6 +597,7 @@ void page_trace_write(const struct page_trace *trace, const char *name, const ch
     put_marks(trace, out);
     put_hits(trace, out);
     put_switches(trace, out);
+    stack_parts_finish(&trace->stacks, trace->parts.elements, trace->parts.count);
     put_stacks(trace, out);
     text_put(out, "}");
 }

@@ -21,7 +21,8 @@ import { isShort, runsOf } from './stack_tracks.js';
 /** @typedef {import('./tile_store.js').TileStore} TileStore */
 /**
  * @typedef {{track: number, depth: number, start: number, end: number, function: number, spans: number, flags: number}} DrawnTile
- * @typedef {{tileRows: TileRows, from: number, to: number}} Part tiles and the time of them that is shown
+ * @typedef {{tileRows: TileRows, from: number, to: number, until: number}} Part tiles and the time of them that is shown; until: when
+ *   something else runs in their track
  */
 
 const TEXT_SIZE = 11; // CSS pixels
@@ -117,10 +118,11 @@ export class TracksCanvas {
     const rowsTop = (item.top + TRACK_PADDING - scene.scroll) * scale;
     const rows = rowsBetween(item, scene.scroll, scene.scroll + scene.height);
     const named = item.rowHeight >= LABEL_ROW ? labels : null;
-    const place = { top: 0, height: 0, from: view.from, pixelsPerNs };
+    const place = { top: 0, height: 0, from: view.from, until: Infinity, pixelsPerNs };
     /** @param {number} row @returns {number} its upper edge, pixels */
     const y = (row) => Math.round(rowsTop + Math.min(row, item.rows) * rowHeight);
-    this.#eachPart(item, scene, ({ tileRows, from, to }) => {
+    this.#eachPart(item, scene, ({ tileRows, from, to, until }) => {
+      place.until = until;
       const last = Math.min(rows.last, tileRows.depth + RANGE_ROWS);
       for (let depth = Math.max(rows.first, tileRows.depth); depth < last; depth++) {
         const row = depth - tileRows.depth;
@@ -189,6 +191,7 @@ export class TracksCanvas {
     for (const run of runsOf(item.track, scene.view)) {
       if (run.track === null || (item.track.onStack && isShort(run, nsPerPixel))) continue;
       const ranges = rangesOf(run, resolution, scene.duration);
+      const until = item.track.onStack ? run.to : Infinity;
       for (let block = blocks.first; block <= blocks.last; block++)
         for (let index = ranges.first; index <= ranges.last; index++) {
           const request = { track: run.track, resolution, index, block };
@@ -197,11 +200,11 @@ export class TracksCanvas {
           const to = Math.min(time.to, run.to);
           const tileRows = this.#store.get(request);
           if (tileRows) {
-            visit({ tileRows, from, to });
+            visit({ tileRows, from, to, until });
             continue;
           }
           const standIns = this.#store.standIns(request);
-          for (const other of standIns) visit({ tileRows: other, from: Math.max(from, other.from), to: Math.min(to, other.to) });
+          for (const other of standIns) visit({ tileRows: other, from: Math.max(from, other.from), to: Math.min(to, other.to), until });
           // Where the track has no spans nothing is asked for.
           const { first, last } = item.track;
           for (const missing of missingOf({ from: Math.max(from, first), to: Math.min(to, last) }, standIns)) miss?.({ ...missing, block });
@@ -254,11 +257,12 @@ export class TracksCanvas {
     /** @type {DrawnTile | null} */
     let best = null;
     let distance = Infinity;
-    this.#eachPart(item, scene, ({ tileRows, from, to }) => {
+    this.#eachPart(item, scene, ({ tileRows, from, to, until }) => {
       const row = depth - tileRows.depth;
       if (row < 0 || row >= RANGE_ROWS) return;
       if (item.track.onStack && (time < from - near || time > to + near)) return;
       for (let i = firstTileFrom(tileRows, row, time - near); i < tileRows.rowStart[row + 1] && tileRows.start[i] <= time + near; i++) {
+        if (tileRows.start[i] >= until) break;
         const away = Math.max(tileRows.start[i] - time, time - tileRows.end[i], 0);
         if (away >= distance) continue;
         distance = away;

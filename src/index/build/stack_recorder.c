@@ -2,13 +2,11 @@
 
 #include "index/file/index_format.h"
 
-#include <stdlib.h>
-
 void stack_recorder_init(struct stack_recorder *recorder, size_t tracks, const char *beside)
 {
     *recorder = (struct stack_recorder){
         .running = stack_parts_new(tracks),
-        .parts = spill_of(sizeof(struct part_record), beside),
+        .parts = spill_of(sizeof(struct stack_part), beside),
         .records = array_of(sizeof(struct stack_record)),
     };
 }
@@ -25,8 +23,7 @@ void stack_recorder_take(struct stack_recorder *recorder, const struct span_even
 {
     struct stack_part part;
     if (stack_parts_take(&recorder->running, event, time, &part))
-        *(struct part_record *)spill_add(&recorder->parts) =
-            (struct part_record){part.from, part.to, part.stack, part.track};
+        *(struct stack_part *)spill_add(&recorder->parts) = part;
 }
 
 static void add_records(struct stack_recorder *recorder, struct string_pool *strings)
@@ -52,12 +49,8 @@ bool stack_recorder_finish(struct stack_recorder *recorder, struct string_pool *
         *error = recorder->parts.failed;
         return false;
     }
-    uint32_t *places = stack_parts_sort(&recorder->running);
-    for (size_t i = 0; i < recorder->parts.count; i++) {
-        struct part_record *part = spill_at(&recorder->parts, i);
-        part->stack = places[part->stack];
-    }
-    free(places);
+    stack_parts_finish(&recorder->running, (struct stack_part *)(void *)recorder->parts.elements,
+                       recorder->parts.count);
     add_records(recorder, strings);
     return true;
 }

@@ -11,7 +11,7 @@
 
 struct stack_recorder {
     struct stack_parts running;
-    struct spill parts;   /* of struct part_record */
+    struct spill parts;   /* of struct stack_part */
     struct array records; /* of struct stack_record; when it has finished */
 };
 

@@ -49,7 +49,7 @@ enum index_section {
     SECTION_VALUE_TEXTS, /* of char: their texts with their NUL; not shared, as they differ from call to call */
     SECTION_SWITCHES, /* of struct switch_record, by to_time */
     SECTION_STACKS,   /* of struct stack_record, the busiest first */
-    SECTION_PARTS,    /* of struct part_record, in the order in which they ended */
+    SECTION_PARTS,    /* of struct stack_part (output/stack_parts.h), by stack and then by time */
     SECTION_STRINGS,  /* of char: strings with their NUL; others name them by offset */
     INDEX_SECTIONS
 };
@@ -204,17 +204,10 @@ struct stack_record {
     uint64_t parts;
     uint64_t running; /* ns: the time in them */
     uint64_t first, last;
-    uint32_t name; /* string: of the function that it runs */
+    uint32_t name;  /* string: of the function that it runs */
     uint32_t depth; /* spans open at once at most */
-    uint32_t track; /* where its first part ran */
+    uint32_t track; /* of its process */
     uint32_t unused;
-};
-
-/* What ran on a stack between one switch and the next: the spans of the track in that time. */
-struct part_record {
-    uint64_t from, to;
-    uint32_t stack; /* in SECTION_STACKS */
-    uint32_t track;
 };
 
 /* Bits of neighbouring functions are spread. */
