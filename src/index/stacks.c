@@ -56,14 +56,14 @@ static bool gather(const struct trace_index *index, struct index_range range, ui
 void index_stack_parts(const struct trace_index *index, struct index_range range, uint32_t stacks,
                        uint64_t resolution, size_t limit, struct array *parts)
 {
-    enum { COARSER = 4 };
+    enum { LOWER = 4 };
     if (stacks > index->facts.stacks)
         stacks = index->facts.stacks;
-    /* At the coarsest each stack has one part. */
+    /* At the lowest each stack has one part. */
     if (limit < stacks)
         limit = stacks;
     while (!gather(index, range, stacks, resolution, limit, parts)) {
         parts->count = 0;
-        resolution = resolution < INDEX_TIME_MAX / COARSER ? resolution * COARSER + 1 : UINT64_MAX;
+        resolution = resolution < INDEX_TIME_MAX / LOWER ? resolution * LOWER + 1 : UINT64_MAX;
     }
 }

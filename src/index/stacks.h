@@ -31,7 +31,7 @@ struct index_stack index_stack(const struct trace_index *index, uint32_t stack);
 
 /* Appends the parts of the first `stacks` stacks that overlap the range, by stack and time.
  * Parts shorter than `resolution` ns, and no further apart, are one; where these are more than
- * `limit`, the resolution is made coarser. */
+ * `limit`, it is made lower. */
 void index_stack_parts(const struct trace_index *index, struct index_range range, uint32_t stacks,
                        uint64_t resolution, size_t limit, struct array *parts);
 

@@ -77,7 +77,7 @@ const labelsOf = (names) => new Labels((id) => names[id], (text) => 2 * text.len
 test('what begins when another stack runs is left out, and no name reaches into it', () => {
   const labels = labelsOf(['abcdefgh']);
   const { line, drawn } = draw([[0, 9, 0], [9.2, 20, 0]], { to: 9.6, until: 9, labels });
-  assert.deepEqual([drawn, line.map((pixel) => (pixel ? 1 : 0)).join('').indexOf('0000')], [1, 9]);
+  assert.deepEqual([drawn, line.map((pixel) => (pixel ? 1 : 0)).join('').indexOf('0000')], [1, 8], 'a pixel at its end is free');
   assert.equal(labels.count, 1);
   assert.ok(labels.right[0] <= 9, `${labels.right[0]}`);
 });
