@@ -12,8 +12,8 @@
 
 struct api {
     const struct trace_index *index;
-    const char *name;  /* of the trace, for people */
-    const char *trace; /* the trace's file; NULL: there is none (a recording was decoded) */
+    const char *name;              /* of the trace, for people */
+    const char *trace;             /* the trace's file; NULL: none (a recording was decoded) */
     struct off_cpu_times *off_cpu; /* owned */
     sem_t long_answers;
 };
