@@ -405,7 +405,7 @@ static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
     return copied;
 }
 
-/* The stack pointer of what a handler on another stack, which runs, has interrupted; 0: there is none. */
+/* The stack pointer of what a handler on another stack, which runs, has interrupted; 0: none. */
 static uint64_t interrupted_stack(const struct tr_thread *thread)
 {
     const struct tr_signals_of_thread *signals = &thread->signals;
