@@ -340,7 +340,7 @@ static const struct option_spec check_options[] = {
      .help = "allow so much more, of each function (default 0.2)",
      .manual =
          "Allow each function so many per cent more, or less, instructions and calls. The "
-         "default is 0.2. Fewer than 64 instructions never count: so many may be counted in a "
+         "default is 0.2. Fewer than 16 instructions never count: so many may be counted in a "
          "neighbour, where a function returns in an unusual way.",
      .apply = take_threshold},
     {.name = "markdown",
@@ -404,7 +404,7 @@ static int run_check(const struct command *self, int argc, char **argv)
 {
     struct check_request request = {
         .recording = recording_request_new(argv - 1),
-        .threshold = {.per_cent = 0.2, .instructions = 64},
+        .threshold = {.per_cent = 0.2, .instructions = 16},
     };
     request.recording.record.clock = RECORD_CLOCK_INSTRUCTIONS;
     request.recording.record.full_execution = true;

@@ -1,4 +1,7 @@
 """`check` finds that a function needs more instructions, and nothing when none does."""
+import math
+import random
+import re
 import shutil
 import subprocess
 
@@ -53,6 +56,23 @@ class Check(harness.TestCase):
         self.build(1)
         self.check(status=3)
         self.assertIn("No function needs more", self.check("-threshold", "200%")[0])
+
+    def test_small_changes(self):
+        """0.3 % more instructions of one function among others, in each of eight programs"""
+        chance = random.Random(3)
+        for number in range(8):
+            turns = [chance.randrange(700, 4000) for _ in range(6)]
+            chosen = chance.randrange(len(turns))
+            for more in (0, 3):
+                source = ["static volatile unsigned sum;\n"]
+                for index, count in enumerate(turns):
+                    added = math.ceil(count * more / 1000) if index == chosen else 0
+                    source.append(f"__attribute__((noinline)) static void work_{index}(void) {{ for (int i = 0; i < {count + added}; i++) sum += i; }}\n")
+                source.append(f"int main(void) {{ {' '.join(f'work_{index}();' for index in range(len(turns)))} return 0; }}\n")
+                (self.folder / "small.c").write_text("".join(source))
+                subprocess.run(["gcc", "-O1", "-o", self.folder / "small", self.folder / "small.c"], check=True)
+                shown, _ = self.check(*(() if more else ("-update",)), command=("./small",), status=3 if more else 0)
+            self.assertEqual(re.findall(r"work_\d", shown), [f"work_{chosen}"], (number, shown))
 
     def test_conditions(self):
         """another command is said, another exit status and other files are refused"""

@@ -284,7 +284,7 @@ class Exported(Asking):
         blocks = re.findall(r"\n\n((?:    .*\n)+)", FLEET.read_text())
         outputs = []
         for block in blocks:
-            if "sqlite3 " in block:
+            if "sqlite3 " in block and "clickhouse" not in block:  # which needs a server
                 finished = harness.run(["sh", "-c", block], cwd=self.folder)
                 self.assertEqual((finished.status, finished.stderr), (0, b""), block)
                 outputs.append(finished.stdout.decode().splitlines())
