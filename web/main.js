@@ -4,8 +4,10 @@ import { EmbeddedSource } from './data/embedded.js';
 import { HttpSource } from './data/http.js';
 import { FunctionColours } from './function_colours.js';
 import { FunctionNames } from './function_names.js';
+import { compareWholes } from './panels/trace_pair.js';
 import { makePanels } from './panels/panels.js';
 import { makeSplitter } from './splitter.js';
+import { MOST_STACKS } from './timeline/stack_tracks.js';
 import { makeTimeline } from './timeline/timeline.js';
 import { openAtHit } from './panels/marks.js';
 import { keepStateInUrl } from './url_state.js';
@@ -70,8 +72,10 @@ function applyTheme(state) {
 async function start() {
   const source = makeSource();
   const [info, functions] = await Promise.all([source.trace(), source.functions()]);
-  document.title = `${info.name} - magic-trace`;
-  part('trace-name').textContent = info.name;
+  const { stacks } = info.switchCount > 0 ? await source.stacks(MOST_STACKS) : { stacks: [] };
+  const name = info.compared ? `${info.compared.letter.toUpperCase()}: ${info.name}` : info.name;
+  document.title = `${name} - magic-trace`;
+  part('trace-name').textContent = name;
   part('trace-facts').textContent = `${info.spans.toLocaleString('en')} spans${info.sampled ? ' of samples' : ''}`;
   describeRecording(info);
   const notices = [];
@@ -82,16 +86,18 @@ async function start() {
   const state = new ViewState(info.duration);
   const isLinked = window.location.hash !== '';
   keepStateInUrl(state, window);
+  const pair = info.compared ?? null;
+  if (pair !== null && state.compared.a === null && state.compared.b === null) compareWholes(state, pair, !isLinked);
   applyTheme(state);
   const names = new FunctionNames(functions, state);
   const colours = new FunctionColours(source, state, functions);
   const timeline = makeTimeline(
     { timeline: part('timeline'), toolbar: part('toolbar-view'), live: part('live') },
-    { source, state, info, functions, names, colours },
+    { source, state, info, stacks, functions, names, colours },
   );
   makeSplitter(part('splitter'), part('panel'), state);
   makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions, names, colours });
-  if (!isLinked) await openAtHit(source, state, info);
+  if (!isLinked && pair === null) await openAtHit(source, state, info);
   /** @type {any} */ (window).magicTrace = { source, state, info, timeline };
 }
 

@@ -26,8 +26,8 @@
 
 enum tr_attach_state {
     TR_ATTACH_BEGINS,
-    TR_ATTACH_READY,  /* by the carrier: the threads can be moved */
-    TR_ATTACH_FAILED, /* by the carrier: nothing has changed but for mappings; `problem` says why */
+    TR_ATTACH_READY,     /* by the carrier: the threads can be moved */
+    TR_ATTACH_FAILED,    /* by the carrier: only mappings have changed; `problem` says why */
     TR_ATTACH_ABANDONED, /* by the carrier: the recorder was silent, it goes on natively by itself */
     TR_ATTACH_RELEASED,  /* by the carrier: the image alone is left */
 };

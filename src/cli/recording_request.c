@@ -114,7 +114,7 @@ static bool engine_value_at(size_t index, struct option_value *value)
     return index == 0 || engine;
 }
 
-/* A name that there is none of is refused when the engine is chosen. */
+/* An unknown name is refused when the engine is chosen. */
 static int take_engine(const struct option_spec *option, const struct command *self, void *target,
                        const char *value)
 {

@@ -4,11 +4,14 @@
 
 /**
  * @typedef {{id: number, pid: number, tid: number, process: string, thread: string, spans: number, depth: number,
- *   first: number, last: number, kind: 'thread' | 'hits'}} Track
+ *   first: number, last: number, kind: 'thread' | 'hits' | 'stack', onStack?: import('../timeline/stack_tracks.js').StackRuns}} Track
+ *   stack: made by the page of a Stack, which onStack belongs to; a source has none
  * @typedef {{id: number, name: string, pid: number, unit: string}} Counter
  * @typedef {{id: string, name: string, duration: number, wallClock: string | null, spans: number, sampled: boolean,
  *   recorded: string | null, damage: string | null, replaced: string | null,
- *   canPerfetto: boolean, tracks: Track[], counters: Counter[], markCount: number, switchCount: number}} TraceInfo
+ *   canPerfetto: boolean, tracks: Track[], counters: Counter[], markCount: number, switchCount: number,
+ *   compared?: Pair | null}} TraceInfo
+ * @typedef {{letter: 'a' | 'b', otherName: string, otherDuration: number}} Pair two traces are compared: which of them this is, and the other
  * @typedef {{name: string, group: number, colour: 'own' | 'library' | 'kernel' | 'inlined' | 'special', calls: number,
  *   module: string}} FunctionInfo module: its source file, or what its name says; '': not known
  * @typedef {{track: number, depth: number, start: number, end: number}} Place where a span is; enough to find it again
@@ -35,17 +38,26 @@
  * @typedef {{share: number, extra: number, words: string, path: number[], place: Place | null}} Cause share: of all extra time; extra:
  *   ns; path: functions, from the explained one to where the time is; place: of the longest call of the function that is named
  * @typedef {{refused: string | null, heading: string, causes: Cause[], slow: Place, usual: Place}} Explanation refused: why there is none
- * @typedef {{range: Range} | {call: Place & {group?: number}}} Part of the trace; group: the function, where it is known
+ * @typedef {({range: Range} | {call: Place & {group?: number}}) & {trace?: 'a' | 'b'}} Part of a trace: of this one where none is named;
+ *   group: the function, where it is known
  * @typedef {{difference: number, words: string, path?: number[], place: Place | null}} Difference difference: ns, of B less A; place: of its
  *   longest call in B
  * @typedef {[parent: number, group: number | null, callsA: number, selfA: number, totalA: number, callsB: number, selfB: number, totalB: number]} ComparedNode
  *   group null: all threads
- * @typedef {{a: {time: number, outside: number}, b: {time: number, outside: number}, causes: Difference[], nodes: ComparedNode[]}} Comparison
+ * @typedef {{a: {time: number, outside: number}, b: {time: number, outside: number}, causes: Difference[], parting: Parting,
+ *   nodes: ComparedNode[], foreign: [number: number, name: string][]}} Comparison foreign: functions that this trace has not, and the
+ *   numbers that stand for them
+ * @typedef {{words: string, a?: NextCall, b?: NextCall}} Parting after which calls both part, and how each goes on
+ * @typedef {{words: string, place: Place | null}} NextCall
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span
  * @typedef {[fromTrack: number, fromTime: number, toTrack: number, toTime: number]} Switch a stack (of a goroutine, a fiber) that
  *   was suspended goes on
+ * @typedef {{name: string, pid: number, parts: number, running: number, first: number, last: number, depth: number}} Stack of a
+ *   goroutine, a fiber, a thread's own: one that was suspended or resumed. name: of the function that it runs; running: ns in its parts
+ * @typedef {[stack: number, track: number | null, from: number, to: number]} StackPart what ran on a stack: the spans of the track in that
+ *   time; track null: several parts, too short to be distinguished
  * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
  * @typedef {{columns: string[], rows: (number | string | null)[][], more: boolean}} SqlAnswer
  */
@@ -84,6 +96,9 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{marks: Mark[], hits: Hit[], more: boolean}>} marks
  * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{switches: Switch[], more: boolean}>} switches those
  *   after which a stack goes on in the range
+ * @property {(limit: number, signal?: AbortSignal) => Promise<{stacks: Stack[], total: number}>} stacks by number, the busiest first
+ * @property {(range: Range, stacks: number, resolution: number, signal?: AbortSignal) => Promise<{parts: StackPart[]}>} parts of the
+ *   first so many stacks; shorter ones than `resolution` ns may be put together
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
  * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine

@@ -209,7 +209,7 @@ static void forget_others(struct tr_thread *thread)
     tr_unlock(&process->lock);
 }
 
-/* For the child. UINT32_MAX: there is none. */
+/* For the child. UINT32_MAX: all are in use. */
 static uint32_t reserve_table(struct tr_process *process)
 {
     struct tr_places tables = tables_of(process->control);

@@ -306,7 +306,7 @@ static const char *cause_of_silence(const struct exec_requests *requests,
            "executable)";
 }
 
-/* Whether nothing more is to be learnt of it. */
+/* Whether all that can be learnt of it is known. */
 static bool confirm(struct exec_requests *requests, const struct started *started)
 {
     enum { PATIENCE = 10 };

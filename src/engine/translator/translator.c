@@ -525,11 +525,8 @@ static bool finish(const char *directory, struct translator_arena *arena,
         explain_nothing_recorded(&collection, session, error);
     if (ok) {
         add_totals(result, &collection, arena->control);
-    } else if (error->code == ERROR_IO) {
-        size_t used = strlen(error->text);
-        snprintf(error->text + used, sizeof error->text - used,
-                 " What was recorded is kept in %s/translator: magic-trace decode %s finishes it.",
-                 directory, directory);
+    } else {
+        collection_explain_kept(error, directory, "translator");
     }
     collection_free(&collection);
     return ok;

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import unittest
 import urllib.parse
 
 import fxt_spans
@@ -25,6 +26,47 @@ from harness import Settings
 ROOT = harness.TESTS.parent
 PERFETTO = "https://ui.perfetto.dev"
 MOST_ASLEEP = 15  # seconds, which the end of a viewer may wait for what is not a processor; less than idle connections get
+
+
+# Six goroutines that hand each other numbers, in as many threads as Go likes.
+WORKERS = """package main
+
+import "sync"
+
+//go:noinline
+func work(n int) (sum int) {
+	for i := 0; i < n; i++ {
+		sum += i * i
+	}
+	return
+}
+
+func worker(in <-chan int, out chan<- int, all *sync.WaitGroup) {
+	defer all.Done()
+	for n := range in {
+		out <- work(n)
+	}
+}
+
+func main() {
+	in, out := make(chan int), make(chan int, 4)
+	var all sync.WaitGroup
+	for i := 0; i < 6; i++ {
+		all.Add(1)
+		go worker(in, out, &all)
+	}
+	go func() {
+		for i := 0; i < 200; i++ {
+			in <- 1000 + i
+		}
+		close(in)
+		all.Wait()
+		close(out)
+	}()
+	for range out {
+	}
+}
+"""
 
 
 class Served:
@@ -652,6 +694,54 @@ class Traces(ViewerTestCase):
         with self.view("/dev/stdin", stdin=traced.trace) as served:
             self.assertEqual(served.get("/api/trace")["spans"], spans)
 
+    def test_two_traces(self):
+        """`view A B`: a page and answers for each, and what differs between them"""
+        traces = []
+        for change, name in ((0, "before.fxt"), (4, "after.fxt")):
+            built = harness.compile_program(f"changes{change}", [f"-DCHANGE={change}"], harness.PROGRAMS / "changes.c")
+            program = self.folder / "database"
+            shutil.copy(built, program)
+            traced = self.trace([program], "-full-execution", "-clock", "instructions").trace
+            traces.append(self.folder / name)
+            shutil.move(traced, traces[-1])
+        printed = json.loads(self.magic_trace("compare", "-json", *traces).stdout)
+        with self.view(*traces) as served:
+            status, headers, _ = served.request("/")
+            self.assertEqual((status, headers["location"]), (303, f"{served.base}/b/"))
+            self.assertEqual(served.request("/a")[0], 303)
+            served.error("/api/trace", 404)
+            served.error("/c/api/trace", 404)
+            infos = [served.get(f"/{letter}/api/trace") for letter in "ab"]
+            for letter, info, other, name in zip("ab", infos, reversed(infos), ("before.fxt", "after.fxt")):
+                self.assertIn(b"<html", served.get(f"/{letter}/").lower())
+                self.assertEqual(info["name"], name)
+                self.assertEqual(info["compared"], {"letter": letter, "otherName": other["name"], "otherDuration": other["duration"]})
+                compared = served.get(f"/{letter}/api/compare", a_trace="a", b_trace="b")
+                self.assertEqual(compared["b"]["time"] - compared["a"]["time"], printed["difference_ns"])
+                self.assertEqual(sum(cause["difference"] for cause in compared["causes"]), printed["difference_ns"])
+                names = [name for name, *_ in served.get(f"/{letter}/api/functions")["functions"]]
+                foreign = dict(compared["foreign"])
+                self.assertFalse(set(foreign.values()) & set(names))
+                self.assertEqual("audit" in foreign.values(), letter == "a")
+                path = [foreign.get(number) or names[number] for number in compared["causes"][0]["path"]]
+                self.assertEqual(path, printed["causes"][0]["path"])
+                self.assertIn("calls audit", compared["parting"]["b"]["words"])
+                same = served.get(f"/{letter}/api/compare", a_trace="b", b_trace="b")
+                self.assertEqual((same["a"], same["causes"]), (same["b"], []))
+                self.assertRegex(same["parting"]["words"], "^Both make the same .* calls in the same order$")
+            self.assertIn("a_trace", served.error("/a/api/compare?a_trace=x", 400))
+        with self.view(traces[0]) as served:
+            self.assertIsNone(served.get("/api/trace")["compared"])
+            self.assertIn("one trace alone", served.error("/api/compare?a_trace=a&b_trace=b", 400))
+        for arguments, words in (([*traces, traces[0]], b"a third"), (["-perfetto", *traces], b"on our own page"),
+                                 (["-ui-dir", ".", *traces], b"on our own page")):
+            finished = self.magic_trace("view", "-no-browser", *arguments)
+            self.assertEqual(finished.status, 2, arguments)
+            self.assertIn(words, finished.stderr)
+        finished = self.magic_trace("view", "-no-browser", "none.fxt", traces[0])
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"none.fxt", finished.stderr)
+
     def test_serve(self):
         """-serve on run and decode: a temporary trace without -output, a lasting one with it"""
         program = harness.compile_program("threads")
@@ -685,6 +775,43 @@ class Traces(ViewerTestCase):
         finished = self.magic_trace("run", "-share", "-o", "t.fxt", "/bin/true", env=environment)
         self.assertEqual(finished.status, 1)
         self.assertIn(b"could not share", finished.stderr)
+
+    @unittest.skipUnless(shutil.which("go"), "go is not installed")
+    def test_goroutines(self):
+        """each goroutine has its parts, wherever it ran: no two run in a thread at once, none in two threads, and exported pages say the same"""
+        source = self.folder / "workers.go"
+        source.write_text(WORKERS)
+        cache = Settings.environment.get("GOCACHE", str(Settings.work / "go"))
+        subprocess.run(["go", "build", "-o", self.folder / "workers", source], check=True, env={**Settings.environment, "GOCACHE": cache})
+        recorded = self.magic_trace("run", "-multi-thread", "-full-execution", "-o", "go.fxt", "./workers")
+        self.assertEqual(recorded.status, 0, recorded.stderr)
+        with self.view("go.fxt") as served:
+            stacks = served.get("/api/stacks")
+            self.assertEqual(stacks["total"], len(stacks["stacks"]))
+            parts = served.get("/api/parts", limit=200000)["parts"]
+            tracks = {track["id"] for track in served.get("/api/trace")["tracks"]}
+            few = served.get("/api/parts", limit=len(stacks["stacks"]))["parts"]
+        stacks = stacks["stacks"]
+        named = [stack for stack in stacks if "main.main" in stack["name"]]
+        self.assertGreaterEqual(len(named), 6, stacks)  # the workers, as their go statement calls them
+        self.assertGreater(sum(stack["parts"] for stack in named), 100)
+        self.assertEqual([stack["running"] for stack in stacks], sorted((stack["running"] for stack in stacks), reverse=True))
+        self.assertLessEqual(len(few), len(stacks))
+        for number, stack in enumerate(stacks):
+            own = [(begin, end) for which, _, begin, end in parts if which == number]
+            self.assertEqual((len(own), sum(end - begin for begin, end in own)), (stack["parts"], stack["running"]))
+            self.assertEqual((min(own)[0], max(end for _, end in own)), (stack["first"], stack["last"]))
+        for place in (0, 1):  # of a stack, of a track
+            for which in {part[place] for part in parts}:
+                times = sorted(part[2:] for part in parts if part[place] == which)
+                self.assertTrue(all(before[1] <= after[0] for before, after in zip(times, times[1:])), (place, which))
+        self.assertLessEqual({track for _, track, _, _ in parts}, tracks)
+        exported = self.magic_trace("export", "-format", "html", "-o", "go.html", "go.fxt")
+        self.assertEqual(exported.status, 0, exported.stderr)
+        carried = json.loads(re.search(r'id="trace"[^>]*>(.*?)</script>', (self.folder / "go.html").read_text(), re.S).group(1))
+        names = [stack["name"] for stack in carried["stacks"]]
+        self.assertEqual(sorted((names[stack], *part) for stack, *part in carried["parts"]),
+                         sorted((stacks[stack]["name"], *part) for stack, *part in parts))
 
     def test_browser(self):
         """the browser is started with a key that works once; the list of processes does not show the token"""
