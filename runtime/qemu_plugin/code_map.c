@@ -4,6 +4,7 @@
 #include "engine/packets/file_version.h"
 #include "engine/packets/kept_file.h"
 #include "engine/packets/private_file.h"
+#include "process/maps_line.h"
 
 #define XXH_INLINE_ALL
 /* Memory may run out in the traced program: then a page stays unknown, and the program does not
@@ -78,34 +79,20 @@ static char *read_maps(size_t *size)
     return text;
 }
 
-/* The kernel writes the line ends of a path as "\\012" and everything else as it is:
- * show_map_vma() in fs/proc/task_mmu.c. */
-static void restore_line_ends(char *path)
+/* False: no memory. */
+static bool set_region(struct code_region *region, const struct maps_line *line,
+                       uint64_t guest_base)
 {
-    static const char escaped[] = "\\012";
-    char *to = path;
-    for (const char *from = path; *from; to++) {
-        bool line_end = strncmp(from, escaped, sizeof escaped - 1) == 0;
-        *to = line_end ? '\n' : *from;
-        from += line_end ? sizeof escaped - 1 : 1;
-    }
-    *to = 0;
-}
-
-static bool parse_region(struct code_region *region, char *line, uint64_t guest_base)
-{
-    char permissions[8];
-    int path = 0;
-    if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &region->start, &region->end, permissions,
-               &region->file_offset, &region->device_major, &region->device_minor, &region->inode,
-               &path) < 7)
-        return false;
-    region->start -= guest_base;
-    region->end -= guest_base;
-    region->protection = PROT_READ | PROT_EXEC | (permissions[1] == 'w' ? PROT_WRITE : 0);
-    region->path = strdup(line + path);
-    if (region->path)
-        restore_line_ends(region->path);
+    *region = (struct code_region){
+        .start = line->start - guest_base,
+        .end = line->end - guest_base,
+        .file_offset = line->file_offset,
+        .inode = line->inode,
+        .device_major = line->device_major,
+        .device_minor = line->device_minor,
+        .protection = PROT_READ | PROT_EXEC | ((uint32_t)line->protection & PROT_WRITE),
+        .path = strdup(line->path),
+    };
     return region->path != NULL;
 }
 
@@ -129,9 +116,10 @@ static void read_regions(struct code_map *map)
     for (char *at = text; (at = strchr(at, '\n')); at++)
         lines++;
     map->regions = calloc(lines, sizeof *map->regions);
-    for (char *rest = text, *line; map->regions && (line = strsep(&rest, "\n")) && *line;)
+    struct maps_line line;
+    for (char *rest = text; map->regions && maps_line_next(&rest, &line);)
         if (map->region_count < lines &&
-            parse_region(&map->regions[map->region_count], line, map->guest_base))
+            set_region(&map->regions[map->region_count], &line, map->guest_base))
             map->region_count++;
     free(text);
 }

@@ -1,5 +1,6 @@
 #include "runtime/qemu_plugin/program_exec.h"
 
+#include "base/file.h"
 #include "engine/engine.h"
 #include "engine/packets/private_file.h"
 #include "engine/qemu/environment.h"
@@ -78,7 +79,7 @@ static bool name_of_descriptor(int descriptor, char *path, size_t size)
         return false;
     path[length] = 0;
     return fstat(descriptor, &wanted) == 0 && stat(path, &found) == 0 &&
-           wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino;
+           file_is_same(&wanted, &found);
 }
 
 /* The number of N in /proc/self/fd/N and /dev/fd/N, -1 for other paths. */
@@ -135,8 +136,7 @@ static bool resolve_path(const struct exec_call *call, struct exec_program *prog
     struct stat wanted, found;
     return whole < (int)sizeof program->path &&
            fstatat(call->directory, given, &wanted, by_descriptor ? AT_EMPTY_PATH : 0) == 0 &&
-           stat(program->path, &found) == 0 && wanted.st_dev == found.st_dev &&
-           wanted.st_ino == found.st_ino;
+           stat(program->path, &found) == 0 && file_is_same(&wanted, &found);
 }
 
 static bool may_run(const char *path, struct stat *status)

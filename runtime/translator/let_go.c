@@ -39,7 +39,7 @@ static void note_that_it_leaves(const struct tr_thread *thread)
 void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
 {
     struct tr_process *process = thread->process;
-    tr_signals_block(thread);
+    tr_signals_block_handled(thread);
     call_others(thread);
     if (thread->slot && !thread->stops)
         tr_log_stop(thread, reason, thread->app.pc);

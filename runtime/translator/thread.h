@@ -123,6 +123,7 @@ struct tr_signals_of_thread {
     bool ignored;
     bool forks; /* between tr_signal_before_clone and tr_signal_after_clone, without CLONE_VM */
     bool clears_actions; /* of the child: CLONE_CLEAR_SIGHAND */
+    bool leaves;         /* since tr_signal_let_go: what comes now is for the native thread */
     uint32_t alt_flags;  /* the program's sigaltstack */
     uint64_t alt_start, alt_size;
     /* The newest handler that began on another stack than what it interrupted: its stack pointer then, and that of what it

@@ -250,6 +250,28 @@ bool file_write_all(int descriptor, const void *bytes, size_t size, const char *
     return true;
 }
 
+static bool write_and_close(int descriptor, const void *bytes, size_t size, const char *path,
+                            struct error *error)
+{
+    bool ok = file_write_all(descriptor, bytes, size, path, error);
+    if (close(descriptor) != 0 && ok)
+        ok = error_set_errno(error, ERROR_IO, errno, "cannot write %s", path);
+    return ok;
+}
+
+bool file_replace(const char *path, const void *bytes, size_t size, struct error *error)
+{
+    char *partial = memory_format("%s.partial", path);
+    int descriptor = file_create_private(partial, error);
+    bool ok = descriptor >= 0 && write_and_close(descriptor, bytes, size, partial, error);
+    if (ok && rename(partial, path) != 0)
+        ok = error_set_errno(error, ERROR_IO, errno, "cannot rename %s to %s", partial, path);
+    if (descriptor >= 0 && !ok)
+        unlink(partial);
+    free(partial);
+    return ok;
+}
+
 bool file_is_executable(const char *path)
 {
     struct stat status;

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* A file mapped for reading. An empty file has bytes NULL and size 0. A file that shrinks while it
  * is mapped gives SIGBUS on access: map only files that are not written to meanwhile, such as
@@ -58,6 +59,10 @@ int file_create_private(const char *path, struct error *error);
 bool file_write_all(int descriptor, const void *bytes, size_t size, const char *path,
                     struct error *error);
 
+/* Gives a private file these bytes. They are written under another name first, PATH.partial, so that
+ * nobody finds an incomplete file: on an error the old one, if any, stays. */
+bool file_replace(const char *path, const void *bytes, size_t size, struct error *error);
+
 /* The first executable file called `name` in the directories of PATH, found as execvp(3) does; the
  * caller frees. NULL if there is none. */
 char *file_find_program(const char *name);
@@ -67,6 +72,12 @@ char *file_find_in_path(const char *name, bool (*suits)(const char *path));
 
 /* Whether `path` is a regular file that this process may execute. */
 bool file_is_executable(const char *path);
+
+/* Whether both are of one file, by whatever paths. */
+static inline bool file_is_same(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
 
 /* The target of a symbolic link, also of one in /proc; the caller frees. NULL and errno if it is no
  * link or cannot be read (of a process that has ended). */

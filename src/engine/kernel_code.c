@@ -204,10 +204,7 @@ static bool copy_text(const char *proc, const char *folder, const char *name, st
     char *from = memory_format("%s/%s", proc, name), *to = memory_format("%s/%s", folder, name);
     size_t size;
     char *text = file_read(from, &size, error);
-    int descriptor = text ? file_create_private(to, error) : -1;
-    bool ok = descriptor >= 0 && file_write_all(descriptor, text, size, to, error);
-    if (descriptor >= 0)
-        close(descriptor);
+    bool ok = text && file_replace(to, text, size, error);
     free(text);
     free(from);
     free(to);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/helper_program.h"
 #include "base/memory.h"
+#include "process/maps_line.h"
 #include "process/process_files.h"
 #include "process/processes.h"
 #include "process/program.h"
@@ -110,18 +111,12 @@ static void add_file(struct objects *objects, pid_t pid, const char *path,
     free(ours);
 }
 
-/* "START-END r-xp OFFSET DEVICE INODE   PATH": proc(5). */
-static void add_mapped(struct objects *objects, pid_t pid, const char *line)
+static void add_mapped(struct objects *objects, pid_t pid, const struct maps_line *line)
 {
-    unsigned major, minor;
-    unsigned long inode;
-    char flags[5];
-    const char *path = strchr(line, '/');
-    if (!path || sscanf(line, "%*x-%*x %4s %*x %x:%x %lu", flags, &major, &minor, &inode) != 4 ||
-        flags[2] != 'x')
-        return;
-    const struct stat mapped = {.st_dev = makedev(major, minor), .st_ino = inode};
-    add_file(objects, pid, path, &mapped);
+    const struct stat mapped = {.st_dev = makedev(line->device_major, line->device_minor),
+                                .st_ino = line->inode};
+    if (maps_line_is_code_of_file(line))
+        add_file(objects, pid, line->path, &mapped);
 }
 
 static void add_executable(struct objects *objects, pid_t pid, const char *path)
@@ -148,8 +143,8 @@ bool objects_of_process(struct objects *objects, pid_t pid, struct error *error)
     if (!maps)
         return false;
     char *rest = maps;
-    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
-        add_mapped(objects, pid, line);
+    for (struct maps_line line; maps_line_next(&rest, &line);)
+        add_mapped(objects, pid, &line);
     free(maps);
     return true;
 }

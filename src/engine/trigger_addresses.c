@@ -2,9 +2,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "process/maps_line.h"
 #include "process/process_files.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,19 +22,15 @@ bool trigger_is_in_file(const struct trigger *trigger, const char *path)
     return false;
 }
 
-static void add_of_line(struct array *addresses, const struct trigger *trigger, const char *line)
+static void add_of_line(struct array *addresses, const struct trigger *trigger,
+                        const struct maps_line *line)
 {
-    unsigned long start, end, offset;
-    char permissions[8];
-    int name = 0;
-    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &start, &end, permissions, &offset, &name) < 4 ||
-        permissions[2] != 'x')
-        return;
-    for (size_t i = 0; i < trigger->place_count; i++) {
+    for (size_t i = 0; maps_line_is_code_of_file(line) && i < trigger->place_count; i++) {
         const struct trigger_place *place = &trigger->places[i];
-        if (is_of(place, line + name) && place->file_offset >= offset &&
-            place->file_offset - offset < end - start)
-            *(uint64_t *)array_add(addresses) = start + (place->file_offset - offset);
+        if (is_of(place, line->path) && place->file_offset >= line->file_offset &&
+            place->file_offset - line->file_offset < line->end - line->start)
+            *(uint64_t *)array_add(addresses) =
+                line->start + (place->file_offset - line->file_offset);
     }
 }
 
@@ -44,8 +40,8 @@ bool trigger_addresses(struct array *addresses, const struct trigger *trigger, c
     char *path = memory_format("%s/%d/maps", proc, (int)pid);
     char *maps = file_read(path, NULL, NULL);
     char *rest = maps;
-    for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
-        add_of_line(addresses, trigger, line);
+    for (struct maps_line line; maps_line_next(&rest, &line);)
+        add_of_line(addresses, trigger, &line);
     bool read = maps != NULL;
     free(maps);
     free(path);

@@ -187,17 +187,24 @@ bool image_file_address(const struct image_file *file, uint64_t file_offset, uin
     return found != NULL;
 }
 
-bool image_file_offset(const struct image_file *file, uint64_t address, uint64_t *file_offset,
-                       bool *executable)
+const struct image_segment *image_file_segment(const struct image_file *file, uint64_t address)
 {
     for (uint32_t i = 0; i < file->segment_count; i++) {
         const struct image_segment *segment = &file->segments[i];
-        if (address < segment->address || address - segment->address >= segment->file_size)
-            continue;
-        *file_offset = segment->file_offset + (address - segment->address);
-        if (executable)
-            *executable = segment->executable;
-        return true;
+        if (address >= segment->address && address - segment->address < segment->memory_size)
+            return segment;
     }
-    return false;
+    return NULL;
+}
+
+bool image_file_offset(const struct image_file *file, uint64_t address, uint64_t *file_offset,
+                       bool *executable)
+{
+    const struct image_segment *segment = image_file_segment(file, address);
+    if (!segment || address - segment->address >= segment->file_size)
+        return false;
+    *file_offset = segment->file_offset + (address - segment->address);
+    if (executable)
+        *executable = segment->executable;
+    return true;
 }

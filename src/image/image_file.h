@@ -60,6 +60,9 @@ bool image_file_open(struct image_file *file, struct arena *memory, struct error
 /* Releases what image_file_open got outside of the arena. */
 void image_file_close(struct image_file *file);
 
+/* The segment in whose memory the object's own address lies; NULL: it is in none. */
+const struct image_segment *image_file_segment(const struct image_file *file, uint64_t address);
+
 /* The object's own address (p_vaddr based) of the byte at `file_offset`; false when no segment
  * holds it. */
 bool image_file_address(const struct image_file *file, uint64_t file_offset, uint64_t *address);

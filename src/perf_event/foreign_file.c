@@ -9,35 +9,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Under another name first, so that an incomplete copy is never found. */
-static void write_copy(const char *copy, const struct file_view *view)
+static bool make_folder_of(const char *path)
 {
-    char *unfinished = memory_format("%s.unfinished", copy);
-    char *slash = strrchr(unfinished, '/');
-    *slash = 0;
-    bool has_folder = file_make_directories(unfinished, NULL);
-    *slash = '/';
-    int to = has_folder ? file_create_private(unfinished, NULL) : -1;
-    bool ok = to >= 0 && file_write_all(to, view->bytes, view->size, unfinished, NULL);
-    if (to >= 0)
-        close(to);
-    if (to >= 0 && (!ok || rename(unfinished, copy) != 0))
-        unlink(unfinished);
-    free(unfinished);
+    char *folder = memory_copy_string(path);
+    *strrchr(folder, '/') = 0;
+    bool made = file_make_directories(folder, NULL);
+    free(folder);
+    return made;
 }
 
 static void copy_file(int from, const char *path, const char *copy)
 {
     struct file_view view;
-    if (access(copy, F_OK) == 0 || !file_map_descriptor(&view, from, path, NULL))
+    if (access(copy, F_OK) == 0 || !make_folder_of(copy) ||
+        !file_map_descriptor(&view, from, path, NULL))
         return;
-    write_copy(copy, &view);
+    file_replace(copy, view.bytes, view.size, NULL);
     file_unmap(&view);
-}
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
 char *foreign_file_keep(const struct process_files *files, const char *directory, const char *path,
@@ -50,7 +38,7 @@ char *foreign_file_keep(const struct process_files *files, const char *directory
     if (theirs >= 0)
         fstat(theirs, &there);
     char *copy = NULL;
-    if (stat(path, &here) != 0 || !is_same(&here, &there)) {
+    if (stat(path, &here) != 0 || !file_is_same(&here, &there)) {
         copy = memory_format("%s/images/file-%lx-%lx%s", directory, (unsigned long)mapped->st_dev,
                              (unsigned long)mapped->st_ino, path);
         if (theirs >= 0)

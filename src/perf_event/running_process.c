@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "perf_event/foreign_file.h"
+#include "process/maps_line.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum { LARGEST_KEPT = 256 << 20 };
 
@@ -70,14 +70,9 @@ static const char *keep_memory(struct running_processes *processes, pid_t pid, u
     struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)start, size};
     char *path = memory_format("%s/images/memory-%d-%llx", processes->directory, (int)pid,
                                (unsigned long long)start);
-    const char *kept = NULL;
-    if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size) {
-        int descriptor = file_create_private(path, NULL);
-        if (descriptor >= 0 && file_write_all(descriptor, bytes, size, path, NULL))
-            kept = arena_copy_string(&processes->memory, path);
-        if (descriptor >= 0)
-            close(descriptor);
-    }
+    bool is_kept = process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size &&
+                   file_replace(path, bytes, size, NULL);
+    const char *kept = is_kept ? arena_copy_string(&processes->memory, path) : NULL;
     free(bytes);
     free(path);
     return kept;
@@ -95,35 +90,30 @@ static const char *keep_file(struct running_processes *processes, const struct p
     return kept;
 }
 
-/* A line of /proc/PID/maps (proc(5)); code alone. `files` is what the process sees. */
+/* Code alone. `files` is what the process sees. */
 static void add_mapping(struct running_processes *processes, pid_t pid,
-                        const struct process_files *files, const char *line)
+                        const struct process_files *files, const struct maps_line *line)
 {
-    unsigned long start, end, offset, inode;
-    unsigned major, minor;
-    char permissions[8];
-    int name = 0;
-    if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &start, &end, permissions, &offset, &major,
-               &minor, &inode, &name) < 7 ||
-        permissions[2] != 'x')
+    const char *path;
+    bool of_file = maps_line_is_code_of_file(line);
+    if (!(line->protection & PROT_EXEC))
         return;
-    const char *path = line + name;
-    if (*path == '/') {
-        const struct stat mapped = {.st_dev = makedev(major, minor), .st_ino = inode};
-        path = keep_file(processes, files, path, &mapped);
+    if (of_file) {
+        const struct stat mapped = {.st_dev = makedev(line->device_major, line->device_minor),
+                                    .st_ino = line->inode};
+        path = keep_file(processes, files, line->path, &mapped);
     } else {
-        path = keep_memory(processes, pid, start, end - start);
-        offset = 0;
+        path = keep_memory(processes, pid, line->start, line->end - line->start);
     }
     if (!path)
         return;
     struct sideband_record *record = add_record(processes, SIDEBAND_MAPPING, pid, pid);
-    record->mapping.start = start;
-    record->mapping.length = end - start;
-    record->mapping.file_offset = offset;
-    record->mapping.inode = inode;
-    record->mapping.device_major = major;
-    record->mapping.device_minor = minor;
+    record->mapping.start = line->start;
+    record->mapping.length = line->end - line->start;
+    record->mapping.file_offset = of_file ? line->file_offset : 0;
+    record->mapping.inode = line->inode;
+    record->mapping.device_major = line->device_major;
+    record->mapping.device_minor = line->device_minor;
     record->mapping.protection = PROT_READ | PROT_EXEC;
     record->mapping.flags = MAP_PRIVATE;
     record->mapping.executable = true;
@@ -142,8 +132,8 @@ static void add_process(struct running_processes *processes, pid_t pid)
     char *maps = file_read(path, NULL, NULL);
     char *rest = maps;
     struct process_files files = process_files_hold(pid);
-    for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
-        add_mapping(processes, pid, &files, line);
+    for (struct maps_line line; maps_line_next(&rest, &line);)
+        add_mapping(processes, pid, &files, &line);
     process_files_release(&files);
     free(maps);
 }

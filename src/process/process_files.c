@@ -1,5 +1,6 @@
 #include "process/process_files.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <fcntl.h>
@@ -10,11 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
 /* `what` of /proc/PID: a link that stat follows. */
 static bool has_our(pid_t pid, const char *what)
 {
@@ -22,7 +18,7 @@ static bool has_our(pid_t pid, const char *what)
     struct stat ours, theirs;
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
     snprintf(own, sizeof own, "/proc/self/%s", what);
-    return stat(own, &ours) != 0 || stat(path, &theirs) != 0 || is_same_file(&ours, &theirs);
+    return stat(own, &ours) != 0 || stat(path, &theirs) != 0 || file_is_same(&ours, &theirs);
 }
 
 bool process_files_are_ours(pid_t pid)
@@ -79,7 +75,7 @@ int process_files_open(const struct process_files *files, const char *path)
 char *process_file_path(pid_t pid, const char *path, const struct stat *mapped)
 {
     struct stat status;
-    if (process_files_are_ours(pid) || (stat(path, &status) == 0 && is_same_file(&status, mapped)))
+    if (process_files_are_ours(pid) || (stat(path, &status) == 0 && file_is_same(&status, mapped)))
         return memory_copy_string(path);
     char *through = memory_format("/proc/%d/root%s", (int)pid, path);
     if (stat(through, &status) == 0)

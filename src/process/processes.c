@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "process/maps_line.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -110,7 +111,7 @@ bool process_namespaces_are_same(pid_t pid, pid_t other)
     if (stat(path, &one) != 0)
         return true;
     snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)other);
-    return stat(path, &two) != 0 || (one.st_ino == two.st_ino && one.st_dev == two.st_dev);
+    return stat(path, &two) != 0 || file_is_same(&one, &two);
 }
 
 bool process_user(pid_t pid, uid_t *user)
@@ -174,11 +175,12 @@ bool process_maps_file(pid_t pid, const void *path)
 {
     char name[64];
     snprintf(name, sizeof name, "/proc/%d/maps", pid);
-    char *maps = file_read(name, NULL, NULL);
-    const char *found = maps ? strstr(maps, path) : NULL;
-    bool whole = found && found[-1] == ' ' && found[strlen(path)] == '\n';
+    char *maps = file_read(name, NULL, NULL), *rest = maps;
+    bool found = false;
+    for (struct maps_line line; !found && maps_line_next(&rest, &line);)
+        found = strcmp(line.path, path) == 0;
     free(maps);
-    return whole;
+    return found;
 }
 
 /* Adds the living processes that are to be killed to `pids` (of pid_t). */

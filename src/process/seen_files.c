@@ -1,5 +1,6 @@
 #include "process/seen_files.h"
 
+#include "base/file.h"
 #include "process/processes.h"
 
 /* What one container's processes see. */
@@ -39,11 +40,6 @@ static void set(struct seen_files *seen, const struct seen_by *by)
     *entry = *by;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 static struct process_files hold_once(struct seen_files *seen, struct process_files files)
 {
     struct held new = {.files = files};
@@ -54,7 +50,7 @@ static struct process_files hold_once(struct seen_files *seen, struct process_fi
     }
     for (size_t i = 0; i < seen->held.count; i++) {
         const struct held *known = array_at(&seen->held, i);
-        if (is_same(&known->root, &new.root) && is_same(&known->mounts, &new.mounts)) {
+        if (file_is_same(&known->root, &new.root) && file_is_same(&known->mounts, &new.mounts)) {
             process_files_release(&files);
             return known->files;
         }

@@ -51,8 +51,8 @@ void tr_signal_take_over_thread(struct tr_thread *thread, void *signal_stack);
 /* The program's own dispositions again. */
 void tr_signal_give_actions_back(const struct tr_process *process);
 
-/* Around clone, fork and vfork, by the thread that calls it, with signals blocked (tr_signals_block). `flags` are
- * those of clone. `child` is the new thread's structure, whose `signals` are set, or with flags that do not share
+/* Around clone, fork and vfork, by the thread that calls it, with signals blocked (tr_signals_block_handled; with CLONE_VM,
+ * tr_signals_block before the call itself: the child begins with its parent's gs base). `flags` are those of clone. `child` is the new thread's structure, whose `signals` are set, or with flags that do not share
  * memory `parent` itself. The parent calls tr_signal_after_clone when the system call has returned. */
 void tr_signal_before_clone(struct tr_thread *parent, struct tr_thread *child, uint64_t flags);
 void tr_signal_after_clone(struct tr_thread *parent);
@@ -94,6 +94,10 @@ bool tr_safe_syscall(struct tr_thread *thread, int64_t number, const uint64_t ar
  * wants again (unless one is pending: tr_signal_deliver does). tr_signals_block returns whether one is pending that
  * must be delivered before a system call that the program cannot take back, as exit: TR_RESTART. */
 bool tr_signals_block(struct tr_thread *thread);
+/* Likewise, but leaves out those that are ignored and that the program does not block: the kernel would keep them, and end another
+ * thread's epoll_wait for them. If another thread sets a handler for one meanwhile it may become pending, as one may that comes
+ * before. */
+bool tr_signals_block_handled(struct tr_thread *thread);
 void tr_signals_unblock(struct tr_thread *thread);
 
 /* execve keeps the signal mask and ignored signals, so the kernel has to know them: call the first right before
@@ -102,7 +106,7 @@ void tr_signal_before_exec(struct tr_thread *thread);
 void tr_signal_after_failed_exec(struct tr_thread *thread);
 
 /* For going on natively. The first gives the kernel what the program set: dispositions (unless `keep_actions`:
- * another thread still needs ours), sigaltstack, what is pending; all signals stay blocked. The second lets the
+ * another thread still needs ours), sigaltstack, what is pending; signals stay blocked, but for those that are ignored. The second lets the
  * thread go on at thread->app, with vector state as it is, the program's signal mask, and gs base 0: by a frame on
  * the runtime's stack and the kernel's sigreturn, all at once. */
 void tr_signal_let_go(struct tr_thread *thread, bool keep_actions);

@@ -128,6 +128,7 @@ void tr_signal_before_clone(struct tr_thread *parent, struct tr_thread *child, u
     if (!(flags & CLONE_VM)) {
         tr_lock(&tr_process.action_lock);
         ours->forks = true;
+        tr_signals_block_handled(parent); /* once more: dispositions no longer change */
     } else {
         memcpy(its, ours, sizeof *its);
         if (!(flags & CLONE_SIGHAND)) {
@@ -178,10 +179,49 @@ void tr_signal_begin_thread(struct tr_thread *thread, void *signal_stack)
 
 /* ---- masks ---- */
 
+static bool set_kernel_mask_unless_pending(struct tr_signals_of_thread *signals, uint64_t mask)
+{
+    const uint64_t arguments[6] = {SIG_SETMASK, (uint64_t)&mask, 0, SET_SIZE};
+    int64_t result;
+    return tr_make_syscall(&signals->pending, __NR_rt_sigprocmask, arguments, &result);
+}
+
 bool tr_signals_block(struct tr_thread *thread)
 {
     tr_set_kernel_mask(~synchronous_signals);
     return thread->signals.pending != 0;
+}
+
+static bool is_ignored(int signal, const struct tr_action *action)
+{
+    return action->handler == TR_IGNORE ||
+           (action->handler == TR_DEFAULT && (ignored_by_default & signal_bit(signal)));
+}
+
+/* The kernel is asked, too: a thread that goes on natively already may have set a handler. */
+static bool kernel_ignores(int signal)
+{
+    struct tr_action action;
+    return tr_get_kernel_action(signal, &action) == 0 && is_ignored(signal, &action);
+}
+
+/* sig_ignored of kernel/signal.c: a signal that a thread blocks is kept, though it is ignored. */
+uint64_t tr_dropped_signals(const struct tr_signals_of_thread *signals)
+{
+    const uint64_t never = signals->mask | synchronous_signals | unblockable_signals;
+    uint64_t dropped = 0;
+    for (int signal = 1; signal <= TR_SIGNALS; signal++)
+        if (!(never & signal_bit(signal)) && is_ignored(signal, &signals->actions[signal - 1]) &&
+            kernel_ignores(signal))
+            dropped |= signal_bit(signal);
+    return dropped;
+}
+
+bool tr_signals_block_handled(struct tr_thread *thread)
+{
+    struct tr_signals_of_thread *signals = &thread->signals;
+    uint64_t mask = ~synchronous_signals & ~tr_dropped_signals(signals);
+    return !set_kernel_mask_unless_pending(signals, mask) && tr_signals_block(thread);
 }
 
 void tr_signals_unblock(struct tr_thread *thread)
@@ -231,13 +271,6 @@ bool tr_take_held(struct tr_signals_of_thread *signals, int signal, void *info)
     signals->forced &= ~signal_bit(signal);
     __atomic_fetch_and(&signals->held, ~signal_bit(signal), __ATOMIC_SEQ_CST);
     return forced;
-}
-
-static bool set_kernel_mask_unless_pending(struct tr_signals_of_thread *signals, uint64_t mask)
-{
-    const uint64_t arguments[6] = {SIG_SETMASK, (uint64_t)&mask, 0, SET_SIZE};
-    int64_t result;
-    return tr_make_syscall(&signals->pending, __NR_rt_sigprocmask, arguments, &result);
 }
 
 bool tr_unblock_unless_pending(struct tr_signals_of_thread *signals, uint64_t mask)

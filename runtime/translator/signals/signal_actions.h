@@ -34,6 +34,9 @@ struct tr_action tr_take_action(struct tr_action *actions, int signal);
 /* Sends the calling thread a signal with that siginfo; blocked ones stay in the kernel's queue. */
 bool tr_queue_again(int signal, void *info);
 
+/* Those that the kernel drops when they are sent to the thread, which does not block them: ignored ones. */
+uint64_t tr_dropped_signals(const struct tr_signals_of_thread *signals);
+
 /* Those of `held` that the program does not block, or cannot. */
 uint64_t tr_deliverable(const struct tr_signals_of_thread *signals);
 /* `pending` from nothing to TR_PENDING_HELD, if there are any, or in any case; and back. The master handler may set it

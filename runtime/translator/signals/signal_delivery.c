@@ -242,6 +242,13 @@ static void handle_fault(struct tr_thread *thread, siginfo_t *info, struct ucont
     }
 }
 
+/* Until the thread has gone on natively, which sets its signal mask. */
+static void put_off(siginfo_t *info, struct ucontext *context)
+{
+    tr_queue_again(info->si_signo, info);
+    context->uc_sigmask = all_signals;
+}
+
 /* A signal for a thread that goes on natively while others still need our dispositions. The kernel's
  * frame is what the program's handler is to find; the kernel enters it, too, by sigreturn from a second
  * frame, with the signal mask that belongs to it. (The frame lies on the program's sigaltstack, if it
@@ -285,6 +292,11 @@ void tr_master_handler(int signal, void *info_, void *context_)
     siginfo_t *info = info_;
     struct ucontext *context = context_;
     struct tr_thread *thread = tr_thread_here();
+    bool leaves = thread ? thread->signals.leaves : is_in_runtime(context->uc_mcontext.rip);
+    if (leaves && !is_synchronous(signal)) {
+        put_off(info, context);
+        return;
+    }
     if (!thread) {
         handle_natively(info, context);
         return;
@@ -660,10 +672,13 @@ void tr_signal_give_actions_back(const struct tr_process *process)
     give_actions_back(process->actions);
 }
 
+/* Ignored signals are not blocked: see tr_signals_block_handled. One that gets a handler meanwhile from a thread that is still traced
+ * is put off (put_off). From one that has gone on natively, the program's handler itself runs here, on the runtime's stack. */
 void tr_signal_let_go(struct tr_thread *thread, bool keep_actions)
 {
     struct tr_signals_of_thread *signals = &thread->signals;
-    tr_set_kernel_mask(all_signals);
+    signals->leaves = true;
+    tr_set_kernel_mask(signals->pending ? all_signals : ~tr_dropped_signals(signals));
     if (!keep_actions)
         give_actions_back(signals->actions);
     if (signals->pending > 0 && !signals->pending_is_fault)

@@ -37,6 +37,11 @@ static const uint64_t dumping_signals = UINT64_C(1) << (SIGQUIT - 1) |
                                         UINT64_C(1) << (SIGABRT - 1) |
                                         UINT64_C(1) << (SIGXCPU - 1) | UINT64_C(1) << (SIGXFSZ - 1);
 
+/* SIG_KERNEL_IGNORE_MASK of include/linux/signal.h. */
+static const uint64_t ignored_by_default =
+    UINT64_C(1) << (SIGCONT - 1) | UINT64_C(1) << (SIGCHLD - 1) | UINT64_C(1) << (SIGWINCH - 1) |
+    UINT64_C(1) << (SIGURG - 1);
+
 /* Whether its default action is taken by the runtime, which records the death. */
 static inline bool dies_in_runtime(int signal)
 {

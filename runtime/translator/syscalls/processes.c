@@ -184,6 +184,7 @@ static int64_t clone_thread(struct tr_thread *parent, struct clone_call *call)
         __atomic_add_fetch(running, 1, __ATOMIC_ACQ_REL);
     bool counted = !child->vforked, waits = child->parent_waits;
     tr_signal_before_clone(parent, child, call->flags);
+    tr_signals_block(parent);
     int64_t result = clone_on_stack(call, child);
     tr_signal_after_clone(parent);
     if (result < 0 && counted)
@@ -332,7 +333,7 @@ int64_t tr_sys_clone(struct tr_thread *thread)
         return result;
     if (call.flags & CLONE_NEWPID)
         atomic_store(&thread->process->control->has_namespaces, 1);
-    if (!tr_signals_block(thread))
+    if (!tr_signals_block_handled(thread))
         result = call.flags & CLONE_VM ? clone_thread(thread, &call) : fork(thread, &call);
     tr_signals_unblock(thread);
     return result;

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* ---- perf.data ---- */
 
@@ -63,11 +62,8 @@ static void keep_kernel_names(const struct sampler *sampler)
     char *to = memory_format("%s/images/kallsyms", sampler->sampling.target->directory);
     size_t size;
     char *names = file_read(from, &size, NULL);
-    int copy = names ? file_create_private(to, NULL) : -1;
-    if (copy >= 0) {
-        file_write_all(copy, names, size, to, NULL);
-        close(copy);
-    }
+    if (names)
+        file_replace(to, names, size, NULL);
     free(names);
     free(from);
     free(to);

@@ -1,5 +1,6 @@
 #include "engine/translator/kept_mappings.h"
 
+#include "base/file.h"
 #include "engine/packets/kept_file.h"
 
 #include <fcntl.h>
@@ -88,7 +89,7 @@ static bool is_ours(const struct logged_mapping *mapping, int theirs)
         return false;
     if (theirs < 0 || fstat(theirs, &there) != 0)
         return is_mapped(mapping, &here);
-    return here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+    return file_is_same(&here, &there);
 }
 
 /* Whether the file is a container's. */

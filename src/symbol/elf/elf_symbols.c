@@ -5,19 +5,6 @@
 #include <gelf.h>
 #include <string.h>
 
-static bool in_executable_segment(const struct image_file *file, uint64_t address, uint64_t *end)
-{
-    for (uint32_t i = 0; i < file->segment_count; i++) {
-        const struct image_segment *segment = &file->segments[i];
-        if (segment->executable && address >= segment->address &&
-            address - segment->address < segment->memory_size) {
-            *end = segment->address + segment->memory_size;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether the symbol lies inside of an executable section; *end becomes the section's end, if that
  * is nearer. The section headers of a separate debug file are those of the object, so either
  * serves. */
@@ -72,10 +59,11 @@ static void add_symbol(const struct table_symbol *found, const struct image_file
 {
     int type = GELF_ST_TYPE(found->symbol.st_info);
     bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
-    uint64_t limit;
+    const struct image_segment *segment = image_file_segment(file, found->address);
     if ((!function && type != STT_NOTYPE) || found->symbol.st_shndx == SHN_UNDEF || !found->name ||
-        *found->name == 0 || !in_executable_segment(file, found->address, &limit))
+        *found->name == 0 || !segment || !segment->executable)
         return;
+    uint64_t limit = segment->address + segment->memory_size;
     bool in_section = in_executable_section(found->elf, found->section, found->symbol.st_value,
                                             found->address, &limit);
     /* Without its section a label could mark data; ".L" labels are the assembler's own. */

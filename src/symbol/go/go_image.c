@@ -6,16 +6,12 @@
 
 const uint8_t *go_image_bytes(const struct go_image *image, uint64_t address, size_t *size)
 {
-    const struct image_file *file = image->file;
-    for (uint32_t i = 0; i < file->segment_count; i++) {
-        const struct image_segment *segment = &file->segments[i];
-        if (address < segment->address || address - segment->address >= segment->file_size)
-            continue;
-        uint64_t distance = address - segment->address;
-        *size = segment->file_size - distance;
-        return file->view.bytes + segment->file_offset + distance;
-    }
-    return NULL;
+    const struct image_segment *segment = image_file_segment(image->file, address);
+    if (!segment || address - segment->address >= segment->file_size)
+        return NULL;
+    uint64_t distance = address - segment->address;
+    *size = segment->file_size - distance;
+    return image->file->view.bytes + segment->file_offset + distance;
 }
 
 /* The tags of the dynamic section that say where the relocations are. */

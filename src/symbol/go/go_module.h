@@ -11,17 +11,15 @@
 
 #include "symbol/go/go_image.h"
 
-/* The table of functions that a moduledata refers to. */
-struct go_module_table {
-    uint64_t address;
-    uint32_t first_entry; /* of the first function, relative to the program's code */
-    bool since_1_20;      /* else of Go 1.18 or 1.19 */
-};
+/* The address of the moduledata that refers to the table of functions at `table`, of which the first function begins at
+ * `first_entry` relative to the program's code. 0: not found. Slow: reads all data of the object. */
+uint64_t go_module_find(const struct go_image *image, uint64_t table, uint32_t first_entry);
 
-/* Where the program's code begins; 0: not found. */
-uint64_t go_module_text(const struct go_image *image, const struct go_module_table *table);
+/* Where the program's code begins; 0: `module` is 0. */
+uint64_t go_module_text(const struct go_image *image, uint64_t module);
 
-/* What the functions' data are relative to ("go:func.*"); 0: not found. */
-uint64_t go_module_function_data(const struct go_image *image, const struct go_module_table *table);
+/* What the functions' data are relative to ("go:func.*"); 0: `module` is 0. `since_1_20`: of that Go or a later one, else
+ * of 1.18 or 1.19. */
+uint64_t go_module_function_data(const struct go_image *image, uint64_t module, bool since_1_20);
 
 #endif

@@ -18,6 +18,8 @@ enum {
     VARINT_LONGEST = 5,     /* bytes of a number of 32 bits */
 };
 
+#define MODULE_UNKNOWN UINT64_MAX /* it has not been searched for */
+
 static const uint32_t magics[] = {
     [PCLNTAB_GO_1_2] = 0xfffffffb,
     [PCLNTAB_GO_1_16] = 0xfffffffa,
@@ -116,13 +118,12 @@ static size_t entry_field_size(const struct pclntab *table)
     return table->version >= PCLNTAB_GO_1_18 ? sizeof(uint32_t) : WORD;
 }
 
-static struct go_module_table as_in_module(const struct pclntab *table)
+/* It is searched for when it is first needed: that reads all data of the object. */
+static uint64_t module_of(struct pclntab *table)
 {
-    return (struct go_module_table){
-        .address = table->address,
-        .first_entry = number_at(table->entries, 0),
-        .since_1_20 = table->version >= PCLNTAB_GO_1_20,
-    };
+    if (table->module == MODULE_UNKNOWN)
+        table->module = go_module_find(&table->image, table->address, number_at(table->entries, 0));
+    return table->module;
 }
 
 /* Whether the table at `address` is one: it has functions, and its first is code. */
@@ -139,9 +140,9 @@ static bool open_at(struct pclntab *table, uint64_t address, uint64_t size)
         table->function_count == 0 ||
         table->entries.size / entry_field_size(table) < 2 * (uint64_t)table->function_count + 1)
         return false;
-    struct go_module_table in_module = as_in_module(table);
+    table->module = MODULE_UNKNOWN;
     if (table->version >= PCLNTAB_GO_1_18 && table->text == 0)
-        table->text = go_module_text(&table->image, &in_module);
+        table->text = go_module_text(&table->image, module_of(table));
     struct pclntab_function first;
     uint64_t offset;
     bool code;
@@ -205,7 +206,6 @@ struct pclntab *pclntab_open(Elf *elf, const struct image_file *file)
     if (!may_be_go(elf))
         return NULL;
     struct pclntab *table = memory_allocate_zeroed(sizeof *table);
-    table->function_data = UINT64_MAX;
     go_image_open(&table->image, elf, file);
     if (find_by_section(table, elf) || find_by_magic(table))
         return table;
@@ -323,18 +323,6 @@ static struct array named_starts(const struct array *symbols)
     return starts;
 }
 
-/* One after the last address of the executable segment that holds `address`; 0: none does. */
-static uint64_t end_of_code(const struct image_file *file, uint64_t address)
-{
-    for (uint32_t i = 0; i < file->segment_count; i++) {
-        const struct image_segment *segment = &file->segments[i];
-        if (segment->executable && address >= segment->address &&
-            address - segment->address < segment->memory_size)
-            return segment->address + segment->memory_size;
-    }
-    return 0;
-}
-
 /* As the linker writes a name into a symbol table: with "." for a middle dot. */
 static const char *as_symbol(const char *name, struct arena *names)
 {
@@ -356,9 +344,10 @@ static void add_symbol(const struct pclntab *table, const struct pclntab_functio
                        struct arena *names, struct array *symbols)
 {
     const char *name = pclntab_name(table, function);
-    uint64_t limit = end_of_code(table->image.file, function->entry);
-    if (!name || limit == 0)
+    const struct image_segment *code = image_file_segment(table->image.file, function->entry);
+    if (!name || !code || !code->executable)
         return;
+    uint64_t limit = code->address + code->memory_size;
     uint64_t end = function->end < limit ? function->end : limit;
     *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
         .name = as_symbol(name, names),
@@ -427,11 +416,10 @@ uint64_t pclntab_function_data(struct pclntab *table, const struct pclntab_funct
                             index);
     uint64_t place = offset + (uint64_t)index * sizeof(uint32_t);
     uint32_t distance = number_at(function->record, place);
-    struct go_module_table in_module = as_in_module(table);
-    if (table->function_data == UINT64_MAX)
-        table->function_data = go_module_function_data(&table->image, &in_module);
+    uint64_t data =
+        go_module_function_data(&table->image, module_of(table), table->version >= PCLNTAB_GO_1_20);
     bool missing = distance == UINT32_MAX || place + sizeof(uint32_t) > function->record.size;
-    return missing || table->function_data == 0 ? 0 : table->function_data + distance;
+    return missing || data == 0 ? 0 : data + distance;
 }
 
 struct pclntab_values pclntab_values(const struct pclntab *table,

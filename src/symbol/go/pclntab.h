@@ -49,7 +49,8 @@ struct pclntab {
     struct pclntab_part entries; /* for each function its entry and the place of its record */
     struct pclntab_part records; /* struct _func */
     struct pclntab_part names, files, units, values;
-    uint64_t function_data; /* "go:func.*", to which records refer; UINT64_MAX: not looked for */
+    uint64_t
+        module; /* its moduledata (go_module.h); 0: not found; UINT64_MAX: not looked for yet */
 };
 
 /* NULL: the object is no Go program or library. `elf` is that of `file`, which must outlive the

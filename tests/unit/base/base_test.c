@@ -146,6 +146,30 @@ static int remove_folder(void **state)
     return ok ? 0 : -1;
 }
 
+static void file_is_replaced_whole_or_not_at_all(void **state)
+{
+    struct folder *folder = *state;
+    char *path = memory_format("%s/replaced", folder->path);
+    char *partial = memory_format("%s.partial", path);
+    struct error error;
+    assert_true(file_replace(path, "first", 5, &error));
+    assert_true(file_replace(path, "second", 6, &error));
+    assert_int_equal(access(partial, F_OK), -1);
+    assert_int_equal(mkdir(partial, 0700), 0);
+    assert_false(file_replace(path, "third", 5, &error));
+    assert_non_null(strstr(error.text, partial));
+    char *bytes = file_read(path, NULL, &error);
+    assert_string_equal(bytes, "second");
+    struct stat one, other;
+    assert_int_equal(stat(path, &one), 0);
+    assert_int_equal(stat(partial, &other), 0);
+    assert_true(file_is_same(&one, &one));
+    assert_false(file_is_same(&one, &other));
+    free(bytes);
+    free(partial);
+    free(path);
+}
+
 static void file_is_private_whatever_stood_there(void **state)
 {
     struct folder *folder = *state;
@@ -336,6 +360,8 @@ int main(void)
         cmocka_unit_test(clock_converts_as_the_kernel_does),
         cmocka_unit_test(clock_inverts_within_a_tick),
         cmocka_unit_test(error_text_is_clamped_and_returns_false),
+        cmocka_unit_test_setup_teardown(file_is_replaced_whole_or_not_at_all, make_folder,
+                                        remove_folder),
         cmocka_unit_test_setup_teardown(file_is_private_whatever_stood_there, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(missing_files_and_folders_are_named, make_folder,

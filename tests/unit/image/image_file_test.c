@@ -107,6 +107,26 @@ static void segments_are_sorted_and_addresses_found(void **state)
     }
 }
 
+static void segments_are_found_by_address(void **state)
+{
+    struct small_object object = make_object();
+    uint64_t code = object.segments[0].p_vaddr, offset;
+    object.segments[0].p_memsz += 100;
+    struct opened_image image;
+    open_image(&image, *state, &object, sizeof object, false);
+    const struct image_segment *executable = image_file_segment(&image.file, code);
+    assert_non_null(executable);
+    assert_true(executable->executable);
+    /* In memory, but not in the file. */
+    assert_ptr_equal(image_file_segment(&image.file, code + sizeof object.code + 99), executable);
+    assert_false(image_file_offset(&image.file, code + sizeof object.code, &offset, NULL));
+    assert_true(image_file_offset(&image.file, code + sizeof object.code - 1, &offset, NULL));
+    assert_int_equal(offset, sizeof object - 1);
+    assert_null(image_file_segment(&image.file, code + sizeof object.code + 100));
+    assert_null(image_file_segment(&image.file, code - 1));
+    close_image(&image);
+}
+
 static void foreign_files_are_no_elf_objects(void **state)
 {
     struct opened_image image;
@@ -169,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(segments_are_sorted_and_addresses_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(segments_are_found_by_address, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_files_are_no_elf_objects, set_up, tear_down),
         cmocka_unit_test_setup_teardown(segments_never_reach_beyond_the_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(truncation_and_flipped_bytes_do_no_harm, set_up, tear_down),

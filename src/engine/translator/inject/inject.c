@@ -1,5 +1,6 @@
 #include "engine/translator/inject/inject.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "engine/translator/inject/loader.h"
 #include "process/processes.h"
@@ -203,8 +204,8 @@ static bool finds_arena(pid_t pid, const char *arena)
 {
     struct stat ours, theirs;
     char *path = memory_format("/proc/%d/root%s", (int)pid, arena);
-    bool found = stat(path, &theirs) == 0 && stat(arena, &ours) == 0 &&
-                 ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+    bool found =
+        stat(path, &theirs) == 0 && stat(arena, &ours) == 0 && file_is_same(&ours, &theirs);
     free(path);
     return found;
 }

@@ -5,6 +5,7 @@
 #include "engine/translator/inject/attached_state.h"
 #include "engine/translator/inject/remote_call.h"
 #include "engine/translator/inject/stopped_threads.h"
+#include "process/maps_line.h"
 #include "process/processes.h"
 #include "runtime/translator/attachment.h"
 
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -57,13 +59,10 @@ static bool find_attachment(pid_t pid, struct tr_attachment *attachment)
     snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
     int memory = maps ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     bool found = false;
-    for (char *line = maps; memory >= 0 && !found && line && *line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        uint64_t start;
-        char rights[5] = "";
-        if (sscanf(line, "%" SCNx64 "-%*x %4s", &start, rights) == 2 && strcmp(rights, "rwxp") == 0)
-            found = read_attachment(memory, start, attachment);
-    }
+    char *rest = maps;
+    for (struct maps_line line; memory >= 0 && !found && maps_line_next(&rest, &line);)
+        found = line.protection == (PROT_READ | PROT_WRITE | PROT_EXEC) && !line.shared &&
+                read_attachment(memory, line.start, attachment);
     if (memory >= 0)
         close(memory);
     free(maps);

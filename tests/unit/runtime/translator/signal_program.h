@@ -48,6 +48,11 @@ _Noreturn void stand_in_run_translated(void *stack, void (*function)(void));
  * runtime's handlers. */
 enum { stand_in_let_go_call = 100000 };
 
+/* Called, unless NULL, while the runtime blocks signals: in fork, and when a thread goes on natively. */
+extern void (*stand_in_while_blocked)(void);
+/* What another thread's rt_sigaction does: `action` is the kernel's struct sigaction. */
+void stand_in_change_action(int signal, const void *action);
+
 /* What the runtime logged, in the memory that was given. */
 struct stand_in_log {
     unsigned handlers, sigreturns, partials, stops, deaths;

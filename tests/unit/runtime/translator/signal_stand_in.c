@@ -8,6 +8,7 @@
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/signals/signal.h"
+#include "runtime/translator/signals/signal_actions.h"
 #include "runtime/translator/syscalls/syscall.h"
 #include "runtime/translator/system.h"
 #include "signal_program.h"
@@ -28,6 +29,7 @@ struct tr_process tr_process;
 struct stand_in_log *stand_in_log;
 void *stand_in_protected_page;
 unsigned stand_in_code_writes;
+void (*stand_in_while_blocked)(void);
 
 extern const char __start_program_text[], __start_cache_text[], __stop_cache_text[],
     __executable_start[];
@@ -131,11 +133,26 @@ static void *signal_stack(struct tr_thread *thread)
 
 /* ---- system calls ---- */
 
+static void meanwhile(void)
+{
+    if (stand_in_while_blocked)
+        stand_in_while_blocked();
+}
+
+void stand_in_change_action(int signal, const void *action)
+{
+    memcpy(&tr_process.actions[signal - 1], action, sizeof(struct tr_action));
+    tr_install_action(signal, action);
+}
+
 static int64_t run_fork(struct tr_thread *thread)
 {
-    if (tr_signals_block(thread))
+    if (tr_signals_block_handled(thread)) {
+        tr_signals_unblock(thread);
         return TR_RESTART;
+    }
     tr_signal_before_clone(thread, thread, 0);
+    meanwhile();
     int64_t result = tr_syscall(__NR_fork, 0, 0, 0);
     if (result == 0) {
         tr_signal_begin_thread(thread, signal_stack(thread));
@@ -193,7 +210,9 @@ static void execute_syscall(struct tr_thread *thread)
     app->r[TR_R11] = app->flags;
     if (number == stand_in_let_go_call) {
         app->r[TR_RAX] = 0;
+        tr_signals_block_handled(thread);
         tr_signal_let_go(thread, app->r[TR_RDI]);
+        meanwhile();
         tr_signal_return_natively(thread);
     }
     int64_t result = run_syscall(thread, number);

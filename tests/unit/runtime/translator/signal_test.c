@@ -65,6 +65,9 @@ struct results {
     volatile unsigned faults, sent;
     volatile int ready, wanted;
     bool is_translated;
+    uint64_t kept
+        [2]; /* what the kernel kept while the runtime blocked signals: in fork, when it let go */
+    unsigned kept_count;
 };
 
 static struct results *results;  /* of the run that this process is */
@@ -1323,6 +1326,14 @@ static void a_frame_may_lie_on_protected_code(void **state)
     assert_int_equal(translated_results->status, 1 << 8);
 }
 
+/* From here on all is native. */
+PROGRAM static void go_natively(int others_keep_actions)
+{
+    program_sigreturn_entry = (uint64_t)program_sigreturn_instruction; /* a signal may wait */
+    program_syscall(stand_in_let_go_call, others_keep_actions);
+    program_syscall_entry = (uint64_t)program_syscall_instruction;
+}
+
 PROGRAM static void lets_go(void)
 {
     on_signal = note_mask;
@@ -1333,10 +1344,7 @@ PROGRAM static void lets_go(void)
     change_mask(SIG_BLOCK, bit(SIGUSR1) | bit(SIGSEGV));
     queue_self(SIGUSR1, 3);
     queue_self(SIGSEGV, 4);
-    program_syscall(stand_in_let_go_call, keeps_actions);
-    /* From here on all is native. */
-    program_sigreturn_entry = (uint64_t)program_sigreturn_instruction;
-    program_syscall_entry = (uint64_t)program_syscall_instruction;
+    go_natively(keeps_actions);
     records_frames = true;
     note("mask", (int64_t)get_mask());
     note_pending();
@@ -1361,6 +1369,75 @@ static void threads_go_on_natively(void **state)
         assert_int_equal(WTERMSIG(native_results->status), SIGSEGV);
         assert_int_equal(native_results->record_count, 3);
     }
+}
+
+/* ---- while the runtime blocks signals ---- */
+
+static void send_here(int signal)
+{
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+}
+
+static void send_many(void)
+{
+    static const int signals[] = {SIGCHLD, SIGWINCH, SIGURG, SIGCONT, SIGHUP, SIGUSR1};
+    for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++)
+        send_here(signals[i]);
+    syscall(SYS_rt_sigpending, &results->kept[results->kept_count++], 8);
+}
+
+/* SIGHUP is ignored, SIGURG blocked, SIGWINCH and SIGUSR1 have handlers. */
+PROGRAM static void works_in_which_signals_are_blocked(void)
+{
+    handle(SIGUSR1, 0);
+    handle(SIGWINCH, 0);
+    set_action(SIGHUP, (void (*)(void))SIG_IGN, 0, 0);
+    change_mask(SIG_BLOCK, bit(SIGURG));
+    if (program_syscall(SYS_fork) == 0)
+        leave(0);
+    program_syscall(SYS_wait4, -1, NULL, 0, NULL);
+    change_mask(SIG_UNBLOCK, bit(SIGURG));
+    results->sent = results->entered;
+    change_mask(SIG_BLOCK, bit(SIGURG));
+    go_natively(1);
+    leave((int)results->entered);
+}
+
+static void ignored_signals_are_never_kept(void **state)
+{
+    stand_in_while_blocked = send_many;
+    translated_results = run(works_in_which_signals_are_blocked, true);
+    stand_in_while_blocked = NULL;
+    assert_int_equal(translated_results->kept_count, 2);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(translated_results->kept[i], bit(SIGURG) | bit(SIGWINCH) | bit(SIGUSR1));
+    assert_int_equal(translated_results->sent, 2);
+    assert_int_equal(translated_results->status, 4 << 8);
+}
+
+static void set_handler_and_send(void)
+{
+    const struct kernel_action action = {program_handler, SA_SIGINFO | RESTORER_FLAG,
+                                         program_restorer, 0};
+    stand_in_change_action(SIGURG, &action);
+    send_here(SIGURG);
+    results->kept[0] = results->entered;
+}
+
+PROGRAM static void goes_on_natively(void)
+{
+    go_natively(1);
+    leave((int)results->entered);
+}
+
+static void a_signal_that_gets_a_handler_waits_for_the_native_thread(void **state)
+{
+    stand_in_while_blocked = set_handler_and_send;
+    translated_results = run(goes_on_natively, true);
+    stand_in_while_blocked = NULL;
+    assert_int_equal(translated_results->kept[0], 0);
+    assert_int_equal(translated_results->log.handlers, 0);
+    assert_int_equal(translated_results->status, 1 << 8);
 }
 
 /* ---- memory functions ---- */
@@ -1435,6 +1512,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(filtered_calls_raise_signals),
         cmocka_unit_test(a_frame_may_lie_on_protected_code),
         cmocka_unit_test(threads_go_on_natively),
+        cmocka_unit_test(ignored_signals_are_never_kept),
+        cmocka_unit_test(a_signal_that_gets_a_handler_waits_for_the_native_thread),
         cmocka_unit_test(memory_functions_are_right),
     };
     return cmocka_run_group_tests(tests, make_memory, NULL);
