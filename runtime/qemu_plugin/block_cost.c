@@ -112,7 +112,7 @@ static unsigned integer_weight(const ZydisDecodedInstruction *decoded)
     }
 }
 
-/* Numbers that a floating-point operation computes; 0 when it is none. */
+/* Numbers that a floating-point operation computes; 0 for other instructions. */
 static unsigned floating_lanes(const struct instruction *instruction)
 {
     unsigned lanes = 0;

@@ -44,7 +44,7 @@ enum code_source code_map_learn(struct code_map *map, const struct sideband_subj
  * without a system call in between. */
 bool code_map_may_replace(struct code_map *map, uint64_t start, uint64_t end);
 
-/* The file that is mapped at guest address `address`; false: none is. The path is valid until the
+/* The file that is mapped at guest address `address`; false: no file is. The path is valid until the
  * next call of any of these. */
 struct code_place {
     const char *path;

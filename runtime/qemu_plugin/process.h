@@ -38,7 +38,7 @@ struct process {
     bool registers_checked, registers_usable;
     bool execed;        /* begun by execve of a traced process, at exec_time */
     uint64_t exec_time; /* ticks */
-    bool untraced;      /* a child process without -follow: nothing is recorded */
+    bool untraced;      /* a child process without -follow: not recorded */
     pid_t pid;
     atomic_bool first_thread_began;
     _Atomic uint64_t birth_time; /* ticks: when a thread last asked for another one, or a child */

@@ -32,7 +32,7 @@ struct ring {
 bool ring_create(struct ring *ring, struct qemu_control *control, const char *directory, pid_t pid,
                  pid_t tid);
 
-/* The encoder's limit was reached: takes more disk space. False when there is none (out_of_space is
+/* The encoder's limit was reached: takes more disk space. False when the disk is full (out_of_space is
  * set); in snapshot mode the ring then rather stays smaller than was asked for. */
 bool ring_advance(struct ring *ring);
 

@@ -46,7 +46,7 @@ static bool allocate_up_to(struct sideband *log, uint64_t end)
     return ok;
 }
 
-/* Space for a record of `size` bytes after its struct logged_record, NULL when there is none. */
+/* Space for a record of `size` bytes after its struct logged_record, NULL: the log is full. */
 static struct logged_record *reserve(struct sideband *log, size_t size)
 {
     struct qemu_control *control = log->control;

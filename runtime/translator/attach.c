@@ -1,4 +1,4 @@
-/* Threads that ran natively begin to be traced, and what is left of the runtime when none is any more: attachment.h.
+/* Threads that ran natively begin to be traced, and what is left of the runtime after the last has ended: attachment.h.
  * Called by attach.S with all signals blocked. */
 #include "engine/packets/sideband_layout.h"
 #include "runtime/translator/attachment.h"

@@ -9,6 +9,8 @@
  * To let go, when no thread uses the runtime any more, the recorder has a stopped thread run tr_release_start, which
  * undoes the rest; the recorder unmaps the image. Another magic-trace can do that, too, if both are of the same build.
  *
+ * A program that an attached process executes, with -follow, fills in by itself what is needed to let it go.
+ *
  * When the recorder dies the carrier goes on natively by itself. Offsets for the assembler are checked in attach.c.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_ATTACHMENT_H
@@ -24,8 +26,8 @@
 
 enum tr_attach_state {
     TR_ATTACH_BEGINS,
-    TR_ATTACH_READY,  /* by the carrier: the threads can be moved */
-    TR_ATTACH_FAILED, /* by the carrier: nothing has changed but for mappings; `problem` says why */
+    TR_ATTACH_READY,     /* by the carrier: the threads can be moved */
+    TR_ATTACH_FAILED,    /* by the carrier: only mappings have changed; `problem` says why */
     TR_ATTACH_ABANDONED, /* by the carrier: the recorder was silent, it goes on natively by itself */
     TR_ATTACH_RELEASED,  /* by the carrier: the image alone is left */
 };

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first entry of the kind: kind, value. NULL: there is none. */
+/* The first entry of the kind: kind, value. NULL: none. */
 static inline uint64_t *tr_auxiliary_entry(uint64_t *stack, uint64_t kind)
 {
     uint64_t *at = stack + 1 + stack[0] + 1;

@@ -193,7 +193,7 @@ static struct tr_value_call *call_at(const struct tr_value_calls *calls, uint64_
     return &calls->calls[number % TR_VALUE_CALLS];
 }
 
-/* The number of the newest call whose return address lay there, plus 1; 0: there is none. */
+/* The number of the newest call whose return address lay there, plus 1; 0: none. */
 static uint64_t find_call(const struct tr_value_calls *calls, uint64_t stack_pointer)
 {
     uint64_t looked_at = 0;

@@ -64,7 +64,7 @@ enum tr_value_source {
                        can be read */
     TR_VALUE_MEMORY, /* `size` bytes at the address that step `number` of this record has recorded `offset` bytes into it:
                         a word with how many of them could be read, then these */
-    TR_VALUE_STRING, /* likewise, but only up to a 0, which is left out; plus TR_VALUE_CUT when there was none */
+    TR_VALUE_STRING, /* likewise, but only up to a 0, which is left out; plus TR_VALUE_CUT when no 0 came */
 };
 
 #define TR_VALUE_CUT (UINT64_C(1) << 63)
@@ -441,9 +441,9 @@ struct tr_start {
     uint64_t arena;
     /* fragment table for this address space, reserved by the recorder (next_table) */
     uint32_t table;
-    /* for the first thread, reserved by the recorder (next_slot); UINT32_MAX: there was none */
+    /* for the first thread, reserved by the recorder (next_slot); UINT32_MAX: all were in use */
     uint32_t slot;
-    uint32_t pid;
+    uint32_t pid;       /* as the recorder knows it */
     uint32_t execed;    /* bool: this program replaced a traced one */
     uint64_t exec_time; /* ticks: when that one ended */
     char name[16];

@@ -34,7 +34,7 @@ static void note_that_it_leaves(const struct tr_thread *thread)
         atomic_store(&table->left, 1);
 }
 
-/* Nothing is protected when the first thread runs natively: its faults would be nobody's. It may block SIGSEGV, and a fault that
+/* Protection ends before the first thread runs natively: no handler of ours would take its faults. It may block SIGSEGV, and a fault that
  * is on its way while the last thread gives the dispositions back would reach the program's handler. */
 void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
 {

@@ -18,16 +18,16 @@ struct tr_own_range {
 /* Whole pages. False when there is no memory to remember it in. */
 bool tr_own_add(uint64_t start, uint64_t size);
 
-/* New private anonymous memory, never given back; NULL when there is none. */
+/* New private anonymous memory, never given back; NULL: the system has no more. */
 void *tr_own_map(size_t size);
 
 /* The range that begins at `start` is about to be unmapped. */
 void tr_own_remove(uint64_t start);
 
-/* The lowest own range that ends above `address`. False: there is none. */
+/* The lowest own range that ends above `address`. False: none. */
 bool tr_own_next(uint64_t address, struct tr_own_range *range);
 
-/* Unmaps all own ranges but the one that begins at `kept`. Nobody uses them any more. */
+/* Unmaps all own ranges but the one that begins at `kept`. No thread uses them any more. */
 void tr_own_unmap_all(uint64_t kept);
 
 bool tr_own_overlaps(uint64_t start, uint64_t end);

@@ -127,7 +127,7 @@ struct tr_signals_of_thread {
     uint32_t alt_flags;  /* the program's sigaltstack */
     uint64_t alt_start, alt_size;
     /* The newest handler that began on another stack than what it interrupted: its stack pointer then, and that of what it
-     * interrupted; 0: there was none. */
+     * interrupted; 0: none. */
     uint64_t other_stack_entry, other_stack_from;
     /* not 0: tr_signal_deliver has something to do. The number of the signal in `info`, or TR_PENDING_HELD: only
      * some of `held` */
@@ -179,7 +179,7 @@ struct tr_timed_calls {
 
 /* The program's last mark_start in a thread, for -duration-thresh with -on-cpu. */
 struct tr_noted_start {
-    uint64_t tsc;            /* shortly before the program has read it; 0: there was none */
+    uint64_t tsc;            /* shortly before the program has read it; 0: it has not */
     uint64_t processor_time; /* of the thread; ticks */
 };
 
@@ -289,7 +289,7 @@ static inline struct tr_thread *tr_current(void)
 }
 
 /* Memory for a thread (struct tr_thread, its table, its stacks), new or used before, with all fields 0 but
- * hot.self, hot.stack, process, state. NULL: there is none. */
+ * hot.self, hot.stack, process, state. NULL: none. */
 struct tr_thread *tr_thread_allocate(struct tr_process *process);
 /* The same, but tr_thread_empty_table is left to be called, by the thread itself before it enters the cache: half a
  * megabyte that a thread which sleeps for long does without. */

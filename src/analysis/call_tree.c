@@ -26,7 +26,7 @@ struct thread_tree {
     struct span_track thread;
     size_t next_mark, next_hit;
     bool began;     /* a line was printed */
-    bool first_met; /* the call with which the part begins; or there is none here */
+    bool first_met; /* the call with which the part begins; or it has no call here */
     bool last_met;  /* the one with which it ends */
 };
 

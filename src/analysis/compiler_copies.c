@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The length of a whole suffix at `text`; 0: there is none. */
+/* The length of a whole suffix at `text`; 0: none. */
 static size_t copy_suffix_length(const char *text)
 {
     static const char *const kinds[] = {".constprop.", ".isra.", ".lto_priv.", ".llvm.",

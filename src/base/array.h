@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct array {
-    void *elements; /* owned; NULL while nothing was added */
+    void *elements; /* owned; NULL before the first */
     size_t count;
     size_t capacity;
     size_t element_size; /* bytes */
@@ -35,7 +35,7 @@ void *array_add(struct array *array);
 void *array_insert(struct array *array, size_t index);
 
 /* For elements that begin with a uint32_t key and are sorted by it: the index of the first one
- * whose key is not smaller than `key`, or their number if there is none. */
+ * whose key is not smaller than `key`, or their count if not found. */
 size_t array_find_key(const struct array *array, uint32_t key);
 
 /* Adds `count` elements copied from `elements`. */

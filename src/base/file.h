@@ -64,7 +64,7 @@ bool file_write_all(int descriptor, const void *bytes, size_t size, const char *
 bool file_replace(const char *path, const void *bytes, size_t size, struct error *error);
 
 /* The first executable file called `name` in the directories of PATH, found as execvp(3) does; the
- * caller frees. NULL if there is none. */
+ * caller frees. NULL if not found. */
 char *file_find_program(const char *name);
 
 /* As file_find_program, of the first file for which `suits` is true. */

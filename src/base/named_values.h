@@ -50,10 +50,10 @@ const char *named_values_join_arguments(struct arena *arena, const struct named_
  * no number stays a text. */
 void named_value_read_number(struct named_value *value);
 
-/* The letter that stands for a byte after a backslash, as in C; 0: none does. */
+/* The letter that stands for a byte after a backslash, as in C; 0: no letter does. */
 char named_value_letter(char byte);
 
-/* The string that a text in quotes stands for, in `arena`; NULL: it is none. */
+/* The string that a text in quotes stands for, in `arena`; NULL: it begins without a quote. */
 const char *named_value_string(struct arena *arena, const char *text);
 
 /* With as few digits as it takes to read the same number again. */

@@ -10,7 +10,7 @@
 
 enum { ESCAPE_SIZE = 8 }; /* "\u202e" and its NUL */
 
-/* Length of the UTF-8 character at `text`, and what it is; 1 for what is none. */
+/* Length of the UTF-8 character at `text`, and what it is; 1 for an invalid byte. */
 static size_t character_at(const unsigned char *text, uint32_t *character)
 {
     static const struct {

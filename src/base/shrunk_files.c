@@ -32,7 +32,7 @@ static uint64_t hexadecimal(const char **text)
     }
 }
 
-/* The next line of the file, without its end; false: there is none. */
+/* The next line of the file, without its end; false: the last one was read. */
 static bool read_line(int maps, char line[LINE_SIZE])
 {
     size_t length = 0;
@@ -55,7 +55,7 @@ static bool holds(const char *line, uintptr_t address, const char **permissions)
     return address >= start && address < end;
 }
 
-/* The file that is mapped there for reading only; NULL: none is. `line` holds it. */
+/* The file that is mapped there for reading only; NULL: no file is. `line` holds it. */
 static const char *file_at(uintptr_t address, char line[LINE_SIZE])
 {
     const char *permissions = "", *path = NULL;

@@ -118,7 +118,7 @@ static void list_matches(const char *const *names, size_t count, const char *par
             fprintf(stream, "%6zu  %s\n", i + 1, names[i]);
 }
 
-/* The number that stands before one of the names listed; CHOSEN_NOTHING: it is none of them. */
+/* The number that stands before one of the names listed; CHOSEN_NOTHING: they have no such number. */
 static long listed_number(const char *const *names, size_t count, const char *part,
                           const char *answer)
 {

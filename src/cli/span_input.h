@@ -22,7 +22,7 @@ struct span_input {
 /* Whether `path` would be decoded, and not read as a trace file. */
 bool span_input_is_recording(const char *path);
 
-/* `no_inlined`: without inlined functions. On failure there is nothing to be closed, but span_input_close does no harm. */
+/* `no_inlined`: without inlined functions. On failure it is closed already, and span_input_close does no harm. */
 bool span_input_open(struct span_input *input, const char *path, bool no_inlined,
                      struct error *error);
 

@@ -372,7 +372,7 @@ static const char *name_of(const struct call_value *described, size_t index, str
     return arena_copy_string(memory, number);
 }
 
-/* Which function they belong to; NULL: none that is described. */
+/* Which function they belong to; NULL: its values are not described. */
 static const struct call_values_of_function *
 function_of(const struct call_values *values, const struct recorded_group *group, bool is_result)
 {

@@ -14,13 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A group of recorded words: the head (packet/call_values_head.h), then what belongs to it; 0 words: there is none. */
+/* A group of recorded words: the head (packet/call_values_head.h), then what belongs to it; 0 words: none. */
 struct recorded_group {
     const uint64_t *words;
     size_t count;
 };
 
-/* What is read lives in `memory`. False: nothing is described that they could be. */
+/* What is read lives in `memory`. False: no described function has such values. */
 bool call_values_read_groups(const struct call_values *values, struct recorded_group arguments,
                              struct recorded_group result, struct arena *memory,
                              struct named_values *read);

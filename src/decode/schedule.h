@@ -20,7 +20,7 @@ struct schedule {
     struct array entries; /* struct schedule_entry, by time; the first holds from the beginning */
 };
 
-/* Finds the sink of a thread's events; NULL if there is none. */
+/* Finds the sink of a thread's events; NULL if not found. */
 typedef struct thread_sink *schedule_find_output(void *context, uint32_t pid, uint32_t tid);
 
 /* `output` and `process` NULL: the thread is unknown. */

@@ -34,7 +34,7 @@ struct stack_sample {
     /* The callers of frames[0] are unknown: they may be those of the sample before. */
     bool cut;
     function_id callers; /* shown in their place where they stay unknown, and says why;
-                          * FUNCTION_UNKNOWN: nothing is shown */
+                          * FUNCTION_UNKNOWN: their place stays empty */
 };
 
 #endif

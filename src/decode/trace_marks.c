@@ -110,7 +110,7 @@ static bool has_pair(const uint8_t *block, struct wanted wanted)
     return found;
 }
 
-/* The first offset from `from` on at which there may be a mark; `size`: there is none. */
+/* The first offset from `from` on at which there may be a mark; `size`: nowhere. */
 static size_t find_mark(const uint8_t *bytes, size_t size, size_t from, struct wanted wanted,
                         uint64_t ratio)
 {

@@ -67,7 +67,7 @@ bool breakpoints_arm(struct breakpoints *breakpoints, bool armed, struct error *
  * it returns false. */
 int breakpoints_descriptor(const struct breakpoints *breakpoints);
 
-/* The next hit; false: there is none now. In order of time over all threads: a hit never comes
+/* The next hit; false: none has come yet. In order of time over all threads: a hit never comes
  * before one that it follows from (of the same thread, or of one that let it go on). Two that are
  * independent and some microseconds apart, which is what the kernel takes to write one, may change
  * places. Also follows the processes: to be called whenever the descriptor is readable, armed or

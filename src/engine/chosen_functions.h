@@ -24,7 +24,7 @@ enum value_source {
     VALUE_OF_STACK,    /* `size` bytes at `offset` above the return address */
     VALUE_OF_MEMORY, /* `size` bytes at the address in the first word of step `number` of the same list: a word with
                         * how many could be read, then these */
-    VALUE_OF_STRING, /* likewise, up to a 0; plus VALUE_CUT when there was none */
+    VALUE_OF_STRING, /* likewise, up to a 0; plus VALUE_CUT when no 0 came */
 };
 
 struct value_step {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct disk_reserve {
-    const char *folder; /* borrowed; NULL: nothing is watched */
+    const char *folder; /* borrowed; NULL: no disk is watched */
     uint64_t least;     /* bytes that stay free */
     int look_ms;        /* between two looks */
     uint64_t looked_ns; /* CLOCK_MONOTONIC */

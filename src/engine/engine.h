@@ -39,7 +39,8 @@ struct record_options {
     bool sized;             /* the user gave it; else it is a default that may be lowered */
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
-    bool follow; /* child processes too */
+    bool follow;          /* child processes too */
+    bool follow_required; /* of attach(): the user asked for that, so that the engine has to */
     /* Random numbers and the time of day are the same in every run, where the engine can. */
     bool hold_inputs;
     struct record_packets packets;      /* the qemu engine's; others write all */
@@ -100,7 +101,7 @@ struct engine {
     bool (*record)(const struct record_options *options, struct record_result *result,
                    struct error *error);
     /* Whether it can attach to the process, as far as can be seen without touching it: the reason is the end of a
-     * sentence; ERROR_NOT_FOUND: there is none. NULL: to all. */
+     * sentence; ERROR_NOT_FOUND: the process does not exist. NULL: to all. */
     bool (*attaches_to)(pid_t pid, struct error *error);
     /* Records the processes that run already, until the snapshot is taken (with multi_snapshot:
      * until Ctrl-C) or all of them have ended; they go on as they were. NULL when the engine
@@ -108,10 +109,10 @@ struct engine {
     bool (*attach)(const struct record_options *options, struct record_result *result,
                    struct error *error);
     /* Why the program may have been killed by this signal under the engine, and not without it: a
-     * sentence or more; NULL: nothing is known. NULL when the engine changes nothing. */
+     * sentence or more; NULL: the engine does not know. NULL when the engine changes nothing. */
     const char *(*explain_signal)(int signal);
     /* Finishes what a killed magic-trace left in a recording folder, so that it can be decoded.
-     * Also true when there is nothing to finish. NULL when the engine never leaves an unfinished
+     * Also true for one that is finished. NULL when the engine never leaves an unfinished
      * recording. */
     bool (*salvage)(const char *directory, struct error *error);
 };

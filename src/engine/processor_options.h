@@ -70,10 +70,10 @@ struct event_kind {
     uint64_t config;  /* perf_event_attr.config */
     uint64_t period;  /* events per sample */
     bool precise;     /* a hardware event, of which precise addresses are asked by default */
-    bool in_kernel;   /* the kernel does it: without the kernel (exclude_kernel) there is none */
+    bool in_kernel;   /* the kernel does it: not with exclude_kernel */
 };
 
-/* By name; a '_' stands for a '-', and upper for lower case. NULL when there is none. */
+/* By name; a '_' stands for a '-', and upper for lower case. NULL if not found. */
 const struct event_kind *event_kind_find(const char *name);
 
 /* All names with commas between, for messages. */

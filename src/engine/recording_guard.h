@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct recording_guard {
-    pid_t pid; /* 0: there is none */
+    pid_t pid; /* 0: none */
     int line;  /* a socket to it */
 };
 

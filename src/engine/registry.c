@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which engine is taken when none is named. */
+/* Which engine is taken without -engine. */
 enum purpose {
     TO_RUN,            /* engines that record every branch; users request samples by name */
     TO_ATTACH,         /* stepping is exact and makes a thread a thousand times slower: last */

@@ -10,7 +10,7 @@
 /* By number, from 0; NULL after the last. */
 const struct engine *engine_at(size_t index);
 
-/* By name or former name; NULL when there is none. */
+/* By name or former name; NULL if not found. */
 const struct engine *engine_find(const char *name);
 
 /* What an engine is wanted for. */
@@ -24,7 +24,7 @@ struct engine_choice {
 };
 
 /* By name; "auto" is the best that is available for that use and serves the options. False, with
- * the reasons of each and advice in `error`, when there is none. */
+ * the reasons of each and advice in `error`, when no engine can. */
 bool engine_choose(struct engine_choice *choice, const char *name, enum engine_use use,
                    const struct record_options *options, struct error *error);
 

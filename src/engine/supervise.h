@@ -27,7 +27,7 @@ struct supervision {
     struct shared_state shared;
     bool has_trigger, has_delay_threshold;
     uint64_t ticks_per_second;
-    const char *filled_folder;       /* whose disk a full execution fills; NULL: it is none */
+    const char *filled_folder; /* whose disk a full execution fills; NULL for other recordings */
     void (*freeze)(void *recording); /* called at the first Ctrl-C, and after the last snapshot */
     /* Called when `descriptor` is readable, and when a signal has come, including SIGCHLD; NULL and
      * -1: the engine has no work meanwhile. */

@@ -211,7 +211,7 @@ static bool explain_unknown(const char *symbol, const char *executable,
 
 /* ---- inlined functions ---- */
 
-/* Where nothing is called, each place at which it is inlined. */
+/* Of a function that is inlined everywhere, each place at which it is inlined. */
 static bool find_inlined(struct trigger *trigger, const char *function, const char *const *objects,
                          size_t object_count, struct error *error)
 {

@@ -30,7 +30,7 @@ void trigger_hits_free(struct trigger_hits *hits);
 /* For poll(2); -1: no place is watched. */
 int trigger_hits_descriptor(const struct trigger_hits *hits);
 
-/* The next hit that counts is in `taken`; false: there is none now. */
+/* The next hit that counts is in `taken`; false: none has come yet. */
 bool trigger_hits_next(struct trigger_hits *hits);
 
 /* With a delay threshold: reports the longest delay since the last report. */

@@ -180,7 +180,7 @@ static bool open_by_build_id(struct file_table *table, struct image_file *file,
 }
 
 /* A recording that came without its folder has no copy of the kernel's [vdso]: this machine's is as
- * good where build ids say so, or, as to perf, where none is known and it is as large. */
+ * good where build ids say so, or, as to perf, where the build id is unknown and the size is the same. */
 static bool open_own_vdso(struct file_table *table, struct image_file *file,
                           const struct sideband_record *record, const struct build_id *wanted)
 {

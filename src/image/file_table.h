@@ -31,7 +31,7 @@ struct file_table {
     bool servers_opened;
     struct array files; /* of struct image_file *, by id */
     struct file_report missing, replaced;
-    bool local; /* no server is asked, and nothing is said of missing files */
+    bool local; /* no server is asked, and missing files are not reported */
 };
 
 /* `data` is borrowed until file_table_finish. */

@@ -37,7 +37,7 @@ static bool is_regular_file(const char *path, uint64_t inode)
            (inode == 0 || status.st_ino == inode);
 }
 
-/* What follows the next path component "images" in `path`; NULL when there is none. */
+/* What follows the next path component "images" in `path`; NULL if not found. */
 static const char *below_images_folder(const char *path)
 {
     static const char folder[] = "images/";

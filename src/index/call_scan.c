@@ -81,7 +81,7 @@ static bool is_same(const struct index_span *a, const struct index_span *b)
            a->function == b->function;
 }
 
-/* Searches the chunks that have spans with that end; 0: none has, so the index is damaged. */
+/* Searches the chunks that have spans with that end; 0: no chunk has, so the index is damaged. */
 static bool find_number(struct call_numbers *numbers, const struct chunk_run *run,
                         const struct index_span *span, uint64_t *number, struct error *error)
 {

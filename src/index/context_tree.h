@@ -56,7 +56,8 @@ struct context_source {
     const struct trace_index *index;
     const uint32_t *ids; /* by group: the number that stands for it in the tree, so that two traces
                             can be in one tree; NULL: its own */
-    const struct split_calls *split; /* calls of several spans, read as one each; NULL: none is */
+    const struct split_calls
+        *split; /* calls of several spans, read as one each; NULL: no call is split */
 };
 
 /* The root is a call of `group`, or what calls all threads' outermost functions. */

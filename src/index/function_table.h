@@ -35,7 +35,7 @@ struct calls_request {
     uint32_t group;
     size_t slowest;                /* calls that are listed: the longest, */
     struct index_range lengths;    /* of whole ones that take [from, to) ns; `to` 0: of all, */
-    uint32_t columns;              /* and the columns of the map of calls; 0: there is none */
+    uint32_t columns;              /* and the columns of the map of calls; 0: none */
     struct off_cpu_times *off_cpu; /* the caller's; NULL: on-CPU time is not asked for */
     bool by_on_cpu; /* with `off_cpu`: those with the longest time on a processor are listed */
 };

@@ -25,7 +25,7 @@ bool off_cpu_times_read(struct off_cpu_times *times, struct error *error);
 uint64_t off_cpu_times_within(const struct off_cpu_times *times, uint32_t track,
                               struct index_range range);
 
-/* The group of the times in which threads were not running; UINT32_MAX: there is none. */
+/* The group of the times in which threads were not running; UINT32_MAX: none. */
 uint32_t index_off_cpu_group(const struct trace_index *index);
 /* That of system calls, likewise. */
 uint32_t index_system_call_group(const struct trace_index *index);

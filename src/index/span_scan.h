@@ -22,7 +22,7 @@ struct span_scan {
     struct chunk_run run;
     struct index_range range;
     size_t first, next;  /* chunks: next - 1 is the next to be read, down to first */
-    uint32_t only_group; /* chunks without it are passed over; UINT32_MAX: none is */
+    uint32_t only_group; /* chunks without it are passed over; UINT32_MAX: all are read */
     bool began, failed;
     struct index_span *room; /* a chunk; owned */
     struct array crossing;   /* of struct index_span */

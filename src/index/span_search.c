@@ -14,7 +14,7 @@ static const struct index_span *span_of(const struct array *spans, size_t index)
 /* ---- the stack at a moment ---- */
 
 /* Of the spans that ended at the moment, the one of length zero that began last, not less deep than
- * `depth`; `ended->count` when there is none. In post-order the last to end comes last, and right
+ * `depth`; `ended->count` if not found. In post-order the last to end comes last, and right
  * before it the last that it called. */
 static size_t find_last_begun(const struct array *ended, uint32_t depth)
 {
@@ -77,7 +77,7 @@ bool index_stack_at(const struct trace_index *index, uint32_t track, uint64_t ti
     return ok;
 }
 
-/* The last one of length zero at `depth`; `ended->count`: there is none. */
+/* The last one of length zero at `depth`; `ended->count`: none. */
 static size_t find_at_depth(const struct array *ended, uint32_t depth)
 {
     for (size_t i = ended->count; i-- > 0;) {

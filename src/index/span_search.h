@@ -15,7 +15,7 @@ bool index_stack_at(const struct trace_index *index, uint32_t track, uint64_t ti
                     struct array *stack, struct error *error);
 
 /* Appends the span at `depth` that contains `time`, and before it its callers, outermost first;
- * nothing when there is none. A span of length zero is returned where no other contains its moment
+ * nothing where no span is. A span of length zero is returned where no other contains its moment
  * at its depth, of several the last. */
 bool index_span_at(const struct trace_index *index, uint32_t track, uint32_t depth, uint64_t time,
                    struct array *stack, struct error *error);
@@ -41,7 +41,7 @@ struct call_place {
 int call_place_compare(const struct call_place *a, const struct call_place *b);
 
 /* The first call of `group` after (forward) or the last before (time, depth, track), by start, then
- * depth, then track. False without an error when there is none. *ordinal counts from 1 among the
+ * depth, then track. False without an error: no such span. *ordinal counts from 1 among the
  * calls of the group in those tracks: it is the number of those up to this one. */
 bool index_next_call(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
                      const struct call_place *from, bool forward, struct call_place *call,

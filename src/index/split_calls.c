@@ -75,7 +75,7 @@ static bool is_suspended_at(const struct index_span *span, const struct switch_r
     return span->end >= at->from_time || span->ending == SPAN_END_OF_TRACE;
 }
 
-/* The part that is suspended there; NULL: none is known. */
+/* The part that is suspended there; NULL: no part that is known. */
 static struct call_part *find_suspended(const struct array *by_depth,
                                         const struct switch_record *at, uint32_t depth)
 {

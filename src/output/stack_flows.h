@@ -19,14 +19,14 @@ struct stack_flows {
 /* Where a stack was that is resumed. */
 struct stack_origin {
     bool known;
-    uint64_t arrow; /* its number; 0: there is none, because its suspension was not seen */
+    uint64_t arrow; /* its number; 0: none, because its suspension was not seen */
     uint32_t track;
     struct nanoseconds time; /* of its suspension; else when it is resumed */
 };
 
 void stack_flows_free(struct stack_flows *flows);
 
-/* The number of the arrow that begins where this event leaves a span; 0: none does. A stack that has
+/* The number of the arrow that begins where this event leaves a span; 0: no arrow does. A stack that has
  * continued in another track is not suspended any more where it was before. */
 uint64_t stack_flows_begin(struct stack_flows *flows, const struct span_event *leave);
 

@@ -49,10 +49,10 @@ struct pt_run_parts {
 
 struct pt_block_run {
     const struct pt_run_parts *parts; /* NULL: the run of one block, with nothing in it */
-    uint16_t bits;                    /* if it has one part that is nothing else */
+    uint16_t bits;                    /* if it is one part of bits alone */
     uint16_t instructions;            /* of the blocks after the first */
     uint8_t bit_count;
-    uint8_t part_count; /* 0: it is nothing but bits; more than PT_RUN_PARTS: it cannot be taken */
+    uint8_t part_count; /* 0: it is bits alone; more than PT_RUN_PARTS: it cannot be taken */
     uint16_t mark;      /* for the owner */
 };
 

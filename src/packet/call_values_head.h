@@ -29,7 +29,7 @@ static inline uint32_t call_values_head(struct call_values_head head)
            (head.place & CALL_VALUES_PLACE) << 2 | (uint32_t)head.is_result << 1 | 1;
 }
 
-/* False: the value of a PTWRITE packet is none. */
+/* False: the value of a PTWRITE packet is no such head. */
 static inline bool call_values_head_of(uint64_t value, struct call_values_head *head)
 {
     *head = (struct call_values_head){value >> 2 & CALL_VALUES_PLACE,

@@ -324,8 +324,8 @@ void pt_encoder_emit_time(struct pt_encoder *encoder);
 void pt_encoder_miss_return(struct pt_encoder *encoder, uint64_t pc);
 
 /* For the reader of a dead owner's state: writes to `out` the packets that complete the stream
- * after encoder->head (a TNT packet with the bits gathered) and returns their length, 0 when there
- * is nothing. Trusts no field. Bytes of the stream from head - size + PT_ENCODER_SLACK (in a ring)
+ * after encoder->head (a TNT packet with the bits gathered) and returns their length, 0 when it
+ * is complete. Checks every field. Bytes of the stream from head - size + PT_ENCODER_SLACK (in a ring)
  * to head are valid. */
 size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE]);
 

@@ -112,11 +112,11 @@ enum pt_packet_status pt_packet_decode(struct pt_packet *packet, const uint8_t *
  * without BEP. */
 unsigned pt_packet_next_item_size(const struct pt_packet *packet, unsigned item_size);
 
-/* The offset of the first PSB at or after `from`; `size` if there is none. */
+/* The offset of the first PSB at or after `from`; `size` if not found. */
 size_t pt_packet_find_psb(const uint8_t *bytes, size_t size, size_t from);
 
 /* The offset of the first PSB that ends after `place`, where decoding failed: a packet that was cut
- * off before the PSB may seem to reach into it. `size` if there is none. */
+ * off before the PSB may seem to reach into it. `size` if not found. */
 size_t pt_packet_find_psb_after(const uint8_t *bytes, size_t size, size_t place);
 
 /* What a packet is called by `perf script -D`: "TIP.PGE". */

@@ -33,7 +33,7 @@ struct context_switches {
     uint64_t lost; /* records that found no room in a ring */
 };
 
-/* Nothing is watched yet. Close in any case; a struct that is all zero may be closed, too. */
+/* Watches no thread yet. Close in any case; a struct that is all zero may be closed, too. */
 bool context_switches_begin(struct context_switches *switches, const struct kernel *kernel,
                             struct error *error);
 void context_switches_close(struct context_switches *switches);

@@ -22,7 +22,7 @@ enum { CAPABILITY_SYS_ADMIN = 21, CAPABILITY_PERFMON = 38 };
 
 /* ---- settings ---- */
 
-/* A file of /proc; the caller frees; NULL: there is none. */
+/* A file of /proc; the caller frees; NULL: none. */
 static char *read_proc(const struct kernel *kernel, const char *name)
 {
     char *path = memory_format("%s/%s", kernel->proc, name);

@@ -37,7 +37,7 @@ uint64_t pmu_config_bits(const struct pmu *pmu, const char *field);
 bool pmu_set(const struct pmu *pmu, struct perf_event_attr *attributes, const char *field,
              uint64_t value, struct error *error);
 
-/* What the file caps/NAME says; 0 when there is none. */
+/* What the file caps/NAME says; 0 if not found. */
 uint64_t pmu_capability(const struct pmu *pmu, const char *name);
 
 /* The number in the file NAME of the unit's own folder (nr_addr_filters, max_nonturbo_ratio); 0

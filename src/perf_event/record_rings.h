@@ -55,7 +55,7 @@ struct record_origin {
                      * reading ended */
 };
 
-/* The next record, NULL: there is none now. Valid until the next call of any function here. */
+/* The next record; NULL: none has come yet. Valid until the next call of any function here. */
 const struct perf_event_header *record_rings_next(struct record_rings *rings,
                                                   struct record_origin *origin);
 

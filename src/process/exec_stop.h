@@ -16,7 +16,7 @@ bool exec_stop_allowed(const char *path, struct error *error);
 bool exec_stop_reach(struct held_program *held, struct error *error);
 
 /* Lets the dynamic loader run: from the exec to the executable's own first instruction, where the
- * libraries that it needs are mapped. Uses a debug register meanwhile; when none is free the program
+ * libraries that it needs are mapped. Uses a debug register meanwhile; when all are in use the program
  * stays at its exec. A signal that is pending for us (blocked by signals_hold) stops the program
  * earlier. False: it has ended, and can be waited for. */
 bool exec_stop_run_to_entry(const struct child *child);

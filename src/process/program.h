@@ -20,11 +20,11 @@ struct program {
 
 /* As a shell does: a name with a slash is a path, others are looked for in PATH. A file that may
  * not be executed does not end the search, but is reported if no other is found. The caller frees;
- * NULL when there is none. */
+ * NULL if not found. */
 char *program_find(const char *name, struct error *error);
 
 /* What a shell exits with when it cannot run the program: 127 when it is not found, 126 when it may
- * not be executed. 0: nothing is known that would be in the way. */
+ * not be executed. 0: it can be, as far as can be seen. */
 int program_shell_status(const char *name);
 
 /* `command` is a NULL-terminated argv with at least one word. */

@@ -18,7 +18,7 @@ struct seen_by {
     bool foreign; /* it sees other files than we do */
     bool has_user;
     uid_t user;
-    struct process_files files; /* borrowed from `held`; nothing of those that see our files */
+    struct process_files files; /* borrowed from `held`; -1, -1 for those that see our files */
 };
 
 struct seen_files {

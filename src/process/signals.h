@@ -22,7 +22,7 @@ struct signals {
 
 bool signals_hold(struct signals *signals, struct error *error);
 
-/* The next signal that arrived; false when there is none. */
+/* The next signal that arrived; false: all were taken. */
 bool signals_next(const struct signals *signals, struct signalfd_siginfo *info);
 
 /* In the child, before exec: the mask and dispositions that magic-trace was started with.

@@ -16,7 +16,7 @@ struct page_file {
 extern const struct page_file page_files[]; /* by path */
 extern const size_t page_file_count;
 
-/* NULL: there is none. */
+/* NULL: none. */
 const struct page_file *page_file_find(const char *path);
 
 #endif

@@ -40,7 +40,7 @@ struct page_track {
 struct page_function {
     const struct span_function *function;
     uint64_t address;
-    uint32_t next; /* the same function at another address: its id + 1; 0: there is none */
+    uint32_t next; /* the same function at another address: its id + 1; 0: none */
 };
 
 struct page_counter {

@@ -15,7 +15,7 @@
 void frame_children_init(struct frame_children *children);
 void frame_children_free(struct frame_children *children);
 
-/* The child of `parent` that is `activation`; FRAME_NONE if there is none. */
+/* The child of `parent` that is `activation`; FRAME_NONE if not found. */
 frame_id frame_children_find(struct frame_tree *tree, frame_id parent,
                              const struct activation *activation);
 

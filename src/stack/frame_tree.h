@@ -97,7 +97,7 @@ enum {
 
 struct frame_chunk {
     struct frame frames[FRAME_CHUNK_SIZE];
-    function_id *origins; /* see frame_tree_origin, by frame; owned; NULL: none has one */
+    function_id *origins; /* see frame_tree_origin, by frame; owned; NULL: no frame has one */
 };
 
 /* 16 KiB per thread stay in the cache, and hold the children that a program uses for a while. */
@@ -229,7 +229,7 @@ static inline frame_id frame_tree_child(struct frame_tree *tree, frame_id parent
     return recent;
 }
 
-/* The same, but FRAME_NONE if there is none. */
+/* The same, but FRAME_NONE if not found. */
 frame_id frame_tree_find_child(struct frame_tree *tree, frame_id parent,
                                const struct activation *activation);
 

@@ -1,7 +1,7 @@
 /* Which inlined function runs in the leaf of a stack.
  *
  * Inlined functions are no frames: nothing calls them, and nothing returns to them, so the rules
- * know nothing of them. The history has a step each time that control moves from one to another in
+ * do not know them. The history has a step each time that control moves from one to another in
  * the leaf; replay.c shows them.
  *
  * Called by follow.c and common_moves.c.

@@ -14,7 +14,7 @@
 struct process_code;
 
 /* `process` may be NULL (unknown): then only `text` describes the code, and if that is NULL, too,
- * nothing is known of any address. All are borrowed. */
+ * all addresses are unknown. All are borrowed. */
 struct process_code *process_code_open(const struct process *process, struct symbols *symbols,
                                        const struct text_code *text);
 void process_code_close(struct process_code *code);

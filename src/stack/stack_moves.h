@@ -40,7 +40,7 @@ void stack_moves_resume(struct thread_stack *stack, frame_id leaf, function_id f
 
 /* For a reason HISTORY_END_...; does nothing if there is no segment. */
 void stack_moves_end(struct thread_stack *stack, enum history_kind reason);
-/* Nothing is known from here on, until the next one begins. Fills in the times of `gap`. */
+/* What runs is unknown from here on, until the next one begins. Fills in the times of `gap`. */
 void stack_moves_begin_gap(struct thread_stack *stack, const struct gap *gap);
 /* A signal ends the process in this thread; the caller ends the segment next. `words` must outlive
  * the stack. */

@@ -64,7 +64,7 @@ struct gap {
 
 /* Why a segment begins. */
 enum segment_start {
-    SEGMENT_FIRST,  /* nothing is known before it */
+    SEGMENT_FIRST,  /* what ran before it is unknown */
     SEGMENT_GAP,    /* after a gap */
     SEGMENT_UNWIND, /* control continued in a frame of the stack before, unknown in which */
     SEGMENT_SWITCH, /* control continued in one of several stacks, unknown in which */
@@ -83,7 +83,7 @@ struct segment {
     frame_id before; /* the leaf when the segment before it ended; FRAME_NONE: see SEGMENT_FIRST */
     frame_id fallback; /* of UNWIND: the caller of its root if nothing else decides */
     /* Found by stitching: this frame of the stack before is still active in the segment, where its
-     * id is `kept_as`. FRAME_NONE: none is. */
+     * id is `kept_as`. FRAME_NONE: no frame is. */
     frame_id kept, kept_as;
     struct unwind_place landed; /* of UNWIND */
     uint8_t start;              /* enum segment_start */

@@ -18,13 +18,13 @@ struct perf_map {
     char *text;                /* the file, into which names point; NULL: of a dump */
 };
 
-/* Looks for perf-PID.map in `folder`. NULL when there is none. With `owner_must_match`, symbolic
+/* Looks for perf-PID.map in `folder`. NULL if not found. With `owner_must_match`, symbolic
  * links are refused, and files that belong neither to this user nor to root: in /tmp any user can
  * create one. */
 struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must_match);
 
 /* The same of what the process's JIT compiler dumped (jitdump.h): for pages that the recorder
- * dumped over it. NULL when there is none. `process` must outlive it. */
+ * dumped over it. NULL if not found. `process` must outlive it. */
 struct perf_map *perf_map_of_dump(const struct process *process);
 void perf_map_close(struct perf_map *map);
 

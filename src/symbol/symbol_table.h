@@ -52,7 +52,7 @@ enum overlap_rule {
 void symbol_table_build(struct symbol_table *table, struct array *symbols, enum overlap_rule rule);
 void symbol_table_free(struct symbol_table *table);
 
-/* The range that holds `address`. NULL when there is none: then *gap_start and *gap_end bound the
+/* The range that holds `address`. NULL if not found: then *gap_start and *gap_end bound the
  * addresses around it that have none either. */
 const struct table_range *symbol_table_find(const struct symbol_table *table, uint64_t address,
                                             uint64_t *gap_start, uint64_t *gap_end);

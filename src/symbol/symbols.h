@@ -52,7 +52,7 @@ uint64_t symbols_landing_pad(struct symbols *symbols, const struct mapping *mapp
                              uint64_t return_address);
 
 /* How the OCaml code of the object behaves that lies at `address` of `mapping`; addresses of the
- * process are those of the object plus *bias. NULL when there is none. */
+ * process are those of the object plus *bias. NULL if not found. */
 const struct ocaml_code *symbols_ocaml_code(struct symbols *symbols, const struct mapping *mapping,
                                             uint64_t address, uint64_t *bias);
 
@@ -80,7 +80,7 @@ bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t 
 const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined);
 
 /* The path of an object whose debug information is damaged, so that inlined functions are missing;
- * NULL: none is damaged. */
+ * NULL: all are whole. */
 const char *symbols_damaged_debug_information(const struct symbols *symbols);
 
 /* Reads debug information at the first question for an object; slow, so ask only for what is shown.

@@ -127,7 +127,7 @@ static bool read_operands(const ZydisDecodedInstruction *decoded, ZydisDecodedOp
     return true;
 }
 
-/* The instruction at `offset`. False if there is none. */
+/* The instruction at `offset`. False if it cannot be decoded. */
 static bool decode(const struct x86_code *code, size_t offset, struct operation *operation)
 {
     ZydisDecoder decoder;

@@ -62,7 +62,7 @@ struct x86_trap {
  * handler, into a register: a push begins so. */
 bool x86_loads_constant(const struct x86_code *code, uint64_t address, uint64_t *constant);
 
-/* Finds the chain by the first push in `code`, which may contain data. False when there is none. */
+/* Finds the chain by the first push in `code`, which may contain data. False if it has no push. */
 bool x86_trap_learn(const struct x86_code *code, struct x86_place *chain);
 
 /* Iterates over the instructions from the address `next` to the one at `last`. */

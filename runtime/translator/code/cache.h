@@ -40,7 +40,7 @@ bool tr_area_reserve(struct tr_area *area, uint64_t size);
 /* Makes the next `size` bytes usable, without taking them. False when there is no memory. */
 bool tr_area_prepare(struct tr_area *area, uint64_t size);
 
-/* The region for code at `pc`, made when there is none near enough; both parts prepared for one more fragment. NULL:
+/* The region for code at `pc`, made when all are too far away; both parts prepared for one more fragment. NULL:
  * no memory. */
 struct tr_region *tr_cache_region(uint64_t pc);
 

@@ -51,7 +51,7 @@ struct tr_code_map {
 /* Called for translated code that has changed or gone, or that an alias can write to now. */
 typedef void tr_code_lost(void *context, uint64_t start, uint64_t end);
 
-/* The region at `address`; NULL: none that is known. Valid until the map changes. */
+/* The region at `address`; NULL: unknown. Valid until the map changes. */
 struct tr_code_region *tr_code_map_find(struct tr_code_map *map, uint64_t address);
 
 /* The next region that overlaps [start, end) after `region`, the first one after NULL; NULL at the end. */

@@ -374,7 +374,7 @@ static void count_write(struct tr_page *page, unsigned weight)
         page->writes = (uint16_t)(page->writes + weight);
 }
 
-/* A fault that nothing of ours explains now: it may have been raised before protection was last given back. The thread
+/* A fault that our protection does not explain now: it may have been raised before protection was last given back. The thread
  * runs the instruction again, once for each time that happens, so the program's own faults arrive. */
 static bool may_be_late(struct tr_thread *thread)
 {

@@ -144,7 +144,7 @@ static struct tr_table *table_at(const struct tr_process *process, uint32_t seri
                     (uint64_t)serial * control->table_size);
 }
 
-/* An empty table that nobody writes to. */
+/* An empty table that is never written to. */
 static bool make_table(struct tr_process *process, uint32_t serial, uint32_t parent, uint32_t first)
 {
     struct tr_table *table = table_at(process, serial);

@@ -29,7 +29,7 @@ struct tr_translation *tr_fragment_add(void);
 bool tr_fragment_made_from(const struct tr_translation *translation, uint64_t start, uint64_t end);
 void tr_fragment_publish(struct tr_translation *translation);
 uint64_t tr_fragment_body(const struct tr_translation *translation);
-/* Where code that has checked the target already goes on: its log entry; made when there is none. 0: no memory. */
+/* Where code that has checked the target already goes on: its log entry; made if it is missing. 0: no memory. */
 uint64_t tr_fragment_indirect_body(struct tr_translation *translation);
 uint64_t tr_fragment_indirect_entry(struct tr_translation *translation);
 /* Writes one, up to and with its log entry: see struct tr_translation. */

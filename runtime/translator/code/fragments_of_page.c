@@ -30,7 +30,7 @@ static bool has_free_slot(struct tr_fragments_of_page *index)
     return true;
 }
 
-/* Index of a link that nobody uses. UINT32_MAX: no memory. */
+/* Index of a free link. UINT32_MAX: no memory. */
 static uint32_t take_link(struct tr_fragments_of_page *index)
 {
     enum { LEAST = 1024 };

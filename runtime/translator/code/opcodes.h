@@ -24,7 +24,7 @@
 
 #define OPCODE_BIT(n) (UINT64_C(1) << (n))
 #define OPCODE_NARROWS OPCODE_BIT(14)      /* the immediate has 2 bytes if operands have 16 bits */
-#define OPCODE_DISPLACEMENT OPCODE_BIT(15) /* the immediate is none but a displacement ... */
+#define OPCODE_DISPLACEMENT OPCODE_BIT(15) /* the immediate is a displacement ... */
 #define OPCODE_RELATIVE OPCODE_BIT(30)     /* ... from the next instruction: a branch */
 #define OPCODE_PLAIN OPCODE_BIT(31)        /* no further action */
 #define OPCODE_MODRM OPCODE_BIT(44)

@@ -37,7 +37,7 @@ static bool is_one_of(const struct tr_trigger_place *places, uint32_t count,
     return false;
 }
 
-/* Its index plus 1; 0: there is none. */
+/* Its index plus 1; 0: none. */
 static uint16_t value_place(const struct tr_options *options, const struct tr_code_range *range,
                             uint64_t offset)
 {
@@ -177,7 +177,7 @@ static bool go_to(struct forming *forming, uint64_t target)
     return true;
 }
 
-/* Where the route's next block begins; 0: it has ended, or there is none. */
+/* Where the route's next block begins; 0: it has ended, or has no route. */
 static uint64_t next_on_route(const struct forming *forming)
 {
     const struct tr_route *route = forming->route;

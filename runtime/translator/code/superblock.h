@@ -57,9 +57,9 @@ struct tr_superblock {
     bool fixed;         /* all of it is in files that do not change */
     unsigned
         check_at; /* the first item before which the arithmetic flags are dead: written before they are read,
-                            without a branch between; item_count: there is none */
+                            without a branch between; item_count: none */
     uint32_t return_places;
-    bool needs_test; /* there is none, and it could be part of a loop of such superblocks */
+    bool needs_test; /* it has none, and could be part of a loop of such superblocks */
     /* Its first instruction is one of the trigger; one at which the recording ends; begins a function whose arguments are recorded (the index of the struct
      * tr_value_place plus 1, else 0); or is where calls return to that are timed or whose results are recorded. */
     bool hits_trigger, ends_recording, notes_start;

@@ -448,7 +448,7 @@ static bool emit_address_constant(struct translating *t, const struct tr_item *i
     return true;
 }
 
-/* PUSH, POP and moves of the program's r11 go to where it is kept. False: it is none of these. */
+/* PUSH, POP and moves of the program's r11 go to where it is kept. False: it is another instruction. */
 static bool emit_r11_access(struct translating *t, const struct tr_item *item)
 {
     const struct tr_instruction *decoded = &item->decoded;

@@ -7,7 +7,7 @@
 
 enum { ALIGNMENT = 16 };
 
-/* Space for a record of `size` bytes after its header; NULL when there is none. */
+/* Space for a record of `size` bytes after its header; NULL: the log is full. */
 static struct logged_record *reserve(struct tr_process *process, size_t size)
 {
     struct tr_control *control = process->control;

@@ -1,7 +1,7 @@
 /* Switches to stacks that the reader of a ring cannot know: fibers that were suspended before it begins.
  *
  * Code that loads the stack pointer ends up in enter.S (tr_stack_loaded). When it points to another page than before, and
- * to none that is among the pages seen, the next head leaves the cache, and when the switch is over, a copy of the stack's
+ * to one that is not among the pages seen, the next head leaves the cache, and when the switch is over, a copy of the stack's
  * innermost part is logged (TR_SWITCHED): the recorder finds the callers in it. So a stack is copied once per chunk of the
  * ring, as far as there is credit: an eighth of what is logged, and no more at a time than a part of the ring. When the
  * credit was used up in a chunk, the stacks that were copied are not copied again in the next one, where others may be.

@@ -64,10 +64,10 @@ void tr_signal_begin_thread(struct tr_thread *thread, void *signal_stack);
 
 /* Delivers what is pending to the program: changes thread->app (pc, rsp, rdi, rsi, rdx, rax, flags) so that the
  * handler runs next, logs TR_PARTIAL when `in_fragment` (the log's last entry is a fragment of which what lies before
- * app.pc ran) and TR_HANDLER. Nothing when nothing is pending. A signal that the program does not handle (a
+ * app.pc ran) and TR_HANDLER. Nothing without a pending signal. A signal that the program does not handle (a
  * fault with default disposition) ends the process as it would without us: a death record, then natively at app.pc.
  * Signals are unblocked as the program wants it afterwards. Not under process->lock. Whether a handler runs next (app has
- * changed); when not, nothing was logged. */
+ * changed); when not, the log is as it was. */
 bool tr_signal_deliver(struct tr_thread *thread, bool in_fragment);
 
 /* The system calls, with the program's arguments in thread->app; each returns what the program gets in rax, or

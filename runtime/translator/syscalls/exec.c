@@ -170,7 +170,7 @@ static void drop_request(struct tr_request *request, uint32_t state)
 }
 
 /* Where Yama lets only ancestors trace a process, it may name another one (Documentation/admin-guide/LSM/Yama.rst): a
- * daemon's ancestors are gone. Fails where there is no Yama. 0: nobody any more. */
+ * daemon's ancestors are gone. Fails where there is no Yama. 0: all are gone. */
 static void allow_tracer(uint32_t tid)
 {
     tr_syscall(__NR_prctl, PR_SET_PTRACER, tid, 0);

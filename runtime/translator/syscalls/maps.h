@@ -41,7 +41,7 @@ int64_t tr_maps_open(void);
 bool tr_maps_read(struct tr_maps_text *maps);
 
 /* The first page in [start, end), which lies in a private mapping of a file, that was written to and so has memory of
- * its own; `end` when there is none, or the kernel does not say. */
+ * its own; `end` when no page was, or the kernel does not say. */
 uint64_t tr_maps_written(uint64_t start, uint64_t end);
 
 /* Whether the page at `address` is what lies at `offset` of the file. False also when the file cannot be read. Bytes

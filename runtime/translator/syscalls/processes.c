@@ -204,13 +204,12 @@ static void forget_others(struct tr_thread *thread)
         if (other != thread)
             tr_thread_release(other);
     process->running = 1;
-    process->taken_over = false;
     thread->vforked = thread->parent_waits = false;
     tr_unlock(&process->thread_lock);
     tr_unlock(&process->lock);
 }
 
-/* For the child. UINT32_MAX: there is none. */
+/* For the child. UINT32_MAX: all are in use. */
 static uint32_t reserve_table(struct tr_process *process)
 {
     struct tr_places tables = tables_of(process->control);

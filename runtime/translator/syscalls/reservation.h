@@ -18,7 +18,7 @@ struct tr_places {
     uint32_t count;
 };
 
-/* One that was given back comes first: its disk space is there. False: there is none. */
+/* One that was given back comes first: its disk space is there. False: all are in use. */
 static inline bool tr_reserve(const struct tr_places *places, uint32_t *index)
 {
     for (uint32_t word = 0; word < (places->count + 63) / 64; word++) {

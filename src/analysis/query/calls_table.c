@@ -208,7 +208,7 @@ static const struct table_trace *trace_of(const sqlite3_vtab_cursor *cursor)
     return ((const struct connected_table *)cursor->pVtab)->trace;
 }
 
-/* The whole numbers x with "x comparison value": `max` below `min` when there are none. */
+/* The whole numbers x with "x comparison value": `max` below `min` when no number does. */
 static struct call_bound bound_of(char comparison, double value)
 {
     struct call_bound bound = {0, UINT64_MAX};

@@ -1,7 +1,7 @@
 /* A database of SQLite's in a file that is open already and may have no name yet (output_file.h).
  *
  * Called by export_sqlite.c. SQLite opens files by name; this gives it one name for a descriptor. All other
- * files, those for sorting, are opened as usual. There are no locks: nobody else can have the file.
+ * files, those for sorting, are opened as usual. It takes no locks: only we have the file open.
  *
  * SQLite's interface: https://www.sqlite.org/vfs.html
  */

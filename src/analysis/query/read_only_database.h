@@ -1,4 +1,4 @@
-/* SQL questions to a trace: a connection that has its tables and can do nothing but read them.
+/* SQL questions to a trace: a connection that has its tables and can only read them.
  *
  * Called by `magic-trace query` and by the server. Statements that write, that name files (ATTACH,
  * VACUUM INTO), load code or change settings are refused before they run; SQLite itself creates no file but

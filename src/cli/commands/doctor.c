@@ -142,7 +142,7 @@ static const struct use uses[] = {
 };
 enum { USES = sizeof uses / sizeof *uses };
 
-/* The first words in backquotes of the advice of these engines; "" when there are none. */
+/* The first words in backquotes of the advice of these engines; "" if it has none. */
 static void find_command(const char *const *engines, char *command, size_t size)
 {
     *command = 0;

@@ -192,8 +192,7 @@ static const struct option_spec export_options[] = {
      .field = offsetof(struct export_request, moments.around)},
     {.name = "filter",
      .argument = FILTER_ARGUMENT,
-     .help = "only what runs between a call of A and the next call\nof B, and so on; by name or "
-             "symbol",
+     .help = FILTER_HELP,
      .manual = FILTER_MANUAL,
      .apply = take_filter,
      .field = offsetof(struct export_request, filter)},

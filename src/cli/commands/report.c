@@ -339,8 +339,7 @@ static const struct option_spec report_options[] = {
      .field = offsetof(struct report_request, tree.short_names)},
     {.name = "filter",
      .argument = FILTER_ARGUMENT,
-     .help = "only what runs between a call of A and the next call\nof B, and so on; by name or "
-             "symbol",
+     .help = FILTER_HELP,
      .manual = FILTER_MANUAL,
      .apply = take_filter,
      .field = offsetof(struct report_request, filter)},

@@ -18,7 +18,7 @@ enum typed_place {
 };
 
 struct typed_command {
-    const struct command *command; /* NULL: none is known yet */
+    const struct command *command; /* NULL: still unknown */
     struct option_row *options;    /* of the command; owned */
     enum typed_place place;
     const struct option_spec *option; /* TYPED_VALUE */

@@ -24,7 +24,7 @@ static void end_line(struct writer *writer)
     writer->in_line = false;
 }
 
-/* What roff would take for a control character, a macro's name or an escape is none. */
+/* What roff would take for a control character, a macro's name or an escape is escaped. */
 static void write_escaped(struct writer *writer, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -90,7 +90,7 @@ static bool is_argument(const struct writer *writer, const struct token *token)
     return false;
 }
 
-/* The length of NAME in "NAME(1)", a man page; 0: it is none. */
+/* The length of NAME in "NAME(1)", a man page; 0: it names no page. */
 static size_t page_name_length(const struct token *token)
 {
     size_t length = token->length;

@@ -20,6 +20,8 @@ option_apply take_byte_count;
 /* -filter: sets the struct span_filter_names at option->field. */
 option_apply take_filter;
 #define FILTER_ARGUMENT "\"(A B)\""
+#define FILTER_HELP                                                                                \
+    "only what runs between a call of A and the next call\nof B, and so on; by name or symbol"
 #define FILTER_MANUAL                                                                              \
     "Show only what ran between a call of A and the next call of B, in all threads, as often as "  \
     "that happens."

@@ -132,7 +132,7 @@ static char *bare_name(const char *argument)
     return name;
 }
 
-/* An option that is not available, by name or prefix; NULL when it is none. */
+/* An option that is not available, by name or prefix; NULL: it is no such option. */
 static const struct option_spec *find_unavailable(const struct option_row *rows, const char *name)
 {
     size_t length = strlen(name);

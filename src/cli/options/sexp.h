@@ -30,7 +30,7 @@ struct sexp_record {
     size_t count;
 };
 
-/* False when `text` is none of the above, or longer than fits. */
+/* False when `text` has another form, or is longer than fits. */
 bool sexp_read_record(struct sexp_record *record, const char *text);
 
 /* "1000" and OCaml's "10_000". False when it is no number or does not fit. */

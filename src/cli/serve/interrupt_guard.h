@@ -1,4 +1,4 @@
-/* A folder that must not outlive us, while something takes long that knows nothing of signals. */
+/* A folder that must not outlive us, while a library that does not handle signals works for long. */
 #ifndef MAGIC_TRACE_CLI_SERVE_INTERRUPT_GUARD_H
 #define MAGIC_TRACE_CLI_SERVE_INTERRUPT_GUARD_H
 

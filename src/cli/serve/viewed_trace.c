@@ -19,7 +19,7 @@
 /* Where the trace comes from. */
 struct trace_origin {
     const char *path; /* as the user gave it */
-    char *file;       /* by which an index made before is known; NULL: there is none. Owned */
+    char *file;       /* by which an index made before is known; NULL: none. Owned */
     bool is_recording;
 };
 

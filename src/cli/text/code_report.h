@@ -18,7 +18,7 @@ struct counted_recording {
 };
 
 /* Decodes the recording and counts the part that `moments` names: two times, or one call of a
- * function. False for what has no packets. On failure there is nothing to be closed. */
+ * function. False for what has no packets. On failure it is closed already. */
 bool counted_recording_open(struct counted_recording *counted, const char *path,
                             const struct report_tree_options *moments, struct error *error);
 void counted_recording_close(struct counted_recording *counted);

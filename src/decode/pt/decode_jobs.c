@@ -151,7 +151,7 @@ static void decode_psb_segment(struct decode_run *run, struct decoder_memory *me
     atomic_fetch_add(&run->bytes_done, work->psb_segment.stop - work->psb_segment.start);
 }
 
-/* The next PSB segment to be decoded; NULL if there is none. Waits while too many events are
+/* The next PSB segment to be decoded; NULL: all were taken. Waits while too many events are
  * waiting to be passed on, unless no other worker is active that could pass them on. Called with
  * the lock held.
  */

@@ -7,7 +7,7 @@
 
 /* Sinks. */
 
-/* NULL for a thread of which nothing is recorded, not even that it ran: only damaged records name
+/* NULL for a thread without any record, even of having run: only damaged records name
  * such threads. */
 static struct event_sink *find_event_sink(struct decode_plan *plan, uint32_t tid)
 {

@@ -8,7 +8,7 @@
 
 enum { SAMPLED_EVENT_NONE = UINT32_MAX };
 
-/* Index of the event; SAMPLED_EVENT_NONE if there is none. */
+/* Index of the event; SAMPLED_EVENT_NONE if not found. */
 uint32_t sampled_event_find(const struct perf_data *data);
 
 /* Whether `event` is the one found, or the same on another kind of cores. */

@@ -48,7 +48,7 @@ struct text_flow {
     struct flow_thread *newest_thread;
     struct text_frequencies frequencies;
     const struct flow_sink *sink; /* set while decoding */
-    function_id samples;          /* "[samples]"; FUNCTION_UNKNOWN while there are none */
+    function_id samples;          /* "[samples]"; FUNCTION_UNKNOWN before the first sample */
     bool has_branches;
 };
 

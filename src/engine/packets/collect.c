@@ -16,6 +16,7 @@
 #include "recording/perf_data/perf_data_writer.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -337,6 +338,15 @@ void collection_describe(const struct collection *collection, struct session *se
 void collection_withdraw(struct session *session)
 {
     collection_describe(&(struct collection){.instructions = session->instructions}, session);
+}
+
+void collection_explain_kept(struct error *error, const char *directory, const char *folder)
+{
+    size_t used = strlen(error->text);
+    if (error->code == ERROR_IO)
+        snprintf(error->text + used, sizeof error->text - used,
+                 " What was recorded is kept in %s/%s: magic-trace decode %s finishes it.",
+                 directory, folder, directory);
 }
 
 void collection_free(struct collection *collection)

@@ -41,6 +41,9 @@ void collection_describe(const struct collection *collection, struct session *se
 /* Removes them from `session`, before the collection is freed. */
 void collection_withdraw(struct session *session);
 
+/* Adds to an ERROR_IO that what was recorded is kept in `folder` of the recording, and how it is finished. */
+void collection_explain_kept(struct error *error, const char *directory, const char *folder);
+
 /* Waits until the living threads have noticed that the recording is frozen: threads that sleep in
  * the kernel write no more, threads that run stop at their next packet. A thread that runs without
  * making packets (an endless loop of direct jumps) is waited for until it has run for a fifth of a

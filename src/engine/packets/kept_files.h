@@ -9,7 +9,7 @@
  * NULL means `path` itself, also when there is no copy; the caller frees. */
 char *kept_files_path(const char *directory, const char *path, uint64_t version);
 
-/* Of a file that is not ours, whatever is at `path` here: the copy, also where there is none because it could not be made (`version` 0), so
+/* Of a file that is not ours, whatever is at `path` here: the copy, also where it is missing because it could not be made (`version` 0), so
  * that readers find no other file. The caller frees. */
 char *kept_files_foreign_path(const char *directory, const char *path, uint64_t version);
 

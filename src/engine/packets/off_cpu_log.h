@@ -25,11 +25,11 @@ struct off_cpu_period {
 
 struct off_cpu_log {
     struct array older, newer; /* of struct off_cpu_period */
-    FILE *file;                /* of a full execution: those before, unnamed; NULL: there is none */
+    FILE *file; /* of a full execution: those before, unnamed; NULL: this is no full execution */
     uint64_t dropped;
 };
 
-/* `folder`: where a full execution has its file; NULL: it is none. */
+/* `folder`: where a full execution has its file; NULL for other recordings. */
 void off_cpu_log_begin(struct off_cpu_log *log, const char *folder);
 void off_cpu_log_free(struct off_cpu_log *log);
 

@@ -100,7 +100,7 @@ static uint64_t position_mask(const struct ring *ring)
 }
 
 /* PSB is 02 82, eight times (SDM volume 3, "Packet Stream Boundary"). A packet before it may end in
- * the same two bytes, so of a longer run the last sixteen count. Returns `end` when there is none.
+ * the same two bytes, so of a longer run the last sixteen count. Returns `end` if not found.
  */
 static uint64_t find_psb(const struct ring *ring, uint64_t begin, uint64_t end)
 {
@@ -121,7 +121,7 @@ static uint64_t find_psb(const struct ring *ring, uint64_t begin, uint64_t end)
     return matched >= PSB_SIZE ? end - PSB_SIZE - matched % 2 : end;
 }
 
-/* Of the PSBs before `begin` the last one; returns `end` when there is none. */
+/* Of the PSBs before `begin` the last one; returns `end` if not found. */
 static uint64_t find_psb_before(const struct ring *ring, uint64_t begin, uint64_t end)
 {
     uint64_t found = end;

@@ -191,7 +191,7 @@ static struct session_untraced *find_untraced(struct sideband_log *log, uint32_t
 
 /* A process is one entry per flag. Threads are counted; what a process became by execve replaces
  * the name that it was forked with. */
-/* The record's second string; NULL when there is none. */
+/* The record's second string; NULL if not found. */
 static const char *cause_of(const struct logged_untraced *untraced)
 {
     const char *end = (const char *)untraced + untraced->record.size;

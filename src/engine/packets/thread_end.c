@@ -17,7 +17,7 @@ static uint64_t reaped_at(const struct sideband_log *log, uint32_t pid, uint64_t
 }
 
 /* The first exec of process `pid` (a number of the recording) at or after `from`; `otherwise` when
- * there is none. */
+ * it has none. */
 static struct nanoseconds executed_at(const struct sideband_log *log, uint32_t pid,
                                       struct nanoseconds from, struct nanoseconds otherwise)
 {

@@ -40,7 +40,7 @@ void perf_control_close(struct perf_control *control);
 bool perf_control_send(struct perf_control *control, enum perf_command command);
 
 /* acks[0] is readable: takes what came. The next acknowledged command in *command; false when there
- * is none (call it until then). */
+ * is no more (call it until then). */
 bool perf_control_next_ack(struct perf_control *control, enum perf_command *command);
 
 #endif

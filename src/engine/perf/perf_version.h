@@ -16,7 +16,7 @@ struct perf_version {
 };
 
 /* From what `perf --version` prints: "perf version 6.1.187", "perf version 5.4.g6c1b0b2". False
- * when it is none. */
+ * when it is no version. */
 bool perf_version_parse(struct perf_version *version, const char *text);
 
 bool perf_has_exit_snapshot(struct perf_version version);

@@ -13,7 +13,7 @@
 
 static const char unit_name[] = "intel_pt";
 
-/* ---- why there is none ---- */
+/* ---- why this machine has no PT unit ---- */
 
 /* The flags of the first processor in /proc/cpuinfo, between spaces; the caller frees. */
 static char *read_cpuinfo(const struct kernel *kernel)

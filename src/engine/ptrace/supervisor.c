@@ -313,7 +313,7 @@ static void handle(struct supervisor *supervisor, pid_t tid, int status)
         gone(supervisor, tracee);
 }
 
-/* Lets each thread that can be stepped make some steps. False: there is none. */
+/* Lets each thread that can be stepped make some steps. False: all wait. */
 static bool step_all(struct supervisor *supervisor)
 {
     bool any = false;

@@ -188,11 +188,8 @@ static bool finish(const char *directory, struct qemu_control *control, struct s
         result->snapshots = atomic_load(&control->snapshots);
         result->unseen_hits = atomic_load(&control->unseen_hits);
         remove_working_files(directory);
-    } else if (error->code == ERROR_IO) {
-        size_t used = strlen(error->text);
-        snprintf(error->text + used, sizeof error->text - used,
-                 " What was recorded is kept in %s/soft: magic-trace decode %s finishes it.",
-                 directory, directory);
+    } else {
+        collection_explain_kept(error, directory, "soft");
     }
     collection_free(&collection);
     return ok;

@@ -43,7 +43,7 @@ struct translator_arena {
 bool translator_arena_create(struct translator_arena *arena, const char *directory,
                              const struct tr_options *options, struct error *error);
 
-/* Of a recording that another magic-trace began. ERROR_NOT_FOUND when there is none. */
+/* Of a recording that another magic-trace began. ERROR_NOT_FOUND if not found. */
 bool translator_arena_open(struct translator_arena *arena, const char *directory,
                            struct error *error);
 
@@ -53,7 +53,7 @@ void translator_arena_close(struct translator_arena *arena);
 /* Removes DIR/translator, and DIR/images if nothing is in it. */
 void translator_arena_remove(const char *directory);
 
-/* Hands out a slot or fragment table. False, and counted as lost, when there is none. */
+/* Hands out a slot or fragment table. False, and counted as lost, when all are in use. */
 bool translator_arena_reserve_slot(struct translator_arena *arena, uint32_t *index);
 bool translator_arena_reserve_table(struct translator_arena *arena, uint32_t *index);
 

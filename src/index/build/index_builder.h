@@ -18,7 +18,7 @@ bool index_build(struct span_source *source, const char *path, uint64_t id, stru
  * a new one. NULL when there is no trace, or no room for an index anywhere. */
 struct trace_index *index_of_trace(const char *path, struct error *error);
 
-/* The index of the file at `path` that was made before; NULL when there is none that fits. */
+/* The index of the file at `path` that was made before; NULL: none fits. */
 struct trace_index *index_made_before(const char *path);
 
 /* How an index is made of a file that is no trace: a recording, which is the caller's to decode. */

@@ -19,7 +19,7 @@ struct spill {
     size_t count;
     size_t capacity; /* elements */
     size_t element_size;
-    int descriptor;     /* -1: nothing was added */
+    int descriptor;     /* -1: empty */
     const char *beside; /* the index; not owned */
     void *nowhere;      /* owned; where elements go once it has failed */
     struct error failed;

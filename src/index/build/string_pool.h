@@ -20,7 +20,7 @@ void string_pool_free(struct string_pool *pool);
 /* Where `text` stands; INDEX_NO_STRING for NULL, and when the pool is full (4 GB). */
 uint32_t string_pool_add(struct string_pool *pool, const char *text);
 
-/* The same; an empty text when there is none. */
+/* The same; an empty text for none. */
 uint32_t string_pool_add_name(struct string_pool *pool, const char *text);
 
 #endif

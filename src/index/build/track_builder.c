@@ -9,7 +9,7 @@ struct open_span {
     uint64_t start;
     uint64_t callees;        /* ns spent in them so far */
     uint64_t children;       /* so far */
-    uint64_t previous_start; /* of the span before at this depth; UINT64_MAX: there was none */
+    uint64_t previous_start; /* of the span before at this depth; UINT64_MAX: none */
     uint32_t function;
     uint32_t crossing; /* its number, if it has been open at the end of a chunk */
     uint8_t flags;

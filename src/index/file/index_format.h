@@ -185,7 +185,7 @@ struct value_record {
     uint64_t number; /* as many bits as a number has; of a text 0 */
     uint64_t call;   /* in SECTION_VALUED */
     uint64_t text;   /* in SECTION_VALUE_TEXTS */
-    uint64_t string; /* likewise; INDEX_NO_TEXT: it is none */
+    uint64_t string; /* likewise; INDEX_NO_TEXT: it is no string */
     uint32_t name;   /* string */
     uint32_t kind;   /* enum named_value_kind */
 };

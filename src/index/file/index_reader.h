@@ -51,10 +51,10 @@ struct chunk_run {
 struct chunk_run index_spans_of(const struct trace_index *index, uint32_t track);
 
 /* The lowest stored resolution of the track that is at least as high as 1 << shift; its spans when
- * there is none. */
+ * all stored ones are lower. */
 struct chunk_run index_level_of(const struct trace_index *index, uint32_t track, unsigned shift);
 
-/* The first chunk that has an item which ends at `time` or later; run->count: none has. */
+/* The first chunk that has an item which ends at `time` or later; run->count: all end before. */
 size_t chunk_run_find(const struct chunk_run *run, uint64_t time);
 
 /* Decode a chunk into room for INDEX_CHUNK_ITEMS. */

@@ -186,7 +186,7 @@ static const char *number_text(struct arena *memory, const struct fxt_argument *
     return arena_copy_string(memory, text);
 }
 
-/* False: it is none of a call's arguments, and not its result. */
+/* False: it is neither an argument of a call nor its result. */
 static bool take_value(struct fxt_events *events, const struct fxt_argument *argument,
                        struct call_values_read *read)
 {

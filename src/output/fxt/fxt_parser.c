@@ -128,7 +128,7 @@ bool fxt_parser_survey(struct fxt_parser *parser, bool *in_order, struct error *
     return false;
 }
 
-/* Events of the next record, added to the batch; false when there is none. */
+/* Events of the next record, added to the batch; false at the end. */
 static bool parse_record(struct fxt_parser *parser, size_t *count)
 {
     struct fxt_record record;

@@ -21,7 +21,7 @@ bool fxt_records_damaged(const struct fxt_records *records, const struct fxt_rec
 }
 
 /* Makes at least `least` bytes available from `next` on. False when the input ends before: that is
- * the end of the trace when nothing is left and nothing is open. */
+ * the end of the trace when all records were read and all spans are closed. */
 static bool look(struct fxt_records *records, size_t least, bool within_record, struct error *error)
 {
     if ((size_t)(records->end - records->next) >= least)

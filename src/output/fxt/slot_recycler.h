@@ -27,7 +27,7 @@ struct slot_recycler {
 void slot_recycler_init(struct slot_recycler *recycler, uint32_t capacity);
 void slot_recycler_free(struct slot_recycler *recycler);
 
-/* A slot never used before or, when there is none, the least recently used one. It is the most
+/* A slot never used before or, when all were, the least recently used one. It is the most
  * recent now. */
 uint32_t slot_recycler_take(struct slot_recycler *recycler);
 

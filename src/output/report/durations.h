@@ -27,7 +27,7 @@ struct durations {
 void durations_add(struct durations *durations, uint64_t nanoseconds);
 
 /* The duration that `share` (0..1) of all are not above: the ceil(share * count)-th in ascending
- * order. 0 when there is none. Sorts in place. */
+ * order. 0 for no lengths. Sorts in place. */
 uint64_t durations_quantile(struct durations *durations, double share);
 
 /* Whether that quantile may be off by the width of a class: what prints it should say so. */

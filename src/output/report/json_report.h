@@ -38,7 +38,7 @@ void json_report_add(struct json_report *report, char *item, uint64_t weight);
 /* Writes what waits, and the end of the object. */
 void json_report_end(struct json_report *report);
 
-/* The member that counts calls; of samples there are none, but spans. */
+/* The member that counts calls; for samples, which have no calls: spans. */
 static inline const char *json_name_of_calls(bool sampled)
 {
     return sampled ? "spans" : "calls";

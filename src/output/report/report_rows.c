@@ -241,7 +241,7 @@ static void begin_json(struct json_report *report, const struct report_facts *fa
     free(head);
 }
 
-/* Of calls seen whole; of samples there are none. */
+/* Of calls seen whole; samples have no calls. */
 static char *json_of_whole(const struct report_row *row, bool sampled)
 {
     if (row->whole == 0 || sampled)

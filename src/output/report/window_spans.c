@@ -159,11 +159,7 @@ struct span_source *window_spans(struct span_source *source,
         free(window);
         return NULL;
     }
-    window->source = *source;
-    window->source.context = window;
-    window->source.next = next;
-    window->source.take = NULL;
-    window->source.close = close_window;
+    window->source = span_source_around(source, window, next, close_window);
     window->wrapped = source;
     counter_values_init(&window->counters, source);
     open_spans_init(&window->open, source->track_count);

@@ -56,7 +56,7 @@ void perf_data_events_free(struct perf_data_events *events);
  * too short. */
 bool perf_data_events_add(struct perf_data_events *events, const uint8_t *body, size_t size);
 
-/* The event with number `id`; NULL when there is none. Valid until another is added. */
+/* The event with number `id`; NULL if not found. Valid until another is added. */
 struct perf_data_event *perf_data_events_find(struct perf_data_events *events, uint64_t id);
 
 /* The sample id at the end of a record of the kernel; `body` is what follows its header. False when
@@ -68,7 +68,7 @@ bool perf_data_events_sample_id(struct perf_data_events *events, const uint8_t *
 const struct perf_data_event *perf_data_events_of_sample(struct perf_data_events *events,
                                                          const uint8_t *body, size_t size);
 
-/* The event whose attr.type is `type`; NULL when there is none. */
+/* The event whose attr.type is `type`; NULL if not found. */
 const struct perf_data_event *perf_data_events_of_type(const struct perf_data_events *events,
                                                        uint64_t type);
 

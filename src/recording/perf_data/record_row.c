@@ -154,7 +154,7 @@ static void read_decompressed(struct record_row *row)
 
 /* ---- the row ---- */
 
-/* The first known chunk after `offset`; the row's end when there is none. */
+/* The first known chunk after `offset`; the row's end if all are unknown. */
 static uint64_t next_known_chunk(struct record_row *row, uint64_t offset)
 {
     const struct array *known_chunks = &row->input->known_chunks;

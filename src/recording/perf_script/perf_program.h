@@ -7,7 +7,7 @@
 #define MAGIC_TRACE_RECORDING_PERF_SCRIPT_PERF_PROGRAM_H
 
 /* The path of perf: what MAGIC_TRACE_PERF_PATH says (a path, or a name that is looked for in PATH),
- * else of `perf` in PATH. The caller frees; NULL when there is none. */
+ * else of `perf` in PATH. The caller frees; NULL if not found. */
 char *perf_program_find(void);
 
 /* The end of perf's output in the file `messages` (where it says why it failed), without trailing

@@ -33,7 +33,7 @@ struct perf_text_branch {
     bool in_transaction; /* of TSX */
 };
 
-/* Takes the words, up to the address that follows. False when they are none that is known. */
+/* Takes the words, up to the address that follows. False for unknown ones. */
 bool perf_text_branch_take(struct text_cursor *text, struct perf_text_branch *branch);
 
 #endif

@@ -89,7 +89,7 @@ static void write_explanation(struct json_text *json, const struct query *query,
     query_write_place(json, a_usual_call(explanation));
 }
 
-/* That there is nothing to compare is the usual case of a function that is called once, and no failure. */
+/* A function that is called once has no call to be compared with: that is usual, and no failure. */
 static bool write_answer(const struct query *query, const struct explanation *explanation,
                          const char *refused, struct http_answer *answer, struct error *error)
 {

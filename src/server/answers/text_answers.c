@@ -60,7 +60,7 @@ bool answer_source(const struct query *query, struct http_answer *answer, struct
     struct source_text text = {0};
     json_text_open(&json, '{');
     json_text_key(&json, "source");
-    /* That there is none is the usual case and no failure: browsers complain of each. */
+    /* A missing one is usual, and no failure: browsers complain of each. */
     if (function.file && source_text_read(&text, function.file, function.line, NULL))
         write_source(&json, &function, &text);
     else

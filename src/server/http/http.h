@@ -57,7 +57,7 @@ enum http_caching {
 
 struct http_answer {
     enum http_status status;
-    const char *type; /* of the content; static; NULL: there is none */
+    const char *type; /* of the content; static; NULL: none */
     /* The content: bytes, or an open file from its beginning. */
     char *bytes; /* owned, malloc */
     size_t size;

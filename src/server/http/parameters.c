@@ -61,7 +61,7 @@ bool parameter_required(const struct parameters *parameters, const char *name, u
     return parameter_number(parameters, name, 0, 0, most, value, error);
 }
 
-/* What strtod takes besides, hexadecimal numbers, "inf" and "nan", is none of ours. */
+/* What strtod takes besides, hexadecimal numbers, "inf" and "nan", is refused. */
 static bool parse_real(const char *text, double *value)
 {
     if (strspn(text, "+-.0123456789eE") != strlen(text))

@@ -12,7 +12,7 @@ struct forced_unwinding {
     uint64_t at;
 };
 
-/* The frame of the unwinder; FRAME_NONE if there is none. */
+/* The frame of the unwinder; FRAME_NONE if not found. */
 static frame_id find_unwinder(const struct thread_stack *stack, const struct flow_event *event)
 {
     frame_id id = stack->leaf;

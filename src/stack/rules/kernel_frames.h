@@ -15,7 +15,7 @@ static inline bool kernel_frames_is_special(function_id function)
            function == FUNCTION_UNTRACED;
 }
 
-/* True if `frame` stands for a time in which nothing of the thread is traced. */
+/* True if `frame` stands for a time in which the thread is not traced. */
 static inline bool kernel_frames_is_outside(const struct frame *frame)
 {
     return kernel_frames_is_special(frame->function);

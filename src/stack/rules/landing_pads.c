@@ -10,7 +10,7 @@ static uint64_t call_in_progress(const struct frame *callee)
 }
 
 /* The innermost activation whose active call has its landing pad at event->to; FRAME_NONE if there
- * is none. */
+ * is no landing pad. */
 static frame_id find_landing_pad(const struct thread_stack *stack, const struct flow_event *event)
 {
     uint32_t left = active_functions_count(&stack->open, event->function);

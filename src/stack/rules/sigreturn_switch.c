@@ -11,7 +11,7 @@ enum {
     SAME_STACK = 512,
     /* Bytes that a handler may unwind, where stacks may exist that were never seen. */
     UNWOUND = 16 << 10,
-    /* Stacks that handlers have begun, and that nobody has gone back from. */
+    /* Stacks that handlers have begun, and that still run or are suspended. */
     NEW_STACKS_LIMIT = 32,
     /* Handlers that are examined where stacks may be missed. When all of these have gone back to what they had interrupted,
      * so do the others. */

@@ -5,7 +5,7 @@
 /* Programs have few unwind targets; without a limit, damaged data would fill the memory. */
 enum { REPORTED_LIMIT = 4096 };
 
-/* The pointer is 0 if none is known. */
+/* The pointer is 0 if unknown. */
 static struct unwind_place place_of(const struct array *reported, frame_id frame)
 {
     size_t index = array_find_key(reported, frame);

@@ -20,7 +20,7 @@ static struct unwind_place place_of(const struct thread_stack *stack,
 
 /* The activations of a function in which control may continue. */
 struct activations {
-    frame_id innermost;     /* FRAME_NONE: there is none */
+    frame_id innermost;     /* FRAME_NONE: none */
     bool several;           /* there are others */
     bool called_from_there; /* only those that have called setjmp from there were counted */
     uint64_t call;          /* return address of the active call in all of them; 0: unknown */

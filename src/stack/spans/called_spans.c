@@ -69,11 +69,7 @@ static void close_called(struct span_source *source)
 struct span_source *called_spans(struct span_source *source)
 {
     struct called_spans *called = memory_allocate_zeroed(sizeof *called);
-    called->source = *source;
-    called->source.context = called;
-    called->source.next = next;
-    called->source.take = NULL;
-    called->source.close = close_called;
+    called->source = span_source_around(source, called, next, close_called);
     called->wrapped = source;
     return &called->source;
 }

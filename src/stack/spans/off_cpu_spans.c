@@ -253,7 +253,7 @@ static void count_depth(struct off_cpu_source *source, const struct span_event *
     }
 }
 
-/* How many of the events have nothing of ours between them; the first one may go. */
+/* How many of the events follow each other without one of ours; the first one may go. */
 static size_t count_free(struct off_cpu_source *source)
 {
     uint64_t begin = next_begin(source), end = next_end(source), limit = UINT64_MAX;

@@ -59,7 +59,7 @@ static frame_id find_placeholder(const struct replay *replay)
     return id;
 }
 
-/* The segment that begins next; NULL if there is none. */
+/* The segment that begins next; NULL after the last. */
 static const struct segment *next_segment(const struct replay *replay)
 {
     const struct array *segments = &replay->stack->segments;
@@ -88,7 +88,7 @@ static int compare_placeholders(const void *key, const void *element)
     return placeholder < shared->placeholder ? -1 : placeholder > shared->placeholder;
 }
 
-/* The number of a stack that other threads ran, too; 0: it is none. */
+/* The number of a stack that other threads ran, too; 0: one thread ran it. */
 static uint32_t shared_number(const struct replay *replay, frame_id placeholder)
 {
     const struct array *all = &replay->stack->shared;
@@ -492,7 +492,7 @@ static void do_planned(struct replay *replay, struct replay_event *event)
         enter_gap(replay, event);
 }
 
-/* The next event; the step may need a plan first. False if there is none before `before`. */
+/* The next event; the step may need a plan first. False if the next one is not before `before`. */
 static bool take_event(struct replay *replay, struct replay_event *event, struct nanoseconds before)
 {
     while (!replay_is_planned(replay)) {

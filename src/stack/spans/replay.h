@@ -67,7 +67,7 @@ struct replay {
     uint32_t inlined_capacity;
     bool inlined_before;   /* it has begun before */
     struct array values;   /* struct values_of_frame: of open frames */
-    uint32_t values_depth; /* of the innermost of them; 0: there is none */
+    uint32_t values_depth; /* of the innermost of them; 0: none */
 };
 
 /* Ticks are nanoseconds. */
@@ -244,7 +244,7 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
 }
 
 /* Fills `events` with the next ones that are shown before `before`; returns their number, at most
- * `room`. 0: there are none, see replay_place. */
+ * `room`. 0: none, see replay_place. */
 size_t replay_read(struct replay *replay, struct replay_event *events, size_t room,
                    struct nanoseconds before);
 

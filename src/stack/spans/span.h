@@ -35,7 +35,7 @@ enum span_origin {
  */
 struct span_function {
     const char *name;   /* readable; never NULL */
-    const char *symbol; /* as in the symbol table; NULL: there is none, or it equals the name */
+    const char *symbol; /* as in the symbol table; NULL: none, or it equals the name */
     const char *file;   /* source file; may be NULL */
     uint32_t line;      /* of the function's beginning; 0: unknown */
     bool special;       /* "[syscall]" or the like, not a function of the program */
@@ -95,8 +95,8 @@ struct span_event {
     uint32_t track; /* index into the source's tracks */
     struct nanoseconds time;
     const struct span_function *function; /* of ENTER and LEAVE */
-    uint64_t address;  /* of ENTER: where the function begins in the process; 0 unknown */
-    uint8_t flags;     /* of ENTER: where the function begins in the process; 0: unknown */
+    uint64_t address;  /* of ENTER: where the function begins in the process; 0: unknown */
+    uint8_t flags;     /* enum span_flag */
     enum span_end end; /* of LEAVE */
     /* The number of one of its track's stacks (fibers, goroutines), which is suspended (LEAVE of
      * its innermost span, SPAN_END_SWITCH) or resumed (ENTER of its outermost). 0: neither, or it
@@ -134,6 +134,21 @@ struct span_source {
      * information. */
     bool no_lines;
 };
+
+/* What `wrapped` is, as a source of single events that another one makes of its events: the caller's
+ * functions get `context`. `wrapped` stays the caller's to close. */
+static inline struct span_source span_source_around(
+    const struct span_source *wrapped, void *context,
+    bool (*next)(struct span_source *source, struct span_event *event, struct error *error),
+    void (*close)(struct span_source *source))
+{
+    struct span_source source = *wrapped;
+    source.context = context;
+    source.next = next;
+    source.take = NULL;
+    source.close = close;
+    return source;
+}
 
 /* The track of the thread in which a hit happened; `fallback`, that of the hits, when it has none. */
 static inline uint32_t span_track_of_hit(const struct span_source *source, uint32_t pid,

@@ -11,7 +11,7 @@
 
 /* ---- names ---- */
 
-/* Reads one name from *text and advances it. NULL if there is none. The caller frees. */
+/* Reads one name from *text and advances it. NULL at its end. The caller frees. */
 static char *take_name(const char **text)
 {
     const char *start = *text + strspn(*text, " \t\n");
@@ -192,11 +192,7 @@ static void close_filter(struct span_source *source)
 struct span_source *span_filter(struct span_source *source, const struct span_filter_names *names)
 {
     struct filter *filter = memory_allocate_zeroed(sizeof *filter);
-    filter->source = *source;
-    filter->source.context = filter;
-    filter->source.next = next;
-    filter->source.take = NULL;
-    filter->source.close = close_filter;
+    filter->source = span_source_around(source, filter, next, close_filter);
     filter->wrapped = source;
     filter->names = names;
     open_spans_init(&filter->open, source->track_count);

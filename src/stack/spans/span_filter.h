@@ -27,7 +27,7 @@ void span_filter_names_free(struct span_filter_names *names);
 /* `names` and `source` must outlive the filter, whose close() closes `source` too. */
 struct span_source *span_filter(struct span_source *source, const struct span_filter_names *names);
 
-/* Goes to the first region; must be called before the first next(). False if there is none; then
+/* Goes to the first region; must be called before the first next(). False if there are no regions; then
  * the error names functions with names similar to that of the first one. */
 bool span_filter_begin(struct span_source *filter, struct error *error);
 

@@ -105,12 +105,8 @@ struct span_source *span_overlay_open(struct span_source *wrapped, struct span_o
                                       const struct span_functions *functions)
 {
     struct overlay_source *source = memory_allocate_zeroed(sizeof *source);
-    source->source = *wrapped;
+    source->source = span_source_around(wrapped, source, next, close_source);
     source->source.function_count = functions->count;
-    source->source.context = source;
-    source->source.next = next;
-    source->source.take = NULL;
-    source->source.close = close_source;
     source->wrapped = wrapped;
     source->overlay = *overlay;
     join_tracks(source);

@@ -39,7 +39,7 @@ struct timestamp_disambiguation disambiguation_of(const struct history *history,
 /* A run whose end was found. */
 struct run_end {
     uint64_t shares;         /* of the steps up to the end */
-    struct nanoseconds time; /* of the first step after the run; if there is none: of the run */
+    struct nanoseconds time; /* of the first step after the run; of the run if it is the last */
 };
 
 /* The end of a run that goes beyond the window. */

@@ -49,7 +49,7 @@ struct timestamp_disambiguation {
     struct nanoseconds begin;    /* of the newest run in the window */
     uint64_t length;             /* nanoseconds over which the run is spread */
     uint64_t shares, taken;      /* parts into which `length` is divided, and how many are used */
-    uint64_t earliest;           /* nothing is placed before it */
+    uint64_t earliest;           /* all events are placed at it or later */
     uint32_t count, next;        /* steps in the window, and steps returned */
     struct placed_step
         window[DISAMBIGUATION_WINDOW + 1]; /* and the first one after it, which has no place yet */

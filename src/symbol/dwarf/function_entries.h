@@ -6,7 +6,7 @@
  * hundreds of megabytes of debug information this is most of what is read at all, and asking libdw
  * about every entry takes ten times as long. What has code is read by libdw.
  *
- * Nothing is trusted: entries that reach beyond their unit, or whose abbreviation or form is unknown,
+ * Debug information may be damaged: entries that reach beyond their unit, or whose abbreviation or form is unknown,
  * end the list and are damage.
  *
  * Source: DWARF 5, 7.5 "Format of Debugging Information"; older forms: DWARF 2 to 4, and GNU's.
@@ -31,7 +31,7 @@ struct function_entry {
  * offset. False: something is damaged, and what comes after it is not listed. */
 bool function_entries_list(Dwarf *debug, Dwarf_Die *unit, struct array *functions);
 
-/* Index of the first range that ends after `address`; their number if there is none. What else
+/* Index of the first range that ends after `address`; their count after the last. What else
  * ends after it, follows. */
 size_t function_entries_find(const struct array *functions, uint64_t address);
 

@@ -63,7 +63,7 @@ struct source_line inlined_calls_line(const struct source_lines *lines, uint64_t
 /* The name of the function that the entry is, or stands for, as in a symbol table, or the plain one; never NULL. */
 const char *inlined_calls_name(Dwarf_Die *entry);
 
-/* The entry of the function that begins at `address`, the object's own. False: there is none. */
+/* The entry of the function that begins at `address`, the object's own. False: none. */
 bool inlined_units_function(struct inlined_units *units, const struct source_lines *lines,
                             uint64_t address, Dwarf_Die *entry);
 

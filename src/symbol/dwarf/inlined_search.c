@@ -22,7 +22,7 @@ struct inlined_query {
     bool origin_fits;
 };
 
-/* Most functions have nothing of what was written in their plain names, so that theirs need not be
+/* Most functions' plain names have no part of what was written, so that theirs need not be
  * demangled. */
 static bool has_name(const char *function, Dwarf_Die *origin)
 {

@@ -10,7 +10,7 @@
 
 /* Appends to `places` (of struct code_place, by address) where the inlined calls of `function`
  * begin, which is its symbol, its readable name, or that without the list of arguments.
- * ERROR_NOT_FOUND: there is none, or no debug information. */
+ * ERROR_NOT_FOUND: none, or no debug information. */
 bool inlined_search(const char *object, const char *function, struct array *places,
                     struct error *error);
 

@@ -15,7 +15,7 @@
 enum { INLINED_CHUNK_RECORDS = 4096, INLINED_CHUNK_COUNT = 16384 };
 
 struct inlined_table {
-    inlined_id count; /* of numbers in use, INLINED_NONE included; 0: nothing was added yet */
+    inlined_id count; /* of numbers in use, INLINED_NONE included; 0: the table is still empty */
     struct inlined *_Atomic chunks[INLINED_CHUNK_COUNT];
     struct array functions; /* struct inlined_function, open addressing */
     size_t function_count;

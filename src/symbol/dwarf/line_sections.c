@@ -36,7 +36,7 @@ struct packed_section {
 /* Deflate cannot do better (zlib.net, "Maximum Compression Factor"). */
 static const size_t RATIO_MAX = 1032;
 
-/* False for a section that is none of ours to read. */
+/* False for a section that is not read here. */
 static bool find_packed(Elf_Scn *scn, struct packed_section *packed)
 {
     GElf_Shdr header;

@@ -28,7 +28,7 @@ struct code_place {
     uint64_t file_offset; /* of the instruction */
 };
 
-/* On an error there is nothing to be closed. */
+/* On an error it is closed already. */
 bool searched_object_open(struct searched_object *searched, const char *path, struct error *error);
 void searched_object_close(struct searched_object *searched);
 

@@ -64,16 +64,6 @@ struct classes {
     bool is_vector; /* one register holds all of it */
 };
 
-static bool read_number(Dwarf_Die *entry, unsigned name, uint64_t *number)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Word word;
-    if (!dwarf_attr_integrate(entry, name, &attribute) || dwarf_formudata(&attribute, &word) != 0)
-        return false;
-    *number = word;
-    return true;
-}
-
 static void merge(struct classes *classes, uint64_t offset, uint64_t size, enum value_class class)
 {
     for (uint64_t at = offset / EIGHTBYTE; at <= (offset + size - 1) / EIGHTBYTE; at++) {
@@ -123,7 +113,7 @@ static bool is_vector(Dwarf_Die *entry)
 static bool is_float(Dwarf_Die *entry)
 {
     uint64_t encoding = 0;
-    read_number(entry, DW_AT_encoding, &encoding);
+    value_type_number(entry, DW_AT_encoding, &encoding);
     return encoding == DW_ATE_float || encoding == DW_ATE_complex_float;
 }
 
@@ -131,7 +121,7 @@ static bool is_float(Dwarf_Die *entry)
 static bool is_by_reference(Dwarf_Die *entry)
 {
     uint64_t convention = 0;
-    read_number(entry, DW_AT_calling_convention, &convention);
+    value_type_number(entry, DW_AT_calling_convention, &convention);
     return convention == DW_CC_pass_by_reference;
 }
 
@@ -399,7 +389,7 @@ static void place_argument(const struct function_entry *function, Dwarf_Die *par
     uint64_t alignment = 0;
     bool by_address =
         passes_address(function, entry, type) || is_pointed_to(parameter, function->start);
-    read_number(entry, DW_AT_alignment, &alignment);
+    value_type_number(entry, DW_AT_alignment, &alignment);
     if (dwarf_tag(entry) == DW_TAG_base_type && type->size > EIGHTBYTE)
         alignment = type->size;
     if (by_address) {
@@ -455,7 +445,7 @@ static void read_result(const struct function_entry *function, struct allocation
     if (!type) {
         uint64_t size;
         /* Its address is passed all the same. */
-        if (read_number(&entry, DW_AT_byte_size, &size) && size > LARGEST_VALUE)
+        if (value_type_number(&entry, DW_AT_byte_size, &size) && size > LARGEST_VALUE)
             allocation->general++;
         return;
     }

@@ -33,7 +33,7 @@ struct source_lines {
 void source_lines_open(struct source_lines *lines, Dwfl_Module *module, GElf_Addr object_bias);
 void source_lines_close(struct source_lines *lines);
 
-/* The unit that has code at `address`, the object's own; false: none is known to. */
+/* The unit that has code at `address`, the object's own; false: none is known that has. */
 bool source_lines_unit(const struct source_lines *lines, uint64_t address, Dwarf_Die *unit);
 
 /* A line of `file`, as the unit calls it (NULL: unknown); the name is made in `memory`, absolute

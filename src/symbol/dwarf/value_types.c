@@ -30,7 +30,7 @@ bool value_type_entry(Dwarf_Die *entry, Dwarf_Die *type)
     return false;
 }
 
-static bool read_number(Dwarf_Die *entry, unsigned name, uint64_t *number)
+bool value_type_number(Dwarf_Die *entry, unsigned name, uint64_t *number)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word word;
@@ -56,7 +56,7 @@ static const char *name_of(Dwarf_Die *entry, struct arena *memory)
 static struct value_type *read_base(Dwarf_Die *entry, uint64_t size, struct arena *memory)
 {
     uint64_t encoding = 0;
-    read_number(entry, DW_AT_encoding, &encoding);
+    value_type_number(entry, DW_AT_encoding, &encoding);
     enum value_kind kind = VALUE_BYTES;
     bool is_unsigned = false;
     switch (encoding) {
@@ -92,8 +92,9 @@ static struct value_type *read_base(Dwarf_Die *entry, uint64_t size, struct aren
 static bool is_character(Dwarf_Die *entry)
 {
     uint64_t encoding = 0, size = 0;
-    if (dwarf_tag(entry) != DW_TAG_base_type || !read_number(entry, DW_AT_encoding, &encoding) ||
-        !read_number(entry, DW_AT_byte_size, &size))
+    if (dwarf_tag(entry) != DW_TAG_base_type ||
+        !value_type_number(entry, DW_AT_encoding, &encoding) ||
+        !value_type_number(entry, DW_AT_byte_size, &size))
         return false;
     return size == 1 && (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
 }
@@ -155,14 +156,14 @@ static bool read_member(Dwarf_Die *entry, uint64_t struct_size, unsigned depth,
     if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || is_static ||
         !value_type_entry(entry, &type))
         return false;
-    read_number(entry, DW_AT_data_member_location, &offset);
+    value_type_number(entry, DW_AT_data_member_location, &offset);
     const struct value_type *read = read_type(&type, struct_size, depth + 1, memory);
     if (!read || offset > struct_size)
         return false;
     *member = (struct value_member){.name = name_of(tag == DW_TAG_member ? entry : &type, memory),
                                     .type = read};
-    if (read_number(entry, DW_AT_bit_size, &bits) && bits > 0 && bits <= 64 && read->size > 0 &&
-        read_number(entry, DW_AT_data_bit_offset, &bit)) {
+    if (value_type_number(entry, DW_AT_bit_size, &bits) && bits > 0 && bits <= 64 &&
+        read->size > 0 && value_type_number(entry, DW_AT_data_bit_offset, &bit)) {
         offset = bit / (8 * read->size) * read->size;
         member->bit = (uint32_t)(bit - 8 * offset);
         member->bits = (uint32_t)bits;
@@ -202,9 +203,9 @@ static uint64_t count_elements(Dwarf_Die *entry)
         uint64_t here;
         if (dwarf_tag(&inside) != DW_TAG_subrange_type)
             continue;
-        if (read_number(&inside, DW_AT_upper_bound, &here))
+        if (value_type_number(&inside, DW_AT_upper_bound, &here))
             here++;
-        else if (!read_number(&inside, DW_AT_count, &here))
+        else if (!value_type_number(&inside, DW_AT_count, &here))
             return 0;
         if (here > UINT32_MAX || count * here > UINT32_MAX)
             return 0;
@@ -240,7 +241,7 @@ static struct value_type *read_type(Dwarf_Die *entry, uint64_t most, unsigned de
         return read_pointer(entry, memory);
     if (tag == DW_TAG_array_type)
         return read_array(entry, most, depth, memory);
-    if (!read_number(entry, DW_AT_byte_size, &size) || size == 0 || size > most)
+    if (!value_type_number(entry, DW_AT_byte_size, &size) || size == 0 || size > most)
         return NULL;
     switch (tag) {
     case DW_TAG_base_type:

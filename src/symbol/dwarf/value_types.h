@@ -16,6 +16,9 @@
  * none (void). */
 bool value_type_entry(Dwarf_Die *entry, Dwarf_Die *type);
 
+/* The number in attribute `name` of the entry, or of the one that it completes. False: it has no such constant. */
+bool value_type_number(Dwarf_Die *entry, unsigned name, uint64_t *number);
+
 /* What `type`, as value_type_entry gives it, is; NULL: it has no size, or more than `most` bytes. Made in `memory`. */
 struct value_type *value_type_read(Dwarf_Die *type, uint32_t most, struct arena *memory);
 

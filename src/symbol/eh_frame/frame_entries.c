@@ -11,7 +11,7 @@
 /* What a CIE says about the FDEs that refer to it. */
 struct augmentation {
     uint8_t code_encoding;  /* 'R': of where the function begins */
-    uint8_t table_encoding; /* 'L': of the LSDA; DW_EH_PE_omit: there is none */
+    uint8_t table_encoding; /* 'L': of the LSDA; DW_EH_PE_omit: it has no LSDA */
     bool sized;             /* 'z': FDEs have augmentation data, with its size */
     bool signal_frame;      /* 'S': a signal handler returns there */
 };

@@ -98,7 +98,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* ---- objects ---- */
 
-/* What the object's own addresses are moved by at `address` of `mapping`; false when it is none. What was dumped from
+/* What the object's own addresses are moved by at `address` of `mapping`; false: it is no object. What was dumped from
  * memory has no rules for unwinding, and begins and ends anywhere in a page, where libdw confuses it with what was
  * dumped next to it. */
 static bool find_bias(const struct mapping *mapping, uint64_t address, uint64_t *bias)

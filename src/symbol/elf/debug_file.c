@@ -72,7 +72,7 @@ int debug_file_find(Dwfl_Module *module, void **user_data, const char *name, Dwa
     if (has_servers() || may_be_found(object, link))
         return dwfl_standard_find_debuginfo(module, user_data, name, start, object, link, link_crc,
                                             found);
-    errno = 0; /* nothing is wrong when there is none */
+    errno = 0; /* a missing one is no error */
     return dwfl_build_id_find_debuginfo(module, user_data, name, start, object, link, link_crc,
                                         found);
 }

@@ -4,7 +4,7 @@
 
 #include <gelf.h>
 
-/* The first section that is called so, and its header; NULL when there is none. */
+/* The first section that is called so, and its header; NULL if not found. */
 Elf_Scn *elf_find_section(Elf *elf, const char *wanted, GElf_Shdr *header);
 
 #endif

@@ -84,7 +84,7 @@ static void add_symbol(const struct table_symbol *found, const struct image_file
 }
 
 /* The first table of that type after `section`, or the first of all when that is NULL; NULL when
- * there is none. */
+ * the file has none. */
 static Elf_Scn *next_table(Elf *elf, Elf_Scn *section, GElf_Word type, GElf_Shdr *header)
 {
     while ((section = elf_nextscn(elf, section)) != NULL)

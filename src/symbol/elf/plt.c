@@ -99,7 +99,7 @@ static int32_t read_displacement(const uint8_t *bytes)
     return value;
 }
 
-/* What the slot of `size` bytes at `address` leads to; NULL when it is none. */
+/* What the slot of `size` bytes at `address` leads to; NULL: it is no slot. */
 static const char *name_of_slot(const struct plt_reader *reader, const uint8_t *bytes, size_t size,
                                 uint64_t address)
 {

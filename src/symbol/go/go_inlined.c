@@ -176,7 +176,7 @@ static void read_places(struct reading *reading, uint64_t start, uint64_t end)
     add_run(&code->runs, at, end, 0);
 }
 
-/* Finds the tree, as far as the numbers in `places` go; false: nothing is inlined, or it is damaged. */
+/* Finds the tree, as far as the numbers in `places` go; false: it has no inlined calls, or the tree is damaged. */
 static bool find_tree(struct reading *reading)
 {
     int32_t greatest = -1;

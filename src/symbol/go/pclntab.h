@@ -4,7 +4,7 @@
  * Opened by object.c; lines are go_lines.h's, inlined calls go_inlined.h's. It is found as the
  * section .gopclntab (.data.rel.ro.gopclntab if position-independent), or by its first bytes in a
  * segment: in a file without section headers, and where another linker made that a part of
- * .data.rel.ro. Nothing in it is trusted: what points outside of it is left out.
+ * .data.rel.ro. It may be damaged: what points outside of it is left out.
  *
  * Four versions are in use, distinguished by the magic number: Go 1.2 to 1.15, 1.16 and 1.17, 1.18 and 1.19,
  * 1.20 and later. Source: Go's runtime/symtab.go (pcHeader, moduledata, funcname, step),

@@ -17,7 +17,7 @@ struct block_facts {
     size_t trap_count;
 };
 
-/* Prepares the slot for this block, of which nothing is known yet. */
+/* Prepares the slot for this block, whose facts are still unknown. */
 void block_facts_clear(struct block_facts *facts, uint64_t first, uint64_t last,
                        uint64_t generation);
 

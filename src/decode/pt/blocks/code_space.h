@@ -42,7 +42,7 @@ void code_space_advance(struct code_space *space, size_t count);
 /* The mapping that holds `address`, or NULL; valid until the next advance. */
 const struct mapping *code_space_mapping(struct code_space *space, uint64_t address);
 
-/* The bytes at `address`, `known` of them, all in one mapping and its file. NULL if there are none.
+/* The bytes at `address`, `known` of them, all in one mapping and its file. NULL if not found.
  * Valid as long as the process's files. */
 const uint8_t *code_space_bytes(struct code_space *space, uint64_t address, size_t *known);
 

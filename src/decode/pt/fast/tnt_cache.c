@@ -114,7 +114,7 @@ static struct edge_effect *effect_at(struct block_cache *cache, size_t index)
 }
 
 /* Whether an edge can hold the branch. No call may be on the way to a return; on the way to a call
- * is none but that. On the way to a jump there may be one: that of a function in another library,
+ * is only that one. On the way to a jump there may be one: that of a function in another library,
  * through the PLT. */
 static bool is_usual_branch(const struct superblock *superblock, enum flow_kind kind)
 {

@@ -84,7 +84,7 @@ static inline bool tnt_cache_rest(struct tnt_cache *tnt_cache, unsigned bits)
 }
 
 /* The entry from the block of this id on that takes the branches `marked_bits`: at most
- * TNT_CACHE_BITS, oldest first, under a leading 1. NULL: there is none, and it is not worth
+ * TNT_CACHE_BITS, oldest first, under a leading 1. NULL: none, and it is not worth
  * learning yet; or the result depends on more than the block and the bits. Valid until the next
  * call. */
 static inline const struct tnt_entry *tnt_cache_find(struct tnt_cache *tnt_cache, uint32_t block,

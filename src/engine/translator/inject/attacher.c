@@ -45,7 +45,7 @@ struct serving {
     const struct runtime_image *image;
     const struct trigger *places;
     pid_t recorder;
-    struct breakpoint_run run; /* of the program that runs natively; pid 0: none does */
+    struct breakpoint_run run; /* of the program that runs natively; pid 0: no program does */
 };
 
 /* ---- messages ---- */

@@ -38,7 +38,7 @@ bool breakpoint_run_begin(struct breakpoint_run *run, pid_t pid, const struct tr
 bool breakpoint_run_to_exec(struct breakpoint_run *run, struct error *error);
 
 /* What happened to its threads since; to be called after SIGCHLD. False: nothing is traced any more: it has ended, or was let
- * go. `reached` is set when a thread has arrived: it is stopped, and nothing more is looked at (threads_stop_at). */
+ * go. `reached` is set when a thread has arrived: it is stopped, and the others are not looked at (threads_stop_at). */
 bool breakpoint_run_goes_on(struct breakpoint_run *run);
 
 /* Nothing of it is traced any more; it goes on natively. Frees. */

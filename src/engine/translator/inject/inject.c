@@ -48,7 +48,7 @@ enum { STACK_GAP = 64, PAGE = 4096, WORD = sizeof(long) };
 /* ---- the vDSO ---- */
 
 struct vdso {
-    const Elf64_Ehdr *header; /* ours; NULL: there is none */
+    const Elf64_Ehdr *header; /* ours; NULL: none */
     uint64_t hole; /* offset of bytes, as many as the loader has, that are in no segment */
 };
 

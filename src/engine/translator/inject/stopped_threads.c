@@ -132,7 +132,7 @@ static bool has_children(pid_t pid, pid_t tid)
  * that thread or, if that is stopped, about to stop or blocks the signal, any other one of the process for it. A traced one finds
  * out that the signal is ignored (take_stop), another one would see its call end. So those that wait are seized first, then those
  * that sleep and so do not begin to wait, then those that run and may become parents, and parents last; which is which is found out before,
- * because meanwhile any of them may begin to wait, or have a child; and none is asked to stop before all are seized. */
+ * because meanwhile any of them may begin to wait, or have a child; and all are seized before the first is asked to stop. */
 enum seize_turn { WAITING_THREAD, SLEEPING_THREAD, CHILDLESS_THREAD, PARENT };
 
 struct thread_to_seize {

@@ -74,7 +74,7 @@ struct stack_load call_stack_restore(struct call_stack *stack, const struct pt_e
 void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
                       struct array *calls, bool all);
 
-/* Nothing is known of what ran until now. */
+/* What ran until now is unknown. */
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder);
 
 #endif

@@ -16,7 +16,7 @@
 struct fragment_block {
     struct pt_code_block *code;
     /* Where its branch leads when it does not lead to the next block: the other side of a conditional; PT_NOWHERE:
-     * there is none that is known beforehand. */
+     * it is not known beforehand. */
     uint64_t side;
     uint32_t before; /* instructions in the blocks before it */
 };
@@ -37,7 +37,7 @@ void fragments_close(struct fragments *fragments);
 /* The table `serial` will be another process's: its fragments are gone. */
 void fragments_forget(struct fragments *fragments, uint32_t serial);
 
-/* In the address space whose table is `serial`. It lives until fragments_forget. NULL: there is none,
+/* In the address space whose table is `serial`. It lives until fragments_forget. NULL: none,
  * or it is damaged: `error` says why, without the arena's name. */
 const struct fragment *fragments_get(struct fragments *fragments, uint32_t serial,
                                      uint32_t identifier, struct error *error);

@@ -35,7 +35,7 @@ void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *
                       const struct tr_slot *slot, uint64_t position);
 
 /* From the oldest record that the ring still holds, of a thread that writes no more. False: the
- * ring holds nothing that is known to begin with a record. */
+ * ring has no place that is known to begin a record. */
 bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_arena *arena,
                            const struct tr_slot *slot);
 

@@ -325,7 +325,7 @@ static void know_until(struct off_cpu *off_cpu, uint64_t time)
         off_cpu->known_until = time;
 }
 
-/* The thread's next period that ends after `time`; NULL: there is none. */
+/* The thread's next period that ends after `time`; NULL: none. */
 static const struct period *next_after(struct off_cpu *off_cpu, struct off_thread *thread,
                                        uint64_t time)
 {

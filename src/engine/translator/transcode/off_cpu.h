@@ -21,11 +21,11 @@ struct off_cpu;
 /* `arena` is borrowed; `folder` is DIR/translator. NULL where the kernel has no such records, and `error` says why. */
 struct off_cpu *off_cpu_open(const struct translator_arena *arena, const char *folder,
                              const struct kernel *kernel, struct error *error);
-/* What a magic-trace that was killed had read until then; NULL: nothing is known. */
+/* What a magic-trace that was killed had read until then; NULL: it left none. */
 struct off_cpu *off_cpu_salvage(const struct translator_arena *arena, const char *folder);
 void off_cpu_close(struct off_cpu *off_cpu);
 
-/* The process, with the threads that it has, and all that they create. False, and nothing is known of any thread from now on:
+/* The process, with the threads that it has, and all that they create. False, and all threads are unknown from now on:
  * the kernel refuses. */
 bool off_cpu_watch(struct off_cpu *off_cpu, uint32_t pid, struct error *error);
 
@@ -33,7 +33,7 @@ bool off_cpu_watch(struct off_cpu *off_cpu, uint32_t pid, struct error *error);
 void off_cpu_read(struct off_cpu *off_cpu);
 
 /* The first period of thread `tid` within the time from `from` to `until`, at both of which it has run; in ticks. Times
- * asked for never go back for a thread. False: there is none. */
+ * asked for never go back for a thread. False: the thread has no more. */
 bool off_cpu_next(struct off_cpu *off_cpu, uint32_t tid, uint64_t from, uint64_t until,
                   struct off_cpu_period *period);
 

@@ -25,7 +25,7 @@ bool packet_file_create(struct packet_file *file, const char *folder, uint32_t s
                         struct error *error);
 
 /* One that another recorder began: packets up to its encoder's head are kept, and new ones follow them.
- * ERROR_NOT_FOUND when there is none. */
+ * ERROR_NOT_FOUND if not found. */
 bool packet_file_open(struct packet_file *file, const char *folder, uint32_t serial,
                       struct error *error);
 

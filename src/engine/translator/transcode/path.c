@@ -395,7 +395,7 @@ static bool leave_for(struct path *path, uint64_t pc, struct error *error)
     return true;
 }
 
-/* In the block that has begun, or at its start, where nothing of it has run. */
+/* In the block that has begun, or at its start, before its first instruction. */
 static bool cut_begun(struct path *path, uint64_t pc)
 {
     unsigned block = path->next - 1, before = 0;

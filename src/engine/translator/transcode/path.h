@@ -80,7 +80,7 @@ void path_finish(struct path *path);
 /* It ran up to the instruction at `pc`, which did not run. `block`: payload of TR_PARTIAL. */
 bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *error);
 
-/* Nothing is known of how it went on. Its first block is taken as begun. */
+/* How it went on is unknown. Its first block is taken as begun. */
 void path_abandon(struct path *path);
 
 /* The fragment entered last has come as far as `block`, which runs. */

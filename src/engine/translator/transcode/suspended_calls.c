@@ -79,7 +79,7 @@ void suspended_calls_add(struct suspended_calls *suspended, const struct pt_enco
     *(struct entry *)array_add(&suspended->stacks) = added;
 }
 
-/* Their number if there is none. */
+/* Their count if not found. */
 static size_t find(const struct suspended_calls *suspended, uint64_t pointer)
 {
     size_t i = suspended->stacks.count;

@@ -24,7 +24,7 @@ struct suspended_calls {
 struct suspended_calls suspended_calls_none(void);
 void suspended_calls_free(struct suspended_calls *suspended);
 
-/* Nothing is known of any stack any more. */
+/* All stacks are unknown from now on. */
 void suspended_calls_forget(struct suspended_calls *suspended);
 
 /* The encoder's active calls are those of a stack that is left with that pointer. What was known of stacks in the same
@@ -35,7 +35,7 @@ void suspended_calls_add(struct suspended_calls *suspended, const struct pt_enco
 /* Whether a stack was left where the stack pointer is now. */
 bool suspended_calls_has(const struct suspended_calls *suspended, uint64_t pointer);
 
-/* That stack runs again: the calls that were active when it was left become the encoder's. False: there is none. */
+/* That stack runs again: the calls that were active when it was left become the encoder's. False: that stack is not suspended. */
 bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
                           uint64_t pointer, struct suspended_stack *left);
 

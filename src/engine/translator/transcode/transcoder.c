@@ -102,7 +102,7 @@ bool transcoder_begin(struct transcoder *transcoder, const struct transcoder_sha
     return true;
 }
 
-/* Nothing is known of what ran before. */
+/* What ran before is unknown. */
 static void begin_unknown(struct transcoder *transcoder)
 {
     if (!transcoder->timeline.counts_instructions)
@@ -214,7 +214,7 @@ static void note_values(struct transcoder *transcoder, const struct log_record *
         *(uint64_t *)array_add(&transcoder->values) = log_value(record, 2 * i);
 }
 
-/* 0: the block is none. */
+/* Where the return is that ends the block; 0: it ends otherwise. */
 static uint64_t last_instruction(const struct pt_code_block *block)
 {
     return block->kind == PT_BLOCK_RETURN ? block->end - block->length[block->instructions - 1] : 0;
@@ -426,14 +426,14 @@ static void set_time(struct transcoder *transcoder, uint64_t time)
 
 /* ---- pauses ---- */
 
-/* The next one; NULL: there is none. */
+/* The next one; NULL: none. */
 static const struct pause *next_pause(const struct transcoder *transcoder)
 {
     const struct array *pauses = &transcoder->pauses;
     return transcoder->next_pause < pauses->count ? array_at(pauses, transcoder->next_pause) : NULL;
 }
 
-/* The time that is reached, if there were none of the pauses that are still to come. */
+/* The time that is reached without the pauses that are still to come. */
 static uint64_t reached_without_pauses(const struct transcoder *transcoder)
 {
     uint64_t time = transcoder->reached;

@@ -71,7 +71,7 @@ static const struct moments *moments_of(const struct stream *stream)
     }
 }
 
-/* The newest slot of thread `tid` before slot `serial`; NULL: there is none. */
+/* The newest slot of thread `tid` before slot `serial`; NULL: none. */
 static const struct stream *find_stream(const struct transcoding *transcoding, uint32_t tid,
                                         uint32_t serial)
 {
