@@ -65,7 +65,8 @@ static void deliver_timed(struct event_batch *batch)
     if (batch->output && timed)
         reorder_buffer_add(batch->reorder_buffer, batch->output, batch->events, timed,
                            batch->plain);
-    batch->events += timed;
+    if (timed) /* else there may be no chunk yet */
+        batch->events += timed;
     batch->capacity -= timed;
     batch->count -= timed;
     batch->timed = 0;
@@ -78,6 +79,8 @@ static void deliver_timed(struct event_batch *batch)
 /* Gives all events up to and including `position` their time. */
 static void interpolate(struct event_batch *batch, uint64_t position, struct ticks time)
 {
+    if (!batch->count)
+        return;
     struct interpolation between = event_batch_interpolation(batch, position, time);
     struct flow_event *event = batch->events + batch->timed;
     struct flow_event *after = batch->events + batch->count;

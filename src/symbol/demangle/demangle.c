@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "symbol/demangle/demangle_d_bound.h"
 #include "symbol/demangle/demangle_ocaml.h"
+#include "symbol/demangle/demangle_rust_bound.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -79,7 +80,8 @@ static char *demangle_within_bounds(demangler *language, const char *symbol)
 static char *demangle_language(const char *symbol)
 {
     char *name = NULL;
-    if (starts_with(symbol, "_R") || starts_with(symbol, "_ZN"))
+    const bool is_rust = starts_with(symbol, "_R") || starts_with(symbol, "_ZN");
+    if (is_rust && rust_symbol_lifetimes(symbol) <= LONGEST_NAME)
         name = demangle_within_bounds(rust_demangle_callback, symbol);
     if (!name && starts_with(symbol, "_Z"))
         name = demangle_within_bounds(cplus_demangle_v3_callback, symbol);

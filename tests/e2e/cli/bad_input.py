@@ -102,6 +102,17 @@ class BadProgram(harness.TestCase):
         self.assertEqual(finished.status, 0, finished.stderr)
         self.assertIn(b"translator engine", finished.stderr)
 
+    def test_qemu_lacks_an_instruction(self):
+        """a program that dies of an instruction which qemu does not emulate: the message names the cause and what works"""
+        source = self.folder / "wide.c"
+        source.write_text('int main(void) { __asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc0"); return 0; } /* vpaddd %zmm0 */\n')
+        program = harness.compile_program("wide", source=source)
+        finished = self.magic_trace("run", "-engine", "qemu", "-o", self.folder / "t.fxt", program)
+        if b"Illegal instruction" not in finished.stderr:
+            self.skipTest("this machine's qemu has no plugins, or emulates AVX-512")
+        self.assertIn(b"AVX-512", finished.stderr)
+        self.assertIn(b"-engine translator", finished.stderr)
+
 
 class BadOutput(harness.TestCase):
     def setUp(self):

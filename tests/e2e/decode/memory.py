@@ -1,4 +1,4 @@
-"""Memory that decoding takes, per flow event."""
+"""Memory that decoding takes, per flow event, and that reports take."""
 import os
 import re
 import subprocess
@@ -7,12 +7,14 @@ import harness
 from harness import Settings
 
 MOST_BYTES = 40  # per flow event, for decoding and writing
+MOST_OF_REPORT = 200 << 20  # bytes; what each stack as a list of its frames would take is 1.6 GB and more
+DEPTH = 40000
 
 
 class Memory(harness.TestCase):
-    def peak_of(self, arguments):
+    def peak_of(self, arguments, stdout=None):
         """Largest resident size of magic-trace, bytes."""
-        process = subprocess.Popen([Settings.binary, *map(str, arguments)], stderr=subprocess.PIPE,
+        process = subprocess.Popen([Settings.binary, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE,
                                    env=Settings.environment)
         text = process.stderr.read().decode()
         process.stderr.close()
@@ -37,6 +39,28 @@ class Memory(harness.TestCase):
         per_event = (large - small) / (many - few)
         print(f"      {per_event:.1f} bytes per flow event")
         self.assertLessEqual(per_event, MOST_BYTES)
+
+    def test_reports_of_a_deep_recursion(self):
+        """reports of a small trace whose stacks are 40,000 deep take little memory"""
+        if Settings.quick:
+            self.skipTest("a sanitizer's memory is not the program's")
+        source = self.folder / "deep.c"
+        source.write_text("static volatile int sink;\n"
+                          "__attribute__((noinline)) static void down(int n) { sink = n; if (n > 0) down(n - 1); sink = n; }\n"
+                          f"int main(void) {{ for (int i = 0; i < 5; i++) down({DEPTH} + i); return 0; }}\n")
+        program = harness.compile_program("deep", source=source, flags=["-fno-optimize-sibling-calls"])
+        trace = self.folder / "deep.fxt.gz"
+        recorded = self.magic_trace("run", "-full-execution", "-o", trace, program)
+        self.assertEqual(recorded.status, 0, recorded.stderr)
+        self.assertLess(trace.stat().st_size, 4 << 20)
+        for arguments in ([], ["-tree"], ["-folded"], ["-json"], ["-json", "-tree"]):
+            with self.subTest(arguments=arguments):
+                output = self.folder / "report"
+                with open(output, "wb") as report:
+                    peak, _ = self.peak_of(["report", trace, *arguments], stdout=report)
+                with open(output, "rb") as report:  # all of it would count as the next one's memory (getrusage(2), before its exec)
+                    self.assertIn(b"down", report.read(1 << 20))
+                self.assertLess(peak, MOST_OF_REPORT)
 
     def make_program(self):
         source = self.folder / "calls.c"

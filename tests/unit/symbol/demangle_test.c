@@ -116,9 +116,26 @@ static void names_that_grow(void **state)
     check("_D1a1fFHiiHQeQgZv", "a.f(int[int], int[int][int[int]])");
 }
 
+/* A binder's number of lifetimes is counted one by one, in the path of an impl without printing. */
+static void lifetimes_of_rust(void **state)
+{
+    static const char *const endless[] = {
+        "_RNvMIC1aFGzzzzzzzz_EuEu4leaf",         "_RNvXIC1aFGzzzzzzzz_EuEuC1b4leaf",
+        "_RNvMINtC1a4G12_FGzzzzzzzz_EuEu4leaf",  "_RNvMIC1aDGzzzzzzzz_EL_Eu4leaf",
+        "_RNvMs9_IC1aTRL_FGzzzzzzzz_EuEEu4leaf", "_RNvC1a4leafMIC1aFGzzzzzzzz_EuEu",
+        "_RINvC1a4leafYFGzzzzzzzz_EuNtC1a1tE",
+    };
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
+        check(endless[i], endless[i]);
+    check("_RNvMIC1aFG_RL0_hEuEu4leaf", "<()>::leaf");
+    check("_RINvC1a4leafFG0_RL0_hRL1_hEuE", "a::leaf::<for<'a, 'b> fn(&'b u8, &'a u8)>");
+    check("_RNvC1a12Gzzzzzzzzzz_", "a::Gzzzzzzzzzz_"); /* that is a name */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lifetimes_of_rust),
         cmocka_unit_test(plain_names_stay),
         cmocka_unit_test(cpp),
         cmocka_unit_test(rust),
