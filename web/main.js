@@ -4,6 +4,7 @@ import { EmbeddedSource } from './data/embedded.js';
 import { HttpSource } from './data/http.js';
 import { FunctionColours } from './function_colours.js';
 import { FunctionNames } from './function_names.js';
+import { compareWholes } from './panels/trace_pair.js';
 import { makePanels } from './panels/panels.js';
 import { makeSplitter } from './splitter.js';
 import { makeTimeline } from './timeline/timeline.js';
@@ -70,8 +71,9 @@ function applyTheme(state) {
 async function start() {
   const source = makeSource();
   const [info, functions] = await Promise.all([source.trace(), source.functions()]);
-  document.title = `${info.name} - magic-trace`;
-  part('trace-name').textContent = info.name;
+  const name = info.compared ? `${info.compared.letter.toUpperCase()}: ${info.name}` : info.name;
+  document.title = `${name} - magic-trace`;
+  part('trace-name').textContent = name;
   part('trace-facts').textContent = `${info.spans.toLocaleString('en')} spans${info.sampled ? ' of samples' : ''}`;
   describeRecording(info);
   const notices = [];
@@ -82,6 +84,8 @@ async function start() {
   const state = new ViewState(info.duration);
   const isLinked = window.location.hash !== '';
   keepStateInUrl(state, window);
+  const pair = info.compared ?? null;
+  if (pair !== null && state.compared.a === null && state.compared.b === null) compareWholes(state, pair, !isLinked);
   applyTheme(state);
   const names = new FunctionNames(functions, state);
   const colours = new FunctionColours(source, state, functions);
@@ -91,7 +95,7 @@ async function start() {
   );
   makeSplitter(part('splitter'), part('panel'), state);
   makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions, names, colours });
-  if (!isLinked) await openAtHit(source, state, info);
+  if (!isLinked && pair === null) await openAtHit(source, state, info);
   /** @type {any} */ (window).magicTrace = { source, state, info, timeline };
 }
 

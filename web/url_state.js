@@ -91,18 +91,21 @@ export function writeFragment(state) {
 
 /** @param {import('./view_state.js').Part} part */
 function writePart(part) {
-  if ('range' in part) return writeRange(part.range);
+  const trace = part.trace === undefined ? '' : `${part.trace}_`;
+  if ('range' in part) return trace + writeRange(part.range);
   const { track, depth, start, end, group } = part.call;
-  return [track, depth, start, end, ...(group === undefined ? [] : [group])].join('.');
+  return trace + [track, depth, start, end, ...(group === undefined ? [] : [group])].join('.');
 }
 
 /** @param {string | null} text @returns {import('./view_state.js').Part | null} */
 function readPart(text) {
-  const range = readRange(text);
-  if (range !== null) return { range };
-  const [track, depth, start, end, group, ...rest] = readIds(text);
+  const [, letter, part] = /^(?:([ab])_)?(.*)$/s.exec(text ?? '') ?? [];
+  const trace = letter === 'a' || letter === 'b' ? { trace: /** @type {'a' | 'b'} */ (letter) } : {};
+  const range = readRange(part);
+  if (range !== null) return { range, ...trace };
+  const [track, depth, start, end, group, ...rest] = readIds(part);
   if (end === undefined || rest.length > 0 || start > end) return null;
-  return { call: { track, depth, start, end, ...(group === undefined ? {} : { group }) } };
+  return { call: { track, depth, start, end, ...(group === undefined ? {} : { group }) }, ...trace };
 }
 
 /** @param {string | null} text */

@@ -1,10 +1,12 @@
 #include "analysis/comparison_words.h"
 
+#include "index/file/index_reader.h"
 #include "output/duration.h"
 #include "output/short_name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct context_node *node_at(const struct comparison *comparison, uint32_t number)
 {
@@ -87,4 +89,47 @@ void comparison_cause_print(FILE *stream, const struct comparison *comparison,
     }
     if (cause->nodes > 1)
         fprintf(stream, "; in %" PRIu32 " places", cause->nodes);
+}
+
+void comparison_parting_print(FILE *stream, const struct divergence *divergence)
+{
+    uint64_t calls = divergence->common_calls;
+    if (divergence->is_found)
+        fprintf(stream, "They part after %" PRIu64 " call%s that both make in the same order",
+                calls, calls == 1 ? "" : "s");
+    else
+        fprintf(stream, "Both make the same %" PRIu64 " calls in the same order", calls);
+}
+
+/* "insert (a.c:3)" */
+static void print_function(FILE *stream, const struct comparison *comparison, uint32_t id)
+{
+    struct index_function function = function_ids_function(&comparison->ids, id);
+    char *name = short_name(function.name);
+    fputs(name, stream);
+    free(name);
+    const char *slash = function.file ? strrchr(function.file, '/') : NULL;
+    if (function.file)
+        fprintf(stream, " (%s:%" PRIu32 ")", slash ? slash + 1 : function.file, function.line);
+}
+
+void comparison_next_call_print(FILE *stream, const struct comparison *comparison, int side,
+                                const struct divergence_side *next)
+{
+    if (!next->has_call) {
+        fputs("makes no further call", stream);
+        return;
+    }
+    uint32_t caller = next->stack.count > 0
+                          ? *(uint32_t *)array_at(&next->stack, next->stack.count - 1)
+                          : NO_FUNCTION;
+    if (caller != NO_FUNCTION) {
+        print_function(stream, comparison, caller);
+        fputc(' ', stream);
+    }
+    uint32_t group = index_group_of(comparison->parts[side].index, next->call.span.function);
+    char at[DURATION_TEXT_SIZE];
+    fputs("calls ", stream);
+    print_function(stream, comparison, comparison->ids.by_group[side][group]);
+    fprintf(stream, " at %s", duration_format_exact(at, next->call.span.start));
 }

@@ -5,7 +5,7 @@
 #ifndef MAGIC_TRACE_ANALYSIS_COMPARISON_WORDS_H
 #define MAGIC_TRACE_ANALYSIS_COMPARISON_WORDS_H
 
-#include "analysis/comparison.h"
+#include "analysis/divergence.h"
 
 #include <stdio.h>
 
@@ -18,5 +18,12 @@ uint32_t comparison_cause_node(const struct comparison *comparison, const struct
 /* The difference in words, without its size and place. */
 void comparison_cause_print(FILE *stream, const struct comparison *comparison,
                             const struct cause *cause);
+
+/* Whether both make the same calls, or after how many they part: a sentence without its end. */
+void comparison_parting_print(FILE *stream, const struct divergence *divergence);
+/* What `side`, CONTEXT_A or CONTEXT_B, does where they part: "insert (a.c:3) calls rehash (a.c:9)
+ * at 1.2us". */
+void comparison_next_call_print(FILE *stream, const struct comparison *comparison, int side,
+                                const struct divergence_side *next);
 
 #endif

@@ -45,6 +45,14 @@ void api_open(struct api *api, const struct trace_index *index, const char *name
     sem_init(&api->long_answers, 0, processors > 1 ? (unsigned)processors : 2);
 }
 
+void api_pair(struct api *a, struct api *b)
+{
+    a->other = b;
+    a->letter = 'a';
+    b->other = a;
+    b->letter = 'b';
+}
+
 void api_close(struct api *api)
 {
     sem_destroy(&api->long_answers);
@@ -97,6 +105,17 @@ static void carry_out(struct api *api, const struct route *route,
         http_answer_error(answer, status_of(error.code), "%s", error.text);
 }
 
+/* What the answer depends on. */
+static void name_answer(const struct api *api, struct http_answer *answer)
+{
+    unsigned long long id = trace_index_facts(api->index)->id;
+    unsigned long long other = api->other ? trace_index_facts(api->other->index)->id : 0;
+    if (api->other)
+        snprintf(answer->etag, sizeof answer->etag, "\"%016llx-%016llx\"", id, other);
+    else
+        snprintf(answer->etag, sizeof answer->etag, "\"%016llx\"", id);
+}
+
 void api_answer(struct api *api, const char *path, const struct http_request *request,
                 struct http_answer *answer)
 {
@@ -106,8 +125,7 @@ void api_answer(struct api *api, const char *path, const struct http_request *re
         return;
     }
     if (route->constant) {
-        snprintf(answer->etag, sizeof answer->etag, "\"%016llx\"",
-                 (unsigned long long)trace_index_facts(api->index)->id);
+        name_answer(api, answer);
         answer->caching = HTTP_CACHED;
         /* Unchanged as long as the trace is: that need not be computed again to be known. */
         if (http_etag_matches(request->if_none_match, answer->etag))

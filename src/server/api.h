@@ -12,14 +12,19 @@
 
 struct api {
     const struct trace_index *index;
-    const char *name;              /* of the trace, for people */
-    const char *trace;             /* the trace's file; NULL: none (a recording was decoded) */
+    const char *name;        /* of the trace, for people */
+    const char *trace;       /* the trace's file; NULL: none (a recording was decoded) */
+    const struct api *other; /* of the trace that it can be compared with; NULL: there is one trace
+                                alone */
+    char letter;             /* of the two traces 'a' or 'b' */
     struct off_cpu_times *off_cpu; /* owned */
     sem_t long_answers;
 };
 
 void api_open(struct api *api, const struct trace_index *index, const char *name,
               const char *trace);
+/* Both can be compared from here on; they must stay where they are. */
+void api_pair(struct api *a, struct api *b);
 void api_close(struct api *api);
 
 /* `path`: the part after /api/. */

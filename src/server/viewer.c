@@ -19,16 +19,45 @@ static const struct http_header headers[] = {
     {0},
 };
 
+/* Of two traces each has the whole site, below /a and /b: then *path becomes what follows that.
+ * NULL: it names neither. */
+static struct api *chosen_api(struct viewer *viewer, const char **path)
+{
+    if (!viewer->api.other)
+        return &viewer->api;
+    const char *rest = *path + strlen("/a");
+    if (strncmp(*path, "/a", strlen("/a")) != 0 && strncmp(*path, "/b", strlen("/b")) != 0)
+        return NULL;
+    if (*rest && *rest != '/')
+        return NULL;
+    bool is_a = (*path)[1] == viewer->baseline.letter;
+    *path = rest;
+    return is_a ? &viewer->baseline : &viewer->api;
+}
+
+static void lead_to(struct http_answer *answer, const struct http_request *request,
+                    const char *below)
+{
+    answer->status = HTTP_SEE_OTHER;
+    answer->location = memory_format("%s%s", request->path, below);
+}
+
 static void give(struct viewer *viewer, const char *path, const struct http_request *request,
                  struct http_answer *answer)
 {
     static const char api[] = "/api/";
-    if (*path == 0) {
-        /* The page's parts are found relative to it. */
-        answer->status = HTTP_SEE_OTHER;
-        answer->location = memory_format("%s/", request->path);
+    bool is_pair = viewer->api.other, is_beginning = strcmp(path, "/") == 0;
+    if (*path == 0 || (is_pair && is_beginning)) {
+        lead_to(answer, request, is_beginning ? "b/" : "/");
+        return;
+    }
+    struct api *chosen = chosen_api(viewer, &path);
+    if (!chosen) {
+        http_answer_error(answer, HTTP_NOT_FOUND, "there are two traces here, a/ and b/.");
+    } else if (*path == 0) {
+        lead_to(answer, request, "/"); /* the page's parts are found relative to it */
     } else if (strncmp(path, api, strlen(api)) == 0) {
-        api_answer(&viewer->api, path + strlen(api), request, answer);
+        api_answer(chosen, path + strlen(api), request, answer);
     } else {
         page_answer(path, viewer->web_folder, answer);
     }

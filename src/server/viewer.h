@@ -10,7 +10,8 @@
 
 struct viewer {
     struct authentication authentication;
-    struct api api;
+    struct api api;         /* of the trace; of two that are compared, of B */
+    struct api baseline;    /* of trace A, if there are two (api_pair()) */
     const char *web_folder; /* page.h; NULL: the page is that of the binary */
 };
 

@@ -41,6 +41,23 @@ test('a link brings back all that was chosen', () => {
   assert.deepEqual(plain(other), plain(state));
 });
 
+test('a link says of which of two traces the parts are', () => {
+  const state = new ViewState(1000);
+  for (const compared of [
+    { a: { range: { from: 0, to: 2000 }, trace: /** @type {const} */ ('a') }, b: { range: { from: 3, to: 70 }, trace: /** @type {const} */ ('b') } },
+    { a: { call: { track: 1, depth: 2, start: 5, end: 9 }, trace: /** @type {const} */ ('b') }, b: { call: { track: 0, depth: 0, start: 0, end: 9, group: 1 } } },
+  ]) {
+    state.setCompared(compared);
+    const other = new ViewState(1000);
+    readFragment(other, writeFragment(state));
+    assert.deepEqual(other.compared, compared);
+  }
+  for (const part of ['c_0-5', 'a_', 'a_5-3', 'ab_0-5', 'a_1.2.9.3']) {
+    readFragment(state, `a=${part}`);
+    assert.equal(state.compared.a, null, part);
+  }
+});
+
 test('an empty link is the state of the start', () => {
   const state = chosenState();
   readFragment(state, '');

@@ -170,7 +170,7 @@ export class HttpSource {
     const parameters = [a, b].flatMap((part, index) => {
       const side = index === 0 ? 'a' : 'b';
       const named = 'range' in part ? wholeNs(part.range) : { track: part.call.track, depth: part.call.depth, time: Math.floor(part.call.start) };
-      return Object.entries(named).map(([name, value]) => [`${side}_${name}`, value]);
+      return Object.entries({ ...named, trace: part.trace }).map(([name, value]) => [`${side}_${name}`, value]);
     });
     return this.#json('compare', Object.fromEntries(parameters), signal);
   }

@@ -8,7 +8,9 @@
  * @typedef {{id: number, name: string, pid: number, unit: string}} Counter
  * @typedef {{id: string, name: string, duration: number, wallClock: string | null, spans: number, sampled: boolean,
  *   recorded: string | null, damage: string | null, replaced: string | null,
- *   canPerfetto: boolean, tracks: Track[], counters: Counter[], markCount: number, switchCount: number}} TraceInfo
+ *   canPerfetto: boolean, tracks: Track[], counters: Counter[], markCount: number, switchCount: number,
+ *   compared?: Pair | null}} TraceInfo
+ * @typedef {{letter: 'a' | 'b', otherName: string, otherDuration: number}} Pair two traces are compared: which of them this is, and the other
  * @typedef {{name: string, group: number, colour: 'own' | 'library' | 'kernel' | 'inlined' | 'special', calls: number,
  *   module: string}} FunctionInfo module: its source file, or what its name says; '': not known
  * @typedef {{track: number, depth: number, start: number, end: number}} Place where a span is; enough to find it again
@@ -35,12 +37,17 @@
  * @typedef {{share: number, extra: number, words: string, path: number[], place: Place | null}} Cause share: of all extra time; extra:
  *   ns; path: functions, from the explained one to where the time is; place: of the longest call of the function that is named
  * @typedef {{refused: string | null, heading: string, causes: Cause[], slow: Place, usual: Place}} Explanation refused: why there is none
- * @typedef {{range: Range} | {call: Place & {group?: number}}} Part of the trace; group: the function, where it is known
+ * @typedef {({range: Range} | {call: Place & {group?: number}}) & {trace?: 'a' | 'b'}} Part of a trace: of this one where none is named;
+ *   group: the function, where it is known
  * @typedef {{difference: number, words: string, path?: number[], place: Place | null}} Difference difference: ns, of B less A; place: of its
  *   longest call in B
  * @typedef {[parent: number, group: number | null, callsA: number, selfA: number, totalA: number, callsB: number, selfB: number, totalB: number]} ComparedNode
  *   group null: all threads
- * @typedef {{a: {time: number, outside: number}, b: {time: number, outside: number}, causes: Difference[], nodes: ComparedNode[]}} Comparison
+ * @typedef {{a: {time: number, outside: number}, b: {time: number, outside: number}, causes: Difference[], parting: Parting,
+ *   nodes: ComparedNode[], foreign: [number: number, name: string][]}} Comparison foreign: functions that this trace has not, and the
+ *   numbers that stand for them
+ * @typedef {{words: string, a?: NextCall, b?: NextCall}} Parting after which calls both part, and how each goes on
+ * @typedef {{words: string, place: Place | null}} NextCall
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
  *   track: that of hits, on which it has a span

@@ -1,20 +1,24 @@
-// What differs between two calls, or two ranges of time: in words, as a flame graph of both in the colours of the difference, and as two
-// call trees side by side.
+// What differs between two calls, or two ranges of time, of one trace or of two: in words, as a flame graph of both in the colours of the
+// difference, and as two call trees side by side; and where both part.
 import { formatDuration, formatShare } from '../format.js';
+import { shortName } from '../short_name.js';
 import { makePanel } from './context.js';
 import { DifferenceGraph } from './difference_graph.js';
 import { differenceTree, differencesBelow } from './difference_tree.js';
 import { button, element, fill } from './dom.js';
 import { Question } from './question.js';
 import { makeRoving } from './roving.js';
+import { compareWholes, isWhole, otherAddress } from './trace_pair.js';
 import { reveal } from './walk.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('../data/source.js').Comparison} Comparison */
 /** @typedef {import('../data/source.js').Part} Part */
+/** @typedef {import('../data/source.js').Place} Place */
 /** @typedef {import('../view_state.js').Side} Side */
 /** @typedef {import('./difference_tree.js').DifferenceNode} DifferenceNode */
 
+const SIDES = /** @type {Side[]} */ (['a', 'b']);
 const ROWS = 200;
 /** Of the largest difference: smaller ones have no row. */
 const ROW_SHARE = 0.01;
@@ -29,7 +33,10 @@ class ComparisonView {
   /** @param {Context} context */
   constructor(context) {
     this.context = context;
-    const { state, chosen } = context;
+    const { state, chosen, info } = context;
+    this.pair = info.compared ?? null;
+    /** @type {{of: (group: number) => string}} of functions, those of the other trace, too */
+    this.names = context.names;
     this.bar = element('div', { class: 'bar' });
     this.words = element('div', { class: 'comparison-words' });
     this.graph = new DifferenceGraph(context);
@@ -49,14 +56,30 @@ class ComparisonView {
    */
   #offered() {
     const { selection, span } = this.context.state;
-    if (selection !== null) return { range: selection.range };
-    return span === null ? null : { call: span };
+    const trace = this.pair === null ? {} : { trace: this.pair.letter };
+    if (selection !== null) return { range: selection.range, ...trace };
+    return span === null ? null : { call: span, ...trace };
+  }
+
+  /**
+   * Whether the part is of the other trace.
+   * @param {Part | null} part
+   */
+  #isOther(part) {
+    return this.pair !== null && part?.trace !== undefined && part.trace !== this.pair.letter;
   }
 
   /** @param {Part} part */
   #describe(part) {
-    if ('range' in part) return `${formatDuration(part.range.from)} to ${formatDuration(part.range.to)}`;
+    const { info } = this.context;
+    const other = this.pair !== null && this.#isOther(part) ? this.pair : null;
+    if ('range' in part) {
+      const { from, to } = part.range;
+      if (part.trace !== undefined && isWhole(part.range, other?.otherDuration ?? info.duration)) return `all of ${other?.otherName ?? info.name}`;
+      return `${formatDuration(from)} to ${formatDuration(to)}${other ? ` of ${other.otherName}` : ''}`;
+    }
     const { track, start, end } = part.call;
+    if (other !== null) return `a call, ${formatDuration(end - start)} long, at ${formatDuration(start)} of ${other.otherName}`;
     const name = this.context.names.of(part.call.group ?? -1);
     return `${name ? `${name}, ` : ''}${formatDuration(end - start)} long, at ${formatDuration(start)} in ${this.context.info.tracks[track]?.thread ?? 'a thread'}`;
   }
@@ -70,12 +93,30 @@ class ComparisonView {
       const what = offered === null ? 'Choose a span, or measure a range' : `Takes ${'range' in offered ? 'the measured range' : 'the chosen span'}`;
       return [button(`Set ${side.toUpperCase()}`, () => this.#set(side), { disabled: offered === null, title: what }),
         part === null ? element('span', { class: 'quiet' }, `${side.toUpperCase()} is not chosen`)
-          : 'call' in part ? button(this.#describe(part), () => reveal(state, part.call), { class: 'part', title: 'Show this call' })
+          : 'call' in part ? this.#link(part, part.call, { class: 'part', title: 'Show this call' }, this.#describe(part))
             : element('span', {}, this.#describe(part))];
     };
+    const { pair } = this;
     const { a, b } = state.compared;
     fill(this.bar, ...parts('a'), ...parts('b'),
-      button('Exchange', () => state.setCompared({ a: b, b: a }), { disabled: a === null && b === null }));
+      button('Exchange', () => state.setCompared({ a: b, b: a }), { disabled: a === null && b === null }),
+      ...(pair === null ? []
+        : [button('Whole traces', () => compareWholes(state, pair, false)),
+          element('a', { href: otherAddress(state, pair, null) }, `Time line of ${pair.otherName}`)]));
+  }
+
+  /**
+   * Leads to a call, on this page or on that of the other trace.
+   * @param {Part | null} part that the call lies in @param {Place} place @param {{title: string, class?: string}} attributes
+   * @param {...(string | Node)} content
+   */
+  #link(part, place, attributes, ...content) {
+    const { state } = this.context;
+    if (this.pair !== null && this.#isOther(part))
+      return element('a', { ...attributes, href: otherAddress(state, this.pair, place), title: `${attributes.title}, on the page of ${this.pair.otherName}` }, ...content);
+    const go = button('', () => reveal(state, place), attributes);
+    go.append(...content);
+    return go;
   }
 
   /** @param {Side} side */
@@ -83,7 +124,7 @@ class ComparisonView {
     const { state, chosen, functions } = this.context;
     const offered = this.#offered();
     if (offered === null) return;
-    const part = 'call' in offered ? { call: { ...offered.call, group: chosen.details === null ? undefined : functions[chosen.details.function].group } } : offered;
+    const part = 'call' in offered ? { ...offered, call: { ...offered.call, group: chosen.details === null ? undefined : functions[chosen.details.function].group } } : offered;
     state.setCompared({ ...state.compared, [side]: part });
   }
 
@@ -101,26 +142,48 @@ class ComparisonView {
   }
 
   /** @param {Comparison} comparison */
-  #show({ a, b, causes, nodes }) {
+  #show({ a, b, causes, parting, nodes, foreign }) {
+    const { state, names } = this.context;
+    const others = new Map(foreign);
+    this.names = {
+      /** @param {number} group */
+      of(group) {
+        const name = others.get(group);
+        return name === undefined ? names.of(group) : state.shortNames ? shortName(name) : name;
+      },
+    };
     const tree = differenceTree(nodes);
     const heading = element('p', {}, `A takes ${formatDuration(a.time)}, B ${formatDuration(b.time)}: `,
       element('strong', {}, signed(b.time - a.time)), ` (${formatShare(Math.abs(b.time - a.time), a.time)} ${b.time < a.time ? 'less' : 'more'}).`);
     const list = element('ol', { class: 'causes', 'aria-label': 'Differences' }, ...causes.map((cause) => element('li', {}, this.#cause(cause))));
-    fill(this.words, heading, list);
-    makeRoving(list, 'button').refresh();
-    this.graph.show(tree);
+    fill(this.words, heading, list, ...this.#parting(parting));
+    makeRoving(list, 'button, a').refresh();
+    this.graph.show(tree, this.names);
     this.#showRows(tree);
   }
 
   /** @param {import('../data/source.js').Difference} difference */
   #cause({ difference, words, path, place }) {
-    const { state, names } = this.context;
+    const { names } = this;
     const where = path !== undefined && element('span', { class: 'quiet clamped' }, path.map((group) => names.of(group)).join(' › '));
     const facts = [element('strong', {}, signed(difference)), ' ', words, ...(where ? [' ', where] : [])];
     if (place === null) return element('div', { class: 'cause' }, ...facts);
-    const go = button('', () => reveal(state, place), { title: 'Shows the longest of these calls in B' });
-    go.append(...facts);
-    return go;
+    return this.#link(this.context.state.compared.b, place, { title: 'Shows the longest of these calls in B' }, ...facts);
+  }
+
+  /**
+   * Where both part, and how each goes on.
+   * @param {import('../data/source.js').Parting} parting
+   */
+  #parting(parting) {
+    const { compared } = this.context.state;
+    const next = SIDES.flatMap((side) => {
+      const call = parting[side];
+      if (call === undefined) return [];
+      const words = `${side.toUpperCase()}: ${call.words}`;
+      return [element('li', {}, call.place === null ? words : this.#link(compared[side], call.place, { title: 'Shows this call' }, words))];
+    });
+    return [element('p', { class: 'parting' }, `${parting.words}${next.length > 0 ? ':' : '.'}`), element('ul', { class: 'causes' }, ...next)];
   }
 
   /**
@@ -128,7 +191,7 @@ class ComparisonView {
    * @param {DifferenceNode} tree
    */
   #showRows(tree) {
-    const { names } = this.context;
+    const { names } = this;
     const rows = differencesBelow(tree, ROW_SHARE, ROWS);
     const head = element('tr', {}, ...['Function', 'Calls A', 'Calls B', 'Time A', 'Time B', 'B − A'].map((words) => element('th', { scope: 'col' }, words)));
     const body = rows.map(({ node, depth, path }) => {

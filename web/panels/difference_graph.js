@@ -27,10 +27,13 @@ export class DifferenceGraph {
   #boxes = [];
   /** @type {Box | null} */
   #current = null;
+  /** @type {{of: (group: number) => string}} of functions */
+  #names;
 
   /** @param {Context} context */
   constructor(context) {
     this.context = context;
+    this.#names = context.names;
     this.canvas = element('canvas', {
       tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph', 'aria-label': 'Flame graph of the difference: arrows walk, Enter zooms',
       keydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
@@ -49,9 +52,10 @@ export class DifferenceGraph {
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#layout());
   }
 
-  /** @param {DifferenceNode} root */
-  show(root) {
+  /** @param {DifferenceNode} root @param {{of: (group: number) => string}} names of its functions */
+  show(root, names) {
     this.#root = root;
+    this.#names = names;
     this.#zoom = [];
     this.#current = null;
     this.status.textContent = '';
@@ -80,6 +84,7 @@ export class DifferenceGraph {
 
   #draw() {
     const { functions, names, colours } = this.context;
+    const ofBoth = this.#names;
     const { spans } = readTheme(document.body);
     const look = flameLook(functions, names, colours);
     drawFlame(this.canvas, this.#boxes, {
@@ -92,7 +97,8 @@ export class DifferenceGraph {
           const colour = mix(spans.ground, difference < 0 ? LESS : MORE, 0.12 + 0.75 * (difference === 0 ? 0 : share));
           return { ground: css(difference === 0 ? mix(spans.ground, [0.5, 0.5, 0.5], 0.2) : colour), edge: look.hatch, pattern: 0 };
         },
-        nameOfRoot: ({ group }) => (group < 0 ? 'all threads' : names.of(group)),
+        nameOf: ({ group }) => ofBoth.of(group),
+        nameOfRoot: ({ group }) => (group < 0 ? 'all threads' : ofBoth.of(group)),
         text: look.focus,
       },
     });
@@ -102,7 +108,7 @@ export class DifferenceGraph {
   #words(box) {
     if (box.node === null) return 'left out';
     const node = /** @type {DifferenceNode} */ (box.node);
-    const name = node.group < 0 ? 'All threads' : this.context.names.of(node.group);
+    const name = node.group < 0 ? 'All threads' : this.#names.of(node.group);
     const difference = differenceOf(node);
     return `${name}: A ${formatDuration(node.totalA)} in ${formatCounted(node.callsA, 'call')}, B ${formatDuration(node.totalB)} in ${formatCounted(node.callsB, 'call')}, ` +
       `${difference < 0 ? '−' : '+'}${formatDuration(Math.abs(difference))}`;

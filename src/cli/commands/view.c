@@ -1,4 +1,4 @@
-/* magic-trace view: a trace in the browser. */
+/* magic-trace view: a trace in the browser, or two that are compared. */
 #include "cli/options/common_arguments.h"
 #include "cli/options/options.h"
 #include "cli/serve/serve.h"
@@ -68,7 +68,13 @@ static const struct option_group view_groups[] = {
 
 static int take_operand(const struct command *self, void *request, const char *operand)
 {
-    return take_trace(self, &((struct view_request *)request)->path, operand);
+    struct view_request *view = request;
+    if (view->serve.baseline)
+        return command_usage_error(self, "two traces can be compared, and `%s` is a third.",
+                                   operand);
+    view->serve.baseline = view->path;
+    view->path = operand;
+    return 0;
 }
 
 static int check_request(const struct command *self, const struct view_request *request)
@@ -82,6 +88,9 @@ static int check_request(const struct command *self, const struct view_request *
                                          "give one.");
     if (serve->at && (serve->perfetto || serve->ui_folder))
         return command_usage_error(self, "-at goes with our own page.");
+    if (serve->baseline && (serve->perfetto || serve->ui_folder))
+        return command_usage_error(self, "two traces are compared on our own page: give one trace, "
+                                         "or neither -perfetto nor -ui-dir.");
     if (serve->no_inlined && (serve->perfetto || serve->ui_folder))
         return command_usage_error(self, "-no-inlined goes with our own page: for Perfetto's, "
                                          "write the trace by `magic-trace decode -no-inlined`.");
@@ -106,11 +115,12 @@ static int run_view(const struct command *self, int argc, char **argv)
 const struct command view_command = {
     .name = "view",
     .summary = "show a trace in the browser",
-    .operands = "TRACE|DIR|PERF.DATA|TEXT",
+    .operands = "TRACE|DIR|PERF.DATA|TEXT [TRACE|...]",
     .description =
         "Shows a trace on a time line in the browser, until Ctrl-C. TRACE is a file in the\n"
         "Fuchsia trace format (trace.fxt.gz); DIR, PERF.DATA and TEXT are recordings as\n"
         "`magic-trace decode` takes them, which are decoded first.\n"
+        "Of two traces, A and B, the page says what differs; each has its own time line.\n"
         "\n"
         "The page comes from this program and needs no network. An index is made the first\n"
         "time, and kept beside the trace. The address that is printed holds a secret:\n"

@@ -33,6 +33,7 @@ static bool open_guarded(struct viewed_trace *trace, const char *path,
 
 struct own_page {
     struct viewed_trace trace;
+    struct viewed_trace baseline; /* trace A, if two are compared */
     struct viewer viewer;
 };
 
@@ -51,6 +52,10 @@ static bool run_page(struct own_page *page, const struct serve_options *options,
     if (!serve_loop_open(loop, options->listen, options->port, &viewer->authentication, error))
         return false;
     api_open(&viewer->api, page->trace.index, page->trace.name, page->trace.file);
+    if (page->baseline.index) {
+        api_open(&viewer->baseline, page->baseline.index, page->baseline.name, page->baseline.file);
+        api_pair(&viewer->baseline, &viewer->api);
+    }
     viewer->web_folder = getenv("MAGIC_TRACE_WEB_DIR");
     const struct http_site site = viewer_site(viewer);
     char *login_url = memory_format("%s/%s%s", loop->base, place ? "#" : "", place ? place : "");
@@ -63,8 +68,11 @@ static bool run_page(struct own_page *page, const struct serve_options *options,
 static void free_page(struct own_page *page)
 {
     api_close(&page->viewer.api);
+    if (page->baseline.index)
+        api_close(&page->viewer.baseline);
     authentication_close(&page->viewer.authentication);
     viewed_trace_close(&page->trace);
+    viewed_trace_close(&page->baseline);
     free(page);
 }
 
@@ -72,14 +80,18 @@ static bool serve_page(const char *path, const struct serve_options *options, st
 {
     struct own_page *page = memory_allocate_zeroed(sizeof *page);
     struct serve_loop loop = {.descriptor = -1};
-    bool ok = authentication_open(&page->viewer.authentication, options->listen, NULL, error) &&
-              open_guarded(&page->trace, path, options, error);
+    bool ok =
+        authentication_open(&page->viewer.authentication, options->listen, NULL, error) &&
+        (!options->baseline || open_guarded(&page->baseline, options->baseline, options, error)) &&
+        open_guarded(&page->trace, path, options, error);
     char *place = NULL;
     if (ok && options->at) {
         place = view_place_fragment(page->trace.index, options->at, error);
         ok = place;
     }
     if (ok) {
+        if (page->baseline.index)
+            say_damage(page->baseline.index);
         say_damage(page->trace.index);
         ok = run_page(page, options, place, &loop, error);
     }

@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 struct serve_options {
-    const char *listen; /* an address of this machine; NULL: for this machine alone */
-    uint16_t port;      /* 0: a free one */
-    const char *at;     /* what the page shows first (view_place.h); NULL: the page decides */
+    const char *baseline; /* a trace or recording that it is compared with; NULL: none. Not of
+                             Perfetto's page */
+    const char *listen;   /* an address of this machine; NULL: for this machine alone */
+    uint16_t port;        /* 0: a free one */
+    const char *at;       /* what the page shows first (view_place.h); NULL: the page decides */
     bool no_browser;
     bool no_inlined;              /* without inlined functions; not of Perfetto's page */
     bool perfetto;                /* ui.perfetto.dev shows it */

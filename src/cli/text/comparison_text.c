@@ -7,7 +7,6 @@
 #include "index/call_ordinal.h"
 #include "index/file/index_reader.h"
 #include "output/duration.h"
-#include "output/short_name.h"
 #include "server/http/json_text.h"
 
 #include <errno.h>
@@ -117,52 +116,17 @@ static bool print_cause(FILE *stream, const struct comparison_text *text, const 
     return true;
 }
 
-static void print_place(FILE *stream, const struct comparison *comparison, uint32_t id)
-{
-    struct index_function function = function_ids_function(&comparison->ids, id);
-    char *name = short_name(function.name);
-    fputs(name, stream);
-    free(name);
-    const char *slash = function.file ? strrchr(function.file, '/') : NULL;
-    if (function.file)
-        fprintf(stream, " (%s:%" PRIu32 ")", slash ? slash + 1 : function.file, function.line);
-}
-
-static void print_next_call(FILE *stream, const struct comparison *comparison, int letter,
-                            const struct divergence_side *side)
-{
-    uint32_t caller = side->stack.count > 0
-                          ? *(uint32_t *)array_at(&side->stack, side->stack.count - 1)
-                          : NO_FUNCTION;
-    fprintf(stream, "  %s: ", letters[letter]);
-    if (!side->has_call) {
-        fputs("makes no further call\n", stream);
-        return;
-    }
-    if (caller != NO_FUNCTION) {
-        print_place(stream, comparison, caller);
-        fputc(' ', stream);
-    }
-    const struct trace_index *index = comparison->parts[letter].index;
-    uint32_t group = index_group_of(index, side->call.span.function);
-    char at[DURATION_TEXT_SIZE];
-    fputs("calls ", stream);
-    print_place(stream, comparison, comparison->ids.by_group[letter][group]);
-    fprintf(stream, " at %s\n", duration_format_exact(at, side->call.span.start));
-}
-
 static void print_divergence(FILE *stream, const struct comparison_text *text)
 {
     const struct divergence *divergence = text->divergence;
-    if (!divergence->is_found) {
-        fprintf(stream, "\nBoth make the same %" PRIu64 " calls in the same order.\n",
-                divergence->common_calls);
-        return;
+    fputc('\n', stream);
+    comparison_parting_print(stream, divergence);
+    fputs(divergence->is_found ? ":\n" : ".\n", stream);
+    for (int side = 0; divergence->is_found && side < CONTEXT_SIDES; side++) {
+        fprintf(stream, "  %s: ", letters[side]);
+        comparison_next_call_print(stream, text->comparison, side, &divergence->sides[side]);
+        fputc('\n', stream);
     }
-    fprintf(stream, "\nThey part after %" PRIu64 " call%s that both make in the same order:\n",
-            divergence->common_calls, divergence->common_calls == 1 ? "" : "s");
-    for (int side = 0; side < CONTEXT_SIDES; side++)
-        print_next_call(stream, text->comparison, side, &divergence->sides[side]);
 }
 
 static void print_names(FILE *stream, const struct comparison *comparison)

@@ -76,6 +76,22 @@ static void write_wall_clock(struct json_text *json, uint64_t wall_clock)
     free(digits);
 }
 
+/* Which of two traces it is, and the other one; null: there is one alone. */
+static void write_pair(struct json_text *json, const struct api *api)
+{
+    json_text_key(json, "compared");
+    if (!api->other) {
+        json_text_null(json);
+        return;
+    }
+    const char letter[] = {api->letter, 0};
+    json_text_open(json, '{');
+    json_text_member_string(json, "letter", letter);
+    json_text_member_string(json, "otherName", api->other->name);
+    json_text_member_number(json, "otherDuration", trace_index_facts(api->other->index)->duration);
+    json_text_close(json, '}');
+}
+
 bool answer_trace(const struct query *query, struct http_answer *answer, struct error *error)
 {
     const struct index_facts *facts = query->facts;
@@ -109,6 +125,7 @@ bool answer_trace(const struct query *query, struct http_answer *answer, struct 
     json_text_close(&json, ']');
     json_text_member_number(&json, "markCount", facts->marks);
     json_text_member_number(&json, "switchCount", facts->switches);
+    write_pair(&json, query->api);
     json_text_close(&json, '}');
     free(id);
     return query_json_close(&json, error);

@@ -652,6 +652,54 @@ class Traces(ViewerTestCase):
         with self.view("/dev/stdin", stdin=traced.trace) as served:
             self.assertEqual(served.get("/api/trace")["spans"], spans)
 
+    def test_two_traces(self):
+        """`view A B`: a page and answers for each, and what differs between them"""
+        traces = []
+        for change, name in ((0, "before.fxt"), (4, "after.fxt")):
+            built = harness.compile_program(f"changes{change}", [f"-DCHANGE={change}"], harness.PROGRAMS / "changes.c")
+            program = self.folder / "database"
+            shutil.copy(built, program)
+            traced = self.trace([program], "-full-execution", "-clock", "instructions").trace
+            traces.append(self.folder / name)
+            shutil.move(traced, traces[-1])
+        printed = json.loads(self.magic_trace("compare", "-json", *traces).stdout)
+        with self.view(*traces) as served:
+            status, headers, _ = served.request("/")
+            self.assertEqual((status, headers["location"]), (303, f"{served.base}/b/"))
+            self.assertEqual(served.request("/a")[0], 303)
+            served.error("/api/trace", 404)
+            served.error("/c/api/trace", 404)
+            infos = [served.get(f"/{letter}/api/trace") for letter in "ab"]
+            for letter, info, other, name in zip("ab", infos, reversed(infos), ("before.fxt", "after.fxt")):
+                self.assertIn(b"<html", served.get(f"/{letter}/").lower())
+                self.assertEqual(info["name"], name)
+                self.assertEqual(info["compared"], {"letter": letter, "otherName": other["name"], "otherDuration": other["duration"]})
+                compared = served.get(f"/{letter}/api/compare", a_trace="a", b_trace="b")
+                self.assertEqual(compared["b"]["time"] - compared["a"]["time"], printed["difference_ns"])
+                self.assertEqual(sum(cause["difference"] for cause in compared["causes"]), printed["difference_ns"])
+                names = [name for name, *_ in served.get(f"/{letter}/api/functions")["functions"]]
+                foreign = dict(compared["foreign"])
+                self.assertFalse(set(foreign.values()) & set(names))
+                self.assertEqual("audit" in foreign.values(), letter == "a")
+                path = [foreign.get(number) or names[number] for number in compared["causes"][0]["path"]]
+                self.assertEqual(path, printed["causes"][0]["path"])
+                self.assertIn("calls audit", compared["parting"]["b"]["words"])
+                same = served.get(f"/{letter}/api/compare", a_trace="b", b_trace="b")
+                self.assertEqual((same["a"], same["causes"]), (same["b"], []))
+                self.assertRegex(same["parting"]["words"], "^Both make the same .* calls in the same order$")
+            self.assertIn("a_trace", served.error("/a/api/compare?a_trace=x", 400))
+        with self.view(traces[0]) as served:
+            self.assertIsNone(served.get("/api/trace")["compared"])
+            self.assertIn("one trace alone", served.error("/api/compare?a_trace=a&b_trace=b", 400))
+        for arguments, words in (([*traces, traces[0]], b"a third"), (["-perfetto", *traces], b"on our own page"),
+                                 (["-ui-dir", ".", *traces], b"on our own page")):
+            finished = self.magic_trace("view", "-no-browser", *arguments)
+            self.assertEqual(finished.status, 2, arguments)
+            self.assertIn(words, finished.stderr)
+        finished = self.magic_trace("view", "-no-browser", "none.fxt", traces[0])
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"none.fxt", finished.stderr)
+
     def test_serve(self):
         """-serve on run and decode: a temporary trace without -output, a lasting one with it"""
         program = harness.compile_program("threads")

@@ -503,6 +503,28 @@ static void test_what_goes_where(void **state)
     scene_free(scene);
 }
 
+static void test_two_traces_have_a_site_each(void **state)
+{
+    struct scene *scene = scene_new();
+    api_open(&scene->viewer.baseline, scene->indexed.index, "before", NULL);
+    api_pair(&scene->viewer.baseline, &scene->viewer.api);
+    static const char *const found[] = {"/a/", "/b/", "/a/app/main.js", "/b/api/trace",
+                                        "/a/api/compare"};
+    static const char *const nowhere[] = {"/c/", "/ab/", "/api/trace", "/app/main.js", "/a/b/"};
+    static const char *const leading[] = {"", "/", "/a", "/b"};
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+        assert_status(scene, found[i], HTTP_OK);
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++)
+        assert_status(scene, nowhere[i], HTTP_NOT_FOUND);
+    for (size_t i = 0; i < sizeof leading / sizeof *leading; i++)
+        assert_status(scene, leading[i], HTTP_SEE_OTHER);
+    struct http_answer answer = ask(scene, "/a/api/trace", NULL);
+    assert_non_null(strstr(answer.bytes, "\"letter\":\"a\",\"otherName\":\"made\""));
+    http_answer_free(&answer);
+    api_close(&scene->viewer.baseline);
+    scene_free(scene);
+}
+
 static bool has_gone(const struct http_request *request)
 {
     return true;
@@ -608,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_patterns_are_bounded),
         cmocka_unit_test(test_source_text_is_text_of_a_regular_file),
         cmocka_unit_test(test_what_goes_where),
+        cmocka_unit_test(test_two_traces_have_a_site_each),
         cmocka_unit_test(test_who_has_gone_is_given_no_statistics),
         cmocka_unit_test(test_what_has_not_changed_is_not_sent_again),
         cmocka_unit_test(test_the_page_is_in_the_program),
