@@ -7,6 +7,7 @@ import { FunctionNames } from './function_names.js';
 import { compareWholes } from './panels/trace_pair.js';
 import { makePanels } from './panels/panels.js';
 import { makeSplitter } from './splitter.js';
+import { MOST_STACKS } from './timeline/stack_tracks.js';
 import { makeTimeline } from './timeline/timeline.js';
 import { openAtHit } from './panels/marks.js';
 import { keepStateInUrl } from './url_state.js';
@@ -71,6 +72,7 @@ function applyTheme(state) {
 async function start() {
   const source = makeSource();
   const [info, functions] = await Promise.all([source.trace(), source.functions()]);
+  const { stacks } = info.switchCount > 0 ? await source.stacks(MOST_STACKS) : { stacks: [] };
   const name = info.compared ? `${info.compared.letter.toUpperCase()}: ${info.name}` : info.name;
   document.title = `${name} - magic-trace`;
   part('trace-name').textContent = name;
@@ -91,7 +93,7 @@ async function start() {
   const colours = new FunctionColours(source, state, functions);
   const timeline = makeTimeline(
     { timeline: part('timeline'), toolbar: part('toolbar-view'), live: part('live') },
-    { source, state, info, functions, names, colours },
+    { source, state, info, stacks, functions, names, colours },
   );
   makeSplitter(part('splitter'), part('panel'), state);
   makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions, names, colours });

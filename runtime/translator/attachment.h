@@ -9,6 +9,8 @@
  * To let go, when no thread uses the runtime any more, the recorder has a stopped thread run tr_release_start, which
  * undoes the rest; the recorder unmaps the image. Another magic-trace can do that, too, if both are of the same build.
  *
+ * A program that an attached process executes, with -follow, fills in by itself what is needed to let it go.
+ *
  * When the recorder dies the carrier goes on natively by itself. Offsets for the assembler are checked in attach.c.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_ATTACHMENT_H

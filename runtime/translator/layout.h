@@ -443,7 +443,7 @@ struct tr_start {
     uint32_t table;
     /* for the first thread, reserved by the recorder (next_slot); UINT32_MAX: all were in use */
     uint32_t slot;
-    uint32_t pid;
+    uint32_t pid;       /* as the recorder knows it */
     uint32_t execed;    /* bool: this program replaced a traced one */
     uint64_t exec_time; /* ticks: when that one ended */
     char name[16];

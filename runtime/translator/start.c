@@ -1,6 +1,7 @@
 /* The start of the runtime in a process: enter.S calls tr_begin on a small stack of its own, with everything else as
  * the kernel left it at the program's exec. */
 #include "engine/packets/sideband_layout.h"
+#include "runtime/translator/attachment.h"
 #include "runtime/translator/auxiliary_vector.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/log/clock.h"
@@ -15,6 +16,7 @@
 #include <linux/mman.h>
 
 struct tr_process tr_process;
+extern __attribute__((visibility("hidden"))) struct tr_attachment tr_attachment; /* attach.S */
 
 enum { CLOCK_DEFAULT = 0, HWCAP2_FSGSBASE = 1 << 1 };
 
@@ -52,6 +54,19 @@ static void expect_holes(uint64_t arena, uint64_t size)
     tr_syscall(__NR_madvise, arena, size, MADV_RANDOM);
 }
 
+/* What a process executes that was attached to is let go as that is. The recorder has filled in the rest (release_mark_image). */
+static void describe_attachment(struct tr_process *process, const struct tr_start *start)
+{
+    struct tr_attachment *attachment = &tr_attachment;
+    if (!process->control->options.attached)
+        return;
+    attachment->image = start->image;
+    attachment->image_size = attachment->whole_size = start->image_size;
+    attachment->pid = process->pid;
+    attachment->outer_pid = (int32_t)start->pid;
+    process->taken_over = true;
+}
+
 _Noreturn void tr_begin(const struct tr_start *start, uint64_t *stack)
 {
     struct tr_process *process = &tr_process;
@@ -69,6 +84,7 @@ _Noreturn void tr_begin(const struct tr_start *start, uint64_t *stack)
         log_no_memory(process);
         begin_natively(start->pc, stack);
     }
+    describe_attachment(process, start);
     if (process->control->options.hold_inputs)
         tr_hold_start(stack);
     thread->pid = process->pid;

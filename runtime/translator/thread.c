@@ -64,7 +64,7 @@ static struct tr_thread *make(struct tr_process *process)
     if (!process->threads)
         process->running = 1;
     thread->next = process->threads;
-    process->threads = thread;
+    __atomic_store_n(&process->threads, thread, __ATOMIC_RELEASE); /* others_run in log.c */
     return thread;
 }
 

@@ -365,7 +365,8 @@ int recording_request_check(struct recording_request *request, const struct comm
     request->record.triggered = request->trigger || request->symbol_part;
     request->record.bounded = request->from || request->until;
     /* Forked children would inherit a breakpoint, too. */
-    if (request->record.multi_thread && request->record.triggered)
+    if (request->record.follow_required ||
+        (request->record.multi_thread && request->record.triggered))
         request->record.follow = true;
     const struct trace_file_options *trace = &request->trace;
     if ((trace->output || trace->format || trace->filter.from) && request->no_decode)

@@ -39,7 +39,8 @@ struct record_options {
     bool sized;             /* the user gave it; else it is a default that may be lowered */
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
-    bool follow; /* child processes too */
+    bool follow;          /* child processes too */
+    bool follow_required; /* of attach(): the user asked for that, so that the engine has to */
     /* Random numbers and the time of day are the same in every run, where the engine can. */
     bool hold_inputs;
     struct record_packets packets;      /* the qemu engine's; others write all */

@@ -22,6 +22,8 @@ static const size_t ELEMENT_SIZES[INDEX_SECTIONS] = {
     [SECTION_VALUES] = sizeof(struct value_record),
     [SECTION_VALUE_TEXTS] = 1,
     [SECTION_SWITCHES] = sizeof(struct switch_record),
+    [SECTION_STACKS] = sizeof(struct stack_record),
+    [SECTION_PARTS] = sizeof(struct stack_part),
     [SECTION_STRINGS] = 1,
 };
 
@@ -81,6 +83,8 @@ static void find_sections(struct trace_index *index)
     index->values = section(index, SECTION_VALUES);
     index->value_texts = section(index, SECTION_VALUE_TEXTS);
     index->switches = section(index, SECTION_SWITCHES);
+    index->stacks = section(index, SECTION_STACKS);
+    index->parts = section(index, SECTION_PARTS);
     index->strings = section(index, SECTION_STRINGS);
 }
 
@@ -232,6 +236,31 @@ static bool check_switches(const struct trace_index *index)
     return time <= index->header->duration;
 }
 
+static bool check_stacks(const struct trace_index *index)
+{
+    uint64_t tracks = count_of(index, SECTION_TRACKS), stacks = count_of(index, SECTION_STACKS);
+    if (stacks > UINT32_MAX)
+        return false;
+    for (uint64_t i = 0; i < stacks; i++) {
+        const struct stack_record *stack = &index->stacks[i];
+        if (!is_string(index, stack->name) || stack->track >= tracks || stack->first > stack->last)
+            return false;
+    }
+    uint32_t stack = 0;
+    uint64_t time = 0;
+    for (uint64_t i = 0; i < count_of(index, SECTION_PARTS); i++) {
+        const struct stack_part *part = &index->parts[i];
+        if (part->stack != stack)
+            time = 0;
+        if (part->stack < stack || part->stack >= stacks || part->track >= tracks ||
+            part->from < time || part->from > part->to)
+            return false;
+        stack = part->stack;
+        time = part->to;
+    }
+    return true;
+}
+
 static bool check_header(const struct trace_index *index)
 {
     const struct index_header *header = index->header;
@@ -280,6 +309,8 @@ static void fill_facts(struct trace_index *index)
         .valued_calls = count_of(index, SECTION_VALUED),
         .values = count_of(index, SECTION_VALUES),
         .switches = count_of(index, SECTION_SWITCHES),
+        .stacks = (uint32_t)count_of(index, SECTION_STACKS),
+        .stack_parts = count_of(index, SECTION_PARTS),
         .sampled = header->sampled,
         .recorded = header->recorded == INDEX_NO_STRING ? NULL : index->strings + header->recorded,
         .damage = header->damage == INDEX_NO_STRING ? NULL : index->strings + header->damage,
@@ -293,7 +324,8 @@ static bool check(struct trace_index *index)
         return false;
     find_sections(index);
     return check_strings(index) && check_functions(index) && check_tracks(index) &&
-           check_marks(index) && check_values(index) && check_switches(index);
+           check_marks(index) && check_values(index) && check_switches(index) &&
+           check_stacks(index);
 }
 
 struct trace_index *trace_index_open(const char *path, struct error *error)

@@ -31,6 +31,8 @@ static const struct route {
     {"marks", answer_marks, .constant = true},
     {"counter", answer_counter, .constant = true},
     {"switches", answer_switches, .constant = true},
+    {"stacks", answer_stacks, .constant = true},
+    {"parts", answer_parts, .constant = true},
     {"source", answer_source, .constant = false},
     {"text", answer_text, .constant = true},
     {"sql", answer_sql, .constant = false, .takes_long = true},

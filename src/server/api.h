@@ -13,9 +13,8 @@
 struct api {
     const struct trace_index *index;
     const char *name;        /* of the trace, for people */
-    const char *trace;       /* the trace's file; NULL: none (a recording was decoded) */
-    const struct api *other; /* of the trace that it can be compared with; NULL: there is one trace
-                                alone */
+    const char *trace;       /* the trace's file; NULL: a recording was decoded */
+    const struct api *other; /* the trace that it can be compared with; NULL: one trace alone */
     char letter;             /* of the two traces 'a' or 'b' */
     struct off_cpu_times *off_cpu; /* owned */
     sem_t long_answers;

@@ -10,6 +10,7 @@
 #include "output/protobuf.h"
 #include "output/span_words.h"
 #include "output/stack_flows.h"
+#include "output/stack_parts.h"
 #include "output/text_writer.h"
 
 #include <math.h>
@@ -67,6 +68,8 @@ struct page_trace {
     struct array marks;        /* of struct span_event */
     struct array counters;     /* of struct page_counter */
     struct array switches;     /* of struct page_switch */
+    struct array parts;        /* of struct stack_part */
+    struct stack_parts stacks;
     struct stack_flows flows;
     struct arena memory;  /* for values */
     uint64_t first, last; /* ns of the source */
@@ -84,6 +87,8 @@ struct page_trace *page_trace_new(const struct span_source *source)
         .marks = array_of(sizeof(struct span_event)),
         .counters = array_of(sizeof(struct page_counter)),
         .switches = array_of(sizeof(struct page_switch)),
+        .parts = array_of(sizeof(struct stack_part)),
+        .stacks = stack_parts_new(source->track_count),
     };
     for (size_t i = 0; i < source->track_count; i++) {
         trace->tracks[i].spans = array_of(sizeof(struct page_span));
@@ -106,6 +111,8 @@ void page_trace_free(struct page_trace *trace)
     array_free(&trace->marks);
     array_free(&trace->counters);
     array_free(&trace->switches);
+    array_free(&trace->parts);
+    stack_parts_free(&trace->stacks);
     stack_flows_free(&trace->flows);
     arena_free(&trace->memory);
     free(trace);
@@ -179,6 +186,13 @@ static void resume(struct page_trace *trace, const struct span_event *event)
             (struct page_switch){from.time.value, event->time.value, from.track, event->track};
 }
 
+static void take_part(struct page_trace *trace, const struct span_event *event)
+{
+    struct stack_part part;
+    if (stack_parts_take(&trace->stacks, event, event->time.value, &part))
+        *(struct stack_part *)array_add(&trace->parts) = part;
+}
+
 static struct page_counter *counter_of(struct page_trace *trace, const struct span_event *event)
 {
     uint32_t pid = trace->source->tracks[event->track].pid;
@@ -202,10 +216,12 @@ void page_trace_add(struct page_trace *trace, const struct span_event *event)
     case SPAN_ENTER:
         enter(trace, event);
         resume(trace, event);
+        take_part(trace, event);
         break;
     case SPAN_LEAVE:
         leave(trace, event);
         stack_flows_begin(&trace->flows, event);
+        take_part(trace, event);
         break;
     case SPAN_INSTANT:
         *(struct span_event *)array_add(&trace->marks) = *event;
@@ -521,7 +537,39 @@ static void put_hits(const struct page_trace *trace, struct block_writer *out)
     array_free(&hits);
 }
 
-void page_trace_write(const struct page_trace *trace, const char *name, const char *damage,
+/* "stacks" by number and "parts" of them. */
+static void put_stacks(const struct page_trace *trace, struct block_writer *out)
+{
+    text_put(out, ",\n\"stacks\":[");
+    for (size_t i = 0; i < trace->stacks.stacks.count; i++) {
+        const struct known_stack *stack = array_at(&trace->stacks.stacks, i);
+        put_comma(out, i);
+        text_put(out, "{\"name\":");
+        put_string(out, stack->name);
+        text_put(out, ",\"pid\":");
+        text_put_number(out, trace->source->tracks[stack->track].pid);
+        text_put(out, ",\"depth\":");
+        text_put_number(out, stack->depth);
+        text_put(out, "}");
+    }
+    text_put(out, "],\n\"parts\":[");
+    for (size_t i = 0; i < trace->parts.count; i++) {
+        const struct stack_part *part = array_at(&trace->parts, i);
+        put_comma(out, i);
+        text_put(out, "[");
+        text_put_number(out, part->stack);
+        text_put(out, ",");
+        text_put_number(out, part->track);
+        text_put(out, ",");
+        text_put_number(out, part->from - trace->first);
+        text_put(out, ",");
+        text_put_number(out, part->to - trace->first);
+        text_put(out, "]");
+    }
+    text_put(out, "]");
+}
+
+void page_trace_write(struct page_trace *trace, const char *name, const char *damage,
                       struct block_writer *out)
 {
     text_put(out, "{\"version\":");
@@ -549,5 +597,7 @@ void page_trace_write(const struct page_trace *trace, const char *name, const ch
     put_marks(trace, out);
     put_hits(trace, out);
     put_switches(trace, out);
+    stack_parts_finish(&trace->stacks, trace->parts.elements, trace->parts.count);
+    put_stacks(trace, out);
     text_put(out, "}");
 }

@@ -17,9 +17,9 @@ void page_trace_free(struct page_trace *trace);
 /* To be called with each event. */
 void page_trace_add(struct page_trace *trace, const struct span_event *event);
 
-/* As JSON in which no "<" stands, so that it ends no element of HTML. `damage`: in words; or NULL.
+/* As JSON in which no "<" stands, so that it ends no element of HTML; to be called once. `damage`: in words; or NULL.
  */
-void page_trace_write(const struct page_trace *trace, const char *name, const char *damage,
+void page_trace_write(struct page_trace *trace, const char *name, const char *damage,
                       struct block_writer *out);
 
 #endif

@@ -32,10 +32,10 @@ function rowOf(rows) {
   });
 }
 
-/** The middle line of a row. @param {number[][]} rows @param {{pixelsPerNs?: number, from?: number, to?: number, labels?: Labels | null, height?: number}} [options] */
-function draw(rows, { pixelsPerNs = 1, from = 0, to = 20, labels = null, height = 16 } = {}) {
+/** The middle line of a row. @param {number[][]} rows @param {{pixelsPerNs?: number, from?: number, to?: number, until?: number, labels?: Labels | null, height?: number}} [options] */
+function draw(rows, { pixelsPerNs = 1, from = 0, to = 20, until = Infinity, labels = null, height = 16 } = {}) {
   const pixels = new Pixels(20, 20);
-  const drawn = pixels.row(rowOf(rows), 0, { top: 2, height, from: 0, pixelsPerNs }, from, to, palette, labels);
+  const drawn = pixels.row(rowOf(rows), 0, { top: 2, height, from: 0, until, pixelsPerNs }, from, to, palette, labels);
   return { pixels, drawn, line: [...pixels.data.slice(20 * 8, 20 * 9)], column: (/** @type {number} */ x) => Array.from({ length: 20 }, (_, y) => pixels.data[y * 20 + x]) };
 }
 
@@ -73,6 +73,14 @@ test('a clip keeps to its part, without drawing over the other', () => {
 
 /** A font in which each letter is 2 pixels wide. @param {string[]} names */
 const labelsOf = (names) => new Labels((id) => names[id], (text) => 2 * text.length, 0.25);
+
+test('what begins when another stack runs is left out, and no name reaches into it', () => {
+  const labels = labelsOf(['abcdefgh']);
+  const { line, drawn } = draw([[0, 9, 0], [9.2, 20, 0]], { to: 9.6, until: 9, labels });
+  assert.deepEqual([drawn, line.map((pixel) => (pixel ? 1 : 0)).join('').indexOf('0000')], [1, 8], 'a pixel at its end is free');
+  assert.equal(labels.count, 1);
+  assert.ok(labels.right[0] <= 9, `${labels.right[0]}`);
+});
 
 test('a name is written once, where its span begins or enters the picture', () => {
   const labels = labelsOf(['f']);

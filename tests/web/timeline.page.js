@@ -538,3 +538,66 @@ test('arrows lead from where a stack was suspended to where it goes on', async (
   await crowded.picture('arrows-many');
   await crowded.close();
 });
+
+test('stacks have tracks of their own, below the threads in which they run', async () => {
+  // Two threads run two stacks by turns; the first stack moves from one to the other.
+  const trace = makeTallTrace({ tracks: 2, depth: 2, duration: 1000 });
+  /** @param {[number, number, number][]} parts from, to, function */
+  const spansOf = (parts) => parts.flatMap(([start, end, fn]) => [0, 1].map((depth) => ({ depth, start, end, function: fn + depth })));
+  const first = spansOf([[0, 300, 1], [300, 500, 4], [900, 1000, 1]]);
+  const second = spansOf([[500, 800, 1], [800, 1000, 4]]);
+  trace.tracks[0] = { ...trace.tracks[0], spans: first.length, columns: packSpans(first) };
+  trace.tracks[1] = { ...trace.tracks[1], spans: second.length, columns: packSpans(second) };
+  trace.switches = [[0, 300, 1, 500], [0, 500, 1, 800], [1, 800, 0, 900]];
+  trace.stacks = [{ name: 'render', pid: 100, depth: 2 }, { name: 'serve_request', pid: 100, depth: 2 }];
+  trace.parts = [[1, 0, 0, 300], [0, 0, 300, 500], [1, 1, 500, 800], [0, 1, 800, 1000], [1, 0, 900, 1000]];
+  const own = await openPage({ trace, fragment: '#panel=none', width: 1200, height: 800 });
+  const { page: shown } = own;
+  const idle = 'window.magicTrace.timeline.isIdle && window.magicTrace.timeline.facts.missing === 0';
+  await own.until(`${idle} && document.querySelectorAll('.names .row.track').length === 4`);
+  const names = await shown.locator('.names .row .words').allInnerTexts();
+  assert.deepEqual(names.slice(-3), ['Goroutines and fibers', 'serve_request', 'render'], 'the busiest first');
+  await own.picture('stacks');
+  // Of each stack: what is drawn where it ran, and nothing where it did not.
+  const moments = [[0, 400], [0, 150], [0, 650], [0, 950], [0, 350], [0, 850], [1, 600], [1, 400], [1, 850]];
+  const colours = await shown.evaluate(`(({ timeline }) => {
+    const canvas = document.querySelector('canvas.tracks');
+    const top = canvas.getBoundingClientRect().top - document.querySelector('.overlay').getBoundingClientRect().top;
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return ${JSON.stringify(moments)}.map(([stack, time]) => {
+      const { x, y } = timeline.pointOf(2 ** 31 + stack, 0, time);
+      const at = 4 * ((Math.round(y - top) + 6) * canvas.width + Math.round(x));
+      return [...data.slice(at, at + 3)].join();
+    });
+  })(window.magicTrace)`);
+  const [ground, ...others] = colours;
+  assert.deepEqual(others.map((/** @type {string} */ colour) => colour === ground), [false, false, false, true, true, true, false, false], `${colours}`);
+  // A click chooses the call in its thread, and the track stays where it is.
+  const { scroll } = await shown.evaluate('window.magicTrace.timeline.facts');
+  const { x, y } = await shown.evaluate('window.magicTrace.timeline.pointOf(2 ** 31, 1, 650)');
+  const box = await shown.locator('.overlay').boundingBox();
+  await shown.mouse.click(box.x + x, box.y + y);
+  await own.until('window.magicTrace.state.span !== null');
+  assert.deepEqual(await shown.evaluate('window.magicTrace.state.span'), { track: 1, depth: 1, start: 500, end: 800 });
+  assert.equal((await shown.evaluate('window.magicTrace.timeline.facts')).scroll, scroll);
+  // They are found, folded and pinned as threads are.
+  await shown.locator('.track-tools input').fill('render');
+  await own.until(`${idle} && document.querySelectorAll('.names .row.track').length === 1`);
+  await shown.locator('.names .pin').click();
+  await own.until("document.querySelector('.names .pin[aria-pressed=true]') !== null");
+  await own.close();
+
+  // Many switches in a pixel: a bar, until the view is narrow enough.
+  const often = makeTallTrace({ tracks: 1, depth: 1, duration: 1e8 });
+  const calls = Array.from({ length: 20000 }, (_, i) => ({ depth: 0, start: i * 5000, end: (i + 1) * 5000, function: 1 + 3 * (i % 2) }));
+  often.tracks[0] = { ...often.tracks[0], spans: calls.length, columns: packSpans(calls) };
+  often.stacks = [{ name: 'serve_request', pid: 100, depth: 1 }, { name: 'hash_lookup', pid: 100, depth: 1 }];
+  often.parts = calls.map(({ start, end }, i) => [i % 2, 0, start, end]);
+  often.switches = calls.slice(2).map(({ start }, i) => [0, (i + 1) * 5000, 0, start]);
+  const busy = await openPage({ trace: often, fragment: '#panel=none', width: 1200, height: 600 });
+  await busy.until(`${idle} && window.magicTrace.timeline.facts.bars > 0`);
+  await busy.picture('stacks-many');
+  await busy.page.evaluate('window.magicTrace.state.setView({ from: 50000000, to: 50100000 })');
+  await busy.until(`${idle} && window.magicTrace.timeline.facts.bars === 0`);
+  await busy.close();
+});

@@ -248,6 +248,38 @@ export class EmbeddedSource {
     return { switches: thin(found, limit), more: found.length > limit };
   }
 
+  /** Stacks with their numbers in the trace, the busiest first. */
+  #busiest() {
+    const { stacks = [], parts = [] } = this.#trace;
+    const sums = stacks.map(({ name, pid, depth }, number) => ({ number, name, pid, depth, parts: 0, running: 0, first: Infinity, last: 0 }));
+    for (const [stack, , from, to] of parts) {
+      const sum = sums[stack];
+      sum.parts++;
+      sum.running += to - from;
+      sum.first = Math.min(sum.first, from);
+      sum.last = Math.max(sum.last, to);
+    }
+    return sums.filter((sum) => sum.parts > 0).sort((a, b) => b.running - a.running || a.number - b.number);
+  }
+
+  /** @type {DataSource['stacks']} */
+  async stacks(limit) {
+    const stacks = this.#busiest();
+    return { stacks: stacks.slice(0, limit).map(({ number, ...stack }) => stack), total: stacks.length };
+  }
+
+  /** @type {DataSource['parts']} */
+  async parts(range, stacks) {
+    const places = new Map(this.#busiest().slice(0, stacks).map(({ number }, place) => [number, place]));
+    /** @type {import('./source.js').StackPart[]} */
+    const found = [];
+    for (const [stack, track, from, to] of this.#trace.parts ?? []) {
+      const place = places.get(stack);
+      if (place !== undefined && from < range.to && to > range.from) found.push([place, track, from, to]);
+    }
+    return { parts: found };
+  }
+
   /** @type {DataSource['counter']} */
   async counter(counter, { from, to }, points) {
     const { samples } = this.#trace.counters[counter];

@@ -16,6 +16,8 @@
 //   marks      [{track, time, text, kind: "gap", "error" or "note"}, ...] by time
 //   hits       [{track, start, end, name, argument (string) or null, address (string) or null}, ...] by time
 //   switches   optional: [[track, time, track, time], ...] by the later time: where a stack was suspended, and where it goes on
+//   stacks     optional: [{name, pid, depth}, ...] by number: of goroutines, fibers
+//   parts      optional: [[stack, track, from, to], ...]: what ran on a stack are the spans of the track in that time
 //   sources    optional: {"function id": {file, line, first, lines: [...]}, ...}
 //
 // The columns of a track hold its spans in the order in which they begin, outer before inner (numbered from 0 in that order).
@@ -45,7 +47,9 @@
  * @typedef {{version: number, id: string, name: string, duration: number, wallClock: string | null, sampled?: boolean,
  *   recorded?: string | null, damage: string | null, functions: CarriedFunction[], tracks: CarriedTrack[],
  *   counters: {name: string, pid: number, unit: string, samples: [number, number][]}[],
- *   marks: Mark[], hits: Hit[], switches?: import('./source.js').Switch[], sources?: Record<string, SourceText>}} CarriedTrace
+ *   marks: Mark[], hits: Hit[], switches?: import('./source.js').Switch[],
+ *   stacks?: {name: string, pid: number, depth: number}[], parts?: [stack: number, track: number, from: number, to: number][],
+ *   sources?: Record<string, SourceText>}} CarriedTrace
  */
 /**
  * The spans of a track by start, outer first. `parent` is the number of the span around, -1 for none. `innermost` order is

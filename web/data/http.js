@@ -191,6 +191,16 @@ export class HttpSource {
     return this.#json('switches', { ...wholeNs(range), limit }, signal);
   }
 
+  /** @type {DataSource['stacks']} */
+  stacks(limit, signal) {
+    return this.#json('stacks', { limit }, signal);
+  }
+
+  /** @type {DataSource['parts']} */
+  parts(range, stacks, resolution, signal) {
+    return this.#json('parts', { ...wholeNs(range), stacks, resolution: Math.max(1, Math.floor(resolution)) }, signal);
+  }
+
   /** @type {DataSource['counter']} */
   async counter(counter, range, points, signal) {
     return (await this.#json('counter', { id: counter, ...wholeNs(range), points }, signal)).samples;

@@ -4,7 +4,8 @@
 
 /**
  * @typedef {{id: number, pid: number, tid: number, process: string, thread: string, spans: number, depth: number,
- *   first: number, last: number, kind: 'thread' | 'hits'}} Track
+ *   first: number, last: number, kind: 'thread' | 'hits' | 'stack', onStack?: import('../timeline/stack_tracks.js').StackRuns}} Track
+ *   stack: made by the page of a Stack, which onStack belongs to; a source has none
  * @typedef {{id: number, name: string, pid: number, unit: string}} Counter
  * @typedef {{id: string, name: string, duration: number, wallClock: string | null, spans: number, sampled: boolean,
  *   recorded: string | null, damage: string | null, replaced: string | null,
@@ -53,6 +54,10 @@
  *   track: that of hits, on which it has a span
  * @typedef {[fromTrack: number, fromTime: number, toTrack: number, toTime: number]} Switch a stack (of a goroutine, a fiber) that
  *   was suspended goes on
+ * @typedef {{name: string, pid: number, parts: number, running: number, first: number, last: number, depth: number}} Stack of a
+ *   goroutine, a fiber, a thread's own: one that was suspended or resumed. name: of the function that it runs; running: ns in its parts
+ * @typedef {[stack: number, track: number | null, from: number, to: number]} StackPart what ran on a stack: the spans of the track in that
+ *   time; track null: several parts, too short to be distinguished
  * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
  * @typedef {{columns: string[], rows: (number | string | null)[][], more: boolean}} SqlAnswer
  */
@@ -91,6 +96,9 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{marks: Mark[], hits: Hit[], more: boolean}>} marks
  * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{switches: Switch[], more: boolean}>} switches those
  *   after which a stack goes on in the range
+ * @property {(limit: number, signal?: AbortSignal) => Promise<{stacks: Stack[], total: number}>} stacks by number, the busiest first
+ * @property {(range: Range, stacks: number, resolution: number, signal?: AbortSignal) => Promise<{parts: StackPart[]}>} parts of the
+ *   first so many stacks; shorter ones than `resolution` ns may be put together
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
  * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine

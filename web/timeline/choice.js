@@ -3,6 +3,7 @@
 import { reveal } from '../panels/walk.js';
 import { itemAt, makeLayout, ROW_HEIGHT, TRACK_PADDING } from './layout.js';
 import { HEAD_HEIGHT, RULER_HEIGHT } from './scene.js';
+import { placesOf } from './stack_tracks.js';
 import { spanBeginningIn, walk } from './walk_spans.js';
 
 /** @typedef {import('../data/source.js').DataSource} DataSource */
@@ -68,7 +69,7 @@ export class Choice {
     /** @param {number} at */
     const number = (at) => itemAt(layout, Math.max(at - HEAD_HEIGHT, 0) + scroll);
     const items = layout.items.slice(number(Math.min(y, other)), number(Math.max(y, other)) + 1);
-    const tracks = items.flatMap((item) => (item.kind === 'track' ? [item.track.id] : []));
+    const tracks = items.flatMap((item) => (item.kind === 'track' && item.track.kind !== 'stack' ? [item.track.id] : []));
     return tracks.length > 0 ? tracks : null;
   }
 
@@ -151,12 +152,25 @@ export class Choice {
     if (state.span !== null) state.setPinned(state.span.track, !state.pinned.has(state.span.track));
   }
 
+  /**
+   * Whether its row is in view in the track of its stack, where it may have been chosen.
+   * @param {Place} place
+   */
+  #isSeenOnStack(place) {
+    const { scene } = this.#parts;
+    return placesOf(scene, place).some(({ item, from, to }) => {
+      const top = item.top + TRACK_PADDING + place.depth * item.rowHeight;
+      const isRowSeen = place.depth < item.rows && top >= scene.scroll && top + item.rowHeight <= scene.scroll + scene.height;
+      return item.track.kind === 'stack' && isRowSeen && from < scene.view.to && to > scene.view.from;
+    });
+  }
+
   /** Brings the chosen span's row into view. */
   showSpan() {
     const { state, info, scene, scrollTo } = this.#parts;
     if (state.span === null) return;
     const { track, depth } = state.span;
-    if (!info.tracks.some(({ id }) => id === track)) return;
+    if (!info.tracks.some(({ id }) => id === track) || this.#isSeenOnStack(state.span)) return;
     const arrange = () => {
       scene.layout = makeLayout(info, state);
       return scene.layout.byTrack.get(track);

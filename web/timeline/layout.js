@@ -4,7 +4,8 @@
 /** @typedef {import('../data/source.js').Track} Track */
 /** @typedef {import('../data/source.js').Counter} Counter */
 /**
- * @typedef {{kind: 'process', top: number, height: number, pid: number, name: string, tracks: number[], isHits: boolean}} ProcessItem
+ * @typedef {{kind: 'process', top: number, height: number, pid: number, name: string, tracks: number[], isHits: boolean,
+ *   isStacks: boolean}} ProcessItem isStacks: not the process's own heading, but that of its stacks' tracks
  * @typedef {{kind: 'counter', top: number, height: number, counter: Counter}} CounterItem
  * @typedef {{kind: 'track', top: number, height: number, track: Track, folded: boolean, rowHeight: number, rows: number, hidden: number,
  *   pinned: boolean}} TrackItem rows: that have room; hidden: rows below those, which the track shows when it is tall
@@ -24,6 +25,7 @@ export const COUNTER_HEIGHT = 40;
 export const TRACK_PADDING = 3; // above and below the rows
 /** Stands for a process in the heading above pinned tracks. */
 export const PINNED_PID = -1;
+const STACKS_HEADING = 'Goroutines and fibers';
 const FOLDED_ROW_HEIGHT = 3;
 const FOLDED_ROWS = 7;
 /** The rows of a track that is not tall: the more threads there are, the fewer, down to so many. */
@@ -50,13 +52,16 @@ function trackItem(track, how, most, top) {
   return { kind: 'track', top, height, track, folded, rowHeight, rows, hidden: Math.max(hidden, 0), pinned: how.pinned.has(track.id) };
 }
 
+/** In this order. @type {Track['kind'][]} */
+const KINDS = ['hits', 'thread', 'stack'];
+
 /**
  * The hits of the trigger first, then threads, the process's first thread before the others, or as the user wants them.
  * @param {Arrangement['order']} order @returns {(a: Track, b: Track) => number}
  */
 function compareTracks(order) {
   return (a, b) => {
-    if (a.kind !== b.kind) return a.kind === 'hits' ? -1 : 1;
+    if (a.kind !== b.kind) return KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind);
     const wanted = order === 'activity' ? b.spans - a.spans : order === 'name' ? compareNames(a.thread, b.thread) : 0;
     return wanted || Number(b.tid === b.pid) - Number(a.tid === a.pid) || a.tid - b.tid || a.id - b.id;
   };
@@ -117,14 +122,15 @@ export function makeLayout(info, how) {
   /** @param {Track[]} tracks */
   const addTracks = (tracks) => {
     for (const track of tracks.sort(compareTracks(how.order))) {
-      const item = trackItem(track, how, most, top);
+      const item = trackItem(track, how, track.kind === 'stack' ? FEWEST_ROWS : most, top);
       byTrack.set(track.id, item);
       add(item);
     }
   };
   /** @param {number} pid @param {string} name @param {Track[]} tracks */
-  const addHeading = (pid, name, tracks) =>
-    add({ kind: 'process', top, height: HEADING_HEIGHT, pid, name, tracks: tracks.map(({ id }) => id), isHits: tracks.every(({ kind }) => kind === 'hits') });
+  const addHeading = (pid, name, tracks, isStacks = false) =>
+    add({ kind: 'process', top, height: HEADING_HEIGHT, pid, name, tracks: tracks.map(({ id }) => id), isHits: tracks.every(({ kind }) => kind === 'hits'),
+      isStacks });
 
   const matching = info.tracks.filter(matcherOf(how.filter));
   const pinned = matching.filter(({ id }) => how.pinned.has(id));
@@ -136,9 +142,13 @@ export function makeLayout(info, how) {
   const pids = new Set(info.tracks.map(({ pid }) => pid));
   addCounters(info.counters.filter(({ pid }) => !pids.has(pid)));
   for (const [pid, tracks] of processes) {
-    addHeading(pid, tracks.find(({ process }) => process)?.process ?? '', tracks);
+    const stacks = tracks.filter(({ kind }) => kind === 'stack');
+    const own = tracks.filter(({ kind }) => kind !== 'stack');
+    if (own.length > 0) addHeading(pid, own.find(({ process }) => process)?.process ?? '', own);
     addCounters(info.counters.filter((counter) => counter.pid === pid));
-    addTracks(tracks);
+    addTracks(own);
+    if (stacks.length > 0) addHeading(pid, STACKS_HEADING, stacks, true);
+    addTracks(stacks);
   }
   return { items, height: top, byTrack, matching: matching.length };
 }

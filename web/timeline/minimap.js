@@ -118,7 +118,7 @@ export class Minimap {
       const rows = Math.min(this.#tracks[number].depth, RANGE_ROWS);
       const rowHeight = Math.max(1, Math.min(6, Math.floor(room / rows)));
       const top = Math.round(PADDING + number * room);
-      const place = { top: 0, height: rowHeight, from: 0, pixelsPerNs: width / this.duration };
+      const place = { top: 0, height: rowHeight, from: 0, until: Infinity, pixelsPerNs: width / this.duration };
       for (let row = 0; row < rows && (row + 1) * rowHeight <= room; row++) {
         place.top = top + row * rowHeight;
         pixels.row(tileRows, row, place, tileRows.from, Math.min(tileRows.to, this.duration), palette, null);

@@ -15,7 +15,7 @@ const STICKY_HEIGHT = 24; // CSS pixels that a name needs
 
 /** @param {Item} item */
 function keyOf(item) {
-  if (item.kind === 'process') return `p${item.pid}`;
+  if (item.kind === 'process') return `${item.isStacks ? 's' : 'p'}${item.pid}`;
   return item.kind === 'counter' ? `c${item.counter.id}` : `t${item.track.id}`;
 }
 
@@ -113,14 +113,14 @@ export class Names {
    */
   #trackTools({ track, pinned, hidden }, named) {
     const state = this.#state;
-    const { id, spans } = track;
+    const { id, spans, kind } = track;
     const tall = state.tall.has(id);
     const pin = button('', () => state.setPinned(id, !pinned), {
       class: 'pin', 'aria-pressed': String(pinned), 'aria-label': `Pin ${named}`, title: pinned ? 'Back to its place' : 'Pin it above all others (P)',
     });
     const words = tall ? 'fewer rows' : `${formatCounted(hidden, 'row')} more`;
     const rows = button(words, () => state.setTall(id, !tall), { class: 'rows', 'aria-label': `${words} of ${named}` });
-    const activity = element('span', { class: 'activity', title: formatCounted(spans, 'span') });
+    const activity = element('span', { class: 'activity', title: formatCounted(spans, kind === 'stack' ? 'part' : 'span') });
     activity.style.setProperty('--share', String(Math.log(spans + 1) / Math.log(this.#busiest + 1)));
     return [pin, activity, ...(hidden > 0 || tall ? [rows] : [])];
   }
@@ -139,11 +139,13 @@ export class Names {
 function wordsOf(item) {
   if (item.kind === 'process') {
     const words = item.name || 'process';
+    if (item.isStacks) return { words, number: 0, kind: 'tracks', title: 'What ran on each stack, in whichever thread: the busiest' };
     const number = item.isHits || item.pid === PINNED_PID ? 0 : item.pid;
     return { words, number, kind: item.pid === PINNED_PID ? 'tracks' : 'process', title: number > 0 ? `${words} (process ${number})` : words };
   }
   const { kind, thread, process, tid, pid } = item.track;
   const words = thread || (kind === 'hits' ? 'hits' : 'thread');
+  if (kind === 'stack') return { words, number: tid, kind, title: `${words} (stack ${tid} of ${process || 'process'} ${pid}; 1 is the busiest)` };
   const number = kind === 'hits' ? 0 : tid; // those of hits mean nothing
   return { words, number, kind: 'thread', title: number > 0 ? `${words} (thread ${number} of ${process || 'process'} ${pid})` : words };
 }

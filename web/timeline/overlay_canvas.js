@@ -2,6 +2,7 @@
 
 import { formatDuration } from '../format.js';
 import { TRACK_PADDING } from './layout.js';
+import { placesOf } from './stack_tracks.js';
 import { contextOf, HEAD_HEIGHT, RULER_HEIGHT, sizeCanvas } from './scene.js';
 
 /** @typedef {import('../view_state.js').ViewState} ViewState */
@@ -57,16 +58,17 @@ export class OverlayCanvas {
 
   /** @param {Scene} scene @param {Place} place @param {string} colour @param {number} width */
   #outline(scene, place, colour, width) {
-    const item = scene.layout.byTrack.get(place.track);
-    if (item === undefined || place.depth >= item.rows) return;
     const context = this.#context;
-    const y = HEAD_HEIGHT + item.top + TRACK_PADDING + place.depth * item.rowHeight - scene.scroll;
-    const left = Math.max(scene.xOf(place.start), -4);
-    const right = Math.min(scene.xOf(place.end), scene.width + 4);
-    if (right < 0 || left > scene.width) return;
     context.strokeStyle = colour;
     context.lineWidth = width;
-    context.strokeRect(left - width / 2, y - width / 2, Math.max(right - left, 2) + width, item.rowHeight - 1 + width);
+    for (const { item, from, to } of placesOf(scene, place)) {
+      if (place.depth >= item.rows) continue;
+      const y = HEAD_HEIGHT + item.top + TRACK_PADDING + place.depth * item.rowHeight - scene.scroll;
+      const left = Math.max(scene.xOf(from), -4);
+      const right = Math.min(scene.xOf(to), scene.width + 4);
+      if (right < 0 || left > scene.width) continue;
+      context.strokeRect(left - width / 2, y - width / 2, Math.max(right - left, 2) + width, item.rowHeight - 1 + width);
+    }
   }
 
   /**

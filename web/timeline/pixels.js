@@ -18,7 +18,8 @@ const DOT_SIZE = 2;
 
 /**
  * Where a row of a track is drawn: pixels, and how time becomes pixels.
- * @typedef {{top: number, height: number, from: number, pixelsPerNs: number}} RowPlace from: the time at the left edge, ns
+ * @typedef {{top: number, height: number, from: number, until: number, pixelsPerNs: number}} RowPlace from: the time at the left edge, ns;
+ *   until: what begins then is not of this track, and no name reaches further
  */
 
 export class Pixels {
@@ -108,7 +109,7 @@ export class Pixels {
     let filled = clipLeft; // left of this all is drawn already
     for (let i = firstTileFrom(tileRows, row, clipFrom); i < stop; i++) {
       const exact = (tileRows.start[i] - from) * pixelsPerNs;
-      if (exact >= clipRight) break;
+      if (exact >= clipRight || tileRows.start[i] >= place.until) break;
       if (tileRows.end[i] <= clipFrom && tileRows.start[i] < clipFrom) continue;
       const exactEnd = (tileRows.end[i] - from) * pixelsPerNs;
       if (exactEnd < filled && exactEnd - exact < 1) continue;
@@ -122,7 +123,7 @@ export class Pixels {
       const merged = tileRows.spans[i] > 1;
       this.#tile(left, right, place, tileRows.function[i], merged, palette);
       if (labels === null || merged || (tileRows.start[i] < clipFrom && clipLeft > 0)) continue;
-      const shown = Math.min(end, this.width);
+      const shown = Math.min(end, this.width, Math.round((place.until - from) * pixelsPerNs));
       if (shown - left >= labels.narrowest) labels.add(left, shown, place.top, tileRows.function[i]);
     }
     return drawn;

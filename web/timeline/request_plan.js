@@ -1,6 +1,7 @@
 // Which request ranges a view needs, and which it may need next.
 
 import { rowsBetween } from './layout.js';
+import { isShort, runsOf } from './stack_tracks.js';
 import { wider, resolutionFor, rangeKey, timeOf, rangesOf, RANGE_BINS, RANGE_ROWS } from './request_range.js';
 
 /** @typedef {import('../data/source.js').Range} Range */
@@ -56,6 +57,32 @@ function rangesOfTrack(item, sight, resolution) {
 }
 
 /**
+ * The request ranges of the threads' tracks that are seen in the track of a stack.
+ * @param {TrackItem} item @param {Sight} sight @param {number} resolution @returns {RequestRange[]}
+ */
+function rangesOfStack(item, sight, resolution) {
+  /** @type {RequestRange[]} */
+  const seen = [];
+  const blocks = blocksOf(item, sight);
+  const nsPerPixel = (sight.view.to - sight.view.from) / Math.max(sight.pixels, 1);
+  for (const run of runsOf(item.track, sight.view)) {
+    if (run.track === null || isShort(run, nsPerPixel)) continue;
+    const ranges = rangesOf(run, resolution, sight.duration);
+    for (let block = blocks.first; block <= blocks.last; block++)
+      for (let index = ranges.first; index <= ranges.last; index++) seen.push({ track: run.track, resolution, index, block });
+  }
+  return seen;
+}
+
+/**
+ * Each request once.
+ * @param {RequestRange[]} requests
+ */
+function distinct(requests) {
+  return [...new Map(requests.map((request) => [rangeKey(request), request])).values()];
+}
+
+/**
  * All request ranges of a sight: those that are seen, from the middle outwards, and those that are worth having before they are.
  * @param {Item[]} items that are seen @param {Sight} sight
  * @returns {{seen: RequestRange[], soon: RequestRange[]}}
@@ -68,6 +95,10 @@ export function planRequests(items, sight) {
   const beside = [];
   for (const item of items) {
     if (item.kind !== 'track') continue;
+    if (item.track.onStack) {
+      seen.push(...rangesOfStack(item, sight, resolution));
+      continue;
+    }
     const ranges = rangesOfTrack(item, sight, resolution);
     seen.push(...ranges.seen);
     beside.push(...ranges.beside);
@@ -78,5 +109,5 @@ export function planRequests(items, sight) {
   const above = new Map();
   if (resolution * RANGE_BINS < sight.duration)
     for (const request of seen) above.set(rangeKey(wider(request)), wider(request));
-  return { seen, soon: [...above.values(), ...beside] };
+  return { seen: distinct(seen), soon: [...above.values(), ...beside] };
 }

@@ -21,6 +21,7 @@ import { HEAD_HEIGHT, Scene } from './scene.js';
 import { Scrollbar } from './scrollbar.js';
 import { readTheme } from './theme.js';
 import { planRequests } from './request_plan.js';
+import { placeParts, tracksOfStacks } from './stack_tracks.js';
 import { TileStore } from './tile_store.js';
 import { listenToTimelineKeys } from './timeline_keys.js';
 import { makeToolbar } from './toolbar.js';
@@ -35,7 +36,7 @@ import { TracksCanvas } from './tracks_canvas.js';
 /** @typedef {import('./head_canvas.js').Marks} Marks */
 /** @typedef {import('./pointer.js').Point} Point */
 /** @typedef {{source: DataSource, state: ViewState, info: TraceInfo, functions: FunctionInfo[],
- *   names: import('../function_names.js').FunctionNames,
+ *   stacks: import('../data/source.js').Stack[], names: import('../function_names.js').FunctionNames,
  *   colours: import('../function_colours.js').FunctionColours}} Page */
 /**
  * @typedef {'sight' | 'tracks' | 'overlay'} Stale what a frame has to do: all, since something else is seen; draw the tracks again;
@@ -43,6 +44,7 @@ import { TracksCanvas } from './tracks_canvas.js';
  */
 
 const MOST_MARKS = 1000;
+const PIXELS_OF_RANGE = 12; // of a range of parts that is asked for, to a pixel of the view
 const TRY_AGAIN = 3500; // ms
 const PAGE_SHARE = 0.9; // of the height that a page scrolls
 /** @type {Marks} */
@@ -51,6 +53,9 @@ const LABEL = 'Timeline. W and S zoom, A and D move. With a chosen span, arrows 
 
 class Timeline {
   #page;
+  /** The trace with the tracks of its stacks, too. */
+  #shown;
+  #stackTracks;
   #root;
   #scene;
   #theme;
@@ -64,6 +69,8 @@ class Timeline {
   #marks;
   /** @type {RangeData<{switches: import('../data/source.js').Switch[], more: boolean}>} */
   #switches;
+  /** @type {RangeData<{parts: import('../data/source.js').StackPart[]}>} */
+  #parts;
   #counters;
   #minimap;
   #head;
@@ -92,8 +99,10 @@ class Timeline {
   constructor(places, page) {
     const { source, state, info } = page;
     this.#page = page;
+    this.#stackTracks = tracksOfStacks(page.stacks, info.tracks, page.functions);
+    this.#shown = { ...info, tracks: [...info.tracks, ...this.#stackTracks] };
     this.#root = places.timeline;
-    this.#scene = new Scene(makeLayout(info, state), info.duration);
+    this.#scene = new Scene(makeLayout(this.#shown, state), info.duration);
     this.#theme = readTheme(document.body);
     this.#palettes = this.#makePalettes();
 
@@ -104,6 +113,7 @@ class Timeline {
     this.#store = new TileStore(source, info.duration, handlers);
     this.#marks = new RangeData((range, signal) => source.marks(range, MOST_MARKS, signal), handlers);
     this.#switches = new RangeData((range, signal) => source.switches(range, MOST_ARROWS, signal), handlers);
+    this.#parts = this.#partsData(handlers);
     this.#counters = new Map(info.counters.map(({ id }) => [id, this.#counterData(id, handlers)]));
 
     this.#minimap = new Minimap(element('canvas', { class: 'minimap', role: 'img', 'aria-label': 'The whole trace in small' }), info.tracks, info.duration);
@@ -111,7 +121,7 @@ class Timeline {
     this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks', 'aria-hidden': 'true' }), this.#store, page.names);
     this.#overlay = new OverlayCanvas(element('canvas', { class: 'overlay', tabindex: 0, role: 'application', 'aria-label': LABEL }));
     const names = element('div', { class: 'names', role: 'group', 'aria-label': 'Tracks' });
-    this.#names = new Names(names, state, info.tracks);
+    this.#names = new Names(names, state, this.#shown.tracks);
     this.#scrollbar = new Scrollbar((y) => this.#scrollTo(y));
     fill(
       this.#root,
@@ -130,12 +140,12 @@ class Timeline {
       overlay: this.#overlay.canvas,
       marks: () => this.#marks.answer ?? NO_MARKS,
     });
-    this.#choice = new Choice({ source, state, info, tileAt, scene: this.#scene, scrollTo: (y) => this.#scrollTo(y), failed: handlers.failed });
+    this.#choice = new Choice({ source, state, tileAt, info: this.#shown, scene: this.#scene, scrollTo: (y) => this.#scrollTo(y), failed: handlers.failed });
     this.#toolbar = makeToolbar(places.toolbar, state, {
       setMode: (mode) => this.#setMode(mode),
       zoom: (factor) => this.#zoom(factor),
       showAll: () => this.#go('all'),
-      foldAll: (folded) => info.tracks.forEach(({ id }) => state.setFolded(id, folded)),
+      foldAll: (folded) => this.#shown.tracks.forEach(({ id }) => state.setFolded(id, folded)),
     });
     announceSpans(places.live, source, state, info);
     this.#legend.draw(this.#theme, this.#page.state.colours);
@@ -148,6 +158,20 @@ class Timeline {
   #counterData(id, handlers) {
     const { source } = this.#page;
     return new RangeData((range, signal) => source.counter(id, range, Math.ceil(3 * this.#scene.width), signal), handlers);
+  }
+
+  /** @param {{arrived: () => void, failed: (error: Error) => void}} handlers @returns {RangeData<{parts: import('../data/source.js').StackPart[]}>} */
+  #partsData({ failed }) {
+    const { source } = this.#page;
+    const arrived = () => {
+      placeParts(this.#stackTracks, this.#parts.answer?.parts ?? []);
+      this.#draw('sight');
+    };
+    // The range may be many times wider than the view.
+    return new RangeData((range, signal) => {
+      const resolution = (range.to - range.from) / (PIXELS_OF_RANGE * this.#scene.width * this.#scene.scale);
+      return source.parts(range, this.#stackTracks.length, resolution, signal);
+    }, { arrived, failed });
   }
 
   #listen() {
@@ -215,7 +239,7 @@ class Timeline {
   /** @param {number} now */
   #frame(now) {
     const began = performance.now();
-    const { state, info } = this.#page;
+    const { state } = this.#page;
     if (this.#keys.any) this.#moveByKeys(now);
     const sight = this.#stale.has('sight');
     const tracks = sight || this.#stale.has('tracks');
@@ -223,7 +247,7 @@ class Timeline {
     if (this.#keys.any) this.#draw('sight');
     if (sight) {
       this.#scene.view = state.view;
-      this.#scene.layout = makeLayout(info, state);
+      this.#scene.layout = makeLayout(this.#shown, state);
       this.#scene.setScroll(this.#scene.scroll);
       this.#ask();
     }
@@ -258,6 +282,7 @@ class Timeline {
   #ask() {
     const items = this.#scene.items();
     const sight = this.#scene.sight();
+    if (this.#stackTracks.length > 0) this.#parts.need(sight.view, sight.duration);
     const { seen, soon } = planRequests(items, sight);
     this.#store.want(seen, [...this.#minimap.missing(), ...soon]);
     this.#marks.need(sight.view, sight.duration);
@@ -370,9 +395,9 @@ class Timeline {
   /** What is drawn, and what it costs: times in ms. */
   get facts() {
     const { missing, requests, bytes, count } = this.#store;
-    const { tiles, names, unloaded, arrows } = this.#tracks;
+    const { tiles, names, unloaded, arrows, bars } = this.#tracks;
     const { scroll } = this.#scene;
-    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, unloaded, arrows, missing, requests, bytes, ranges: count, scroll };
+    return { frames: this.#frames, frameTime: this.#frameTime, tiles, names, unloaded, arrows, bars, missing, requests, bytes, ranges: count, scroll };
   }
 
   /** All tiles that are seen. */

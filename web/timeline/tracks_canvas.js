@@ -8,6 +8,7 @@ import { Pixels } from './pixels.js';
 import { contextOf, sizeCanvas } from './scene.js';
 import { firstTileFrom, missingOf, timeOf, rangesOf, RANGE_ROWS } from './request_range.js';
 import { blocksOf, resolutionOf } from './request_plan.js';
+import { isShort, runsOf } from './stack_tracks.js';
 
 /** @typedef {import('../function_names.js').FunctionNames} FunctionNames */
 /** @typedef {import('../data/source.js').Mark} Mark */
@@ -20,7 +21,8 @@ import { blocksOf, resolutionOf } from './request_plan.js';
 /** @typedef {import('./tile_store.js').TileStore} TileStore */
 /**
  * @typedef {{track: number, depth: number, start: number, end: number, function: number, spans: number, flags: number}} DrawnTile
- * @typedef {{tileRows: TileRows, from: number, to: number}} Part tiles and the time of them that is shown
+ * @typedef {{tileRows: TileRows, from: number, to: number, until: number}} Part tiles and the time of them that is shown; until: when
+ *   something else runs in their track
  */
 
 const TEXT_SIZE = 11; // CSS pixels
@@ -41,6 +43,8 @@ export class TracksCanvas {
   names = 0;
   /** Parts of tracks of which nothing was here to be drawn, in the last frame. */
   unloaded = 0;
+  /** Times in which a stack ran, too short to be more than a bar, that the last frame had. */
+  bars = 0;
   /** Arrows that the last frame had. */
   arrows = 0;
 
@@ -89,6 +93,7 @@ export class TracksCanvas {
     this.#pixels.clear(theme.ground);
     this.tiles = 0;
     this.unloaded = 0;
+    this.bars = 0;
     const items = scene.items();
     for (const item of items) {
       if (item.kind === 'track') this.#track(item, scene, theme, item.track.kind === 'hits' ? palettes.hits : palettes.calls, labels);
@@ -113,10 +118,11 @@ export class TracksCanvas {
     const rowsTop = (item.top + TRACK_PADDING - scene.scroll) * scale;
     const rows = rowsBetween(item, scene.scroll, scene.scroll + scene.height);
     const named = item.rowHeight >= LABEL_ROW ? labels : null;
-    const place = { top: 0, height: 0, from: view.from, pixelsPerNs };
+    const place = { top: 0, height: 0, from: view.from, until: Infinity, pixelsPerNs };
     /** @param {number} row @returns {number} its upper edge, pixels */
     const y = (row) => Math.round(rowsTop + Math.min(row, item.rows) * rowHeight);
-    this.#eachPart(item, scene, ({ tileRows, from, to }) => {
+    this.#eachPart(item, scene, ({ tileRows, from, to, until }) => {
+      place.until = until;
       const last = Math.min(rows.last, tileRows.depth + RANGE_ROWS);
       for (let depth = Math.max(rows.first, tileRows.depth); depth < last; depth++) {
         const row = depth - tileRows.depth;
@@ -131,7 +137,23 @@ export class TracksCanvas {
       this.#pixels.dot(x(from), y(block * RANGE_ROWS), x(to), y((block + 1) * RANGE_ROWS), theme.unloaded);
       if (x(from) < x(to)) this.unloaded++;
     });
+    if (item.track.onStack) this.#shortRuns(item, scene, y(0), y(1), palette.merged[item.track.onStack.function]);
     this.#pixels.fill(0, Math.max(bottom - 1, 0), this.#pixels.width, bottom, theme.line);
+  }
+
+  /**
+   * Bars where a stack ran for so short a time that no call can be seen.
+   * @param {TrackItem} item @param {Scene} scene @param {number} top @param {number} bottom @param {number} colour
+   */
+  #shortRuns({ track }, scene, top, bottom, colour) {
+    const nsPerPixel = scene.nsPerPixel / scene.scale;
+    for (const run of runsOf(track, scene.view)) {
+      if (!isShort(run, nsPerPixel)) continue;
+      const left = Math.min(Math.floor((run.from - scene.view.from) / nsPerPixel), this.#pixels.width - 1);
+      const right = Math.min(Math.max(Math.round((run.to - scene.view.from) / nsPerPixel), left + 1), this.#pixels.width);
+      this.#pixels.fill(left, top, right, bottom - 1, colour);
+      this.bars++;
+    }
   }
 
   /** @param {import('./layout.js').ProcessItem} item @param {Scene} scene @param {Theme} theme */
@@ -165,24 +187,29 @@ export class TracksCanvas {
     const sight = scene.sight();
     const resolution = resolutionOf(sight);
     const blocks = blocksOf(item, sight);
-    const ranges = rangesOf(scene.view, resolution, scene.duration);
-    for (let block = blocks.first; block <= blocks.last; block++)
-      for (let index = ranges.first; index <= ranges.last; index++) {
-        const request = { track: item.track.id, resolution, index, block };
-        const time = timeOf(request);
-        const from = Math.max(time.from, scene.view.from);
-        const to = Math.min(time.to, scene.view.to);
-        const tileRows = this.#store.get(request);
-        if (tileRows) {
-          visit({ tileRows, from, to });
-          continue;
+    const nsPerPixel = scene.nsPerPixel / scene.scale;
+    for (const run of runsOf(item.track, scene.view)) {
+      if (run.track === null || (item.track.onStack && isShort(run, nsPerPixel))) continue;
+      const ranges = rangesOf(run, resolution, scene.duration);
+      const until = item.track.onStack ? run.to : Infinity;
+      for (let block = blocks.first; block <= blocks.last; block++)
+        for (let index = ranges.first; index <= ranges.last; index++) {
+          const request = { track: run.track, resolution, index, block };
+          const time = timeOf(request);
+          const from = Math.max(time.from, run.from);
+          const to = Math.min(time.to, run.to);
+          const tileRows = this.#store.get(request);
+          if (tileRows) {
+            visit({ tileRows, from, to, until });
+            continue;
+          }
+          const standIns = this.#store.standIns(request);
+          for (const other of standIns) visit({ tileRows: other, from: Math.max(from, other.from), to: Math.min(to, other.to), until });
+          // Where the track has no spans nothing is asked for.
+          const { first, last } = item.track;
+          for (const missing of missingOf({ from: Math.max(from, first), to: Math.min(to, last) }, standIns)) miss?.({ ...missing, block });
         }
-        const standIns = this.#store.standIns(request);
-        for (const other of standIns) visit({ tileRows: other, from: Math.max(from, other.from), to: Math.min(to, other.to) });
-        // Where the track has no spans nothing is asked for.
-        const { first, last } = item.track;
-        for (const missing of missingOf({ from: Math.max(from, first), to: Math.min(to, last) }, standIns)) miss?.({ ...missing, block });
-      }
+    }
   }
 
   /** @param {Scene} scene @param {Theme} theme @param {Mark[]} marks */
@@ -230,10 +257,12 @@ export class TracksCanvas {
     /** @type {DrawnTile | null} */
     let best = null;
     let distance = Infinity;
-    this.#eachPart(item, scene, ({ tileRows }) => {
+    this.#eachPart(item, scene, ({ tileRows, from, to, until }) => {
       const row = depth - tileRows.depth;
       if (row < 0 || row >= RANGE_ROWS) return;
+      if (item.track.onStack && (time < from - near || time > to + near)) return;
       for (let i = firstTileFrom(tileRows, row, time - near); i < tileRows.rowStart[row + 1] && tileRows.start[i] <= time + near; i++) {
+        if (tileRows.start[i] >= until) break;
         const away = Math.max(tileRows.start[i] - time, time - tileRows.end[i], 0);
         if (away >= distance) continue;
         distance = away;

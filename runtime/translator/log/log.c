@@ -54,11 +54,31 @@ static void shrink(struct tr_thread *thread, uint64_t room_end)
         atomic_store(&thread->slot->room, room_end - (uint64_t)thread->ring);
 }
 
-/* Ensures that what lies before `up_to` can be written. */
-static void back(struct tr_thread *thread, uint64_t up_to)
+/* Whether another thread of the process may be running its program's code. Of many threads it is not looked for. */
+static bool others_run(const struct tr_thread *thread)
 {
-    if (up_to > thread->room_end)
-        up_to = thread->room_end;
+    enum { LOOKED_AT = 64 };
+    unsigned looked_at = 0;
+    const struct tr_thread *other = thread->process->threads;
+    for (; other && looked_at < LOOKED_AT; other = other->next, looked_at++)
+        if (other != thread && __atomic_load_n(&other->state, __ATOMIC_RELAXED) == TR_THREAD_USED &&
+            !__atomic_load_n(&other->in_syscall, __ATOMIC_RELAXED))
+            return true;
+    return other != NULL;
+}
+
+/* The first use of a page of the ring costs a page fault, as much as what the page holds took natively in some programs. The
+ * clock stands still for it, unless others would run in no time meanwhile. */
+static bool begin_backing(struct tr_thread *thread)
+{
+    if (thread->works || others_run(thread))
+        return false;
+    tr_clock_begin_work(thread);
+    return true;
+}
+
+static void back_pages(struct tr_thread *thread, uint64_t up_to)
+{
     while (thread->backed < up_to) {
         if (!tr_is_backed(thread->backed, 1)) {
             shrink(thread, thread->backed);
@@ -66,6 +86,19 @@ static void back(struct tr_thread *thread, uint64_t up_to)
         }
         thread->backed += TR_PAGE;
     }
+}
+
+/* Ensures that what lies before `up_to` can be written. */
+static void back(struct tr_thread *thread, uint64_t up_to)
+{
+    if (up_to > thread->room_end)
+        up_to = thread->room_end;
+    if (thread->backed >= up_to)
+        return;
+    bool clock_stands = begin_backing(thread);
+    back_pages(thread, up_to);
+    if (clock_stands)
+        tr_clock_end_work(thread);
 }
 
 /* Whole cache lines: enter.S goes on in such steps. */
@@ -244,9 +277,13 @@ uint32_t tr_log_last(const struct tr_thread *thread)
 
 /* ---- beginning ---- */
 
-static bool has_least_room(uint64_t slot)
+static bool has_least_room(struct tr_thread *thread, uint64_t slot)
 {
-    return tr_is_backed(slot, TR_SLOT_RING + LEAST_ROOM);
+    bool clock_stands = begin_backing(thread);
+    bool has = tr_is_backed(slot, TR_SLOT_RING + LEAST_ROOM);
+    if (clock_stands)
+        tr_clock_end_work(thread);
+    return has;
 }
 
 static bool use_slot(struct tr_thread *thread, uint32_t index)
@@ -258,7 +295,7 @@ static bool use_slot(struct tr_thread *thread, uint32_t index)
         thread->process->arena + control->slot_offset + (uint64_t)index * control->slot_size;
     uint64_t size = control->options.ring_size;
     if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0 ||
-        !has_least_room((uint64_t)at)) {
+        !has_least_room(thread, (uint64_t)at)) {
         atomic_fetch_add(&control->lost_slots, 1);
         return false;
     }

@@ -204,7 +204,6 @@ static void forget_others(struct tr_thread *thread)
         if (other != thread)
             tr_thread_release(other);
     process->running = 1;
-    process->taken_over = false;
     thread->vforked = thread->parent_waits = false;
     tr_unlock(&process->thread_lock);
     tr_unlock(&process->lock);

@@ -7,6 +7,7 @@
 #include "cli/options/options.h"
 #include "cli/process_list.h"
 #include "cli/recording_request.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,6 +74,15 @@ static const struct option_spec attach_options[] = {
                "what it has mapped, then in those of the others. Without this option you choose "
                "one of the processes that run.",
      .apply = take_pids},
+    {.name = &FLAG_FOLLOW[1],
+     .help = "trace the child processes that they make, too",
+     .manual =
+         "Trace the child processes that they make from then on, too, and theirs, also across "
+         "execve(2). "
+         "The recording ends when the processes of -pid have ended, whichever children run "
+         "still; those go on as they were, too.",
+     .apply = option_set_flag,
+     .field = offsetof(struct attach_request, recording.record.follow_required)},
     {0},
 };
 

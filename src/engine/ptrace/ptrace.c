@@ -174,6 +174,12 @@ static bool attach(const struct record_options *options, struct record_result *r
 
 static bool serves(const struct record_options *options, struct error *error)
 {
+    if (options->follow_required)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the ptrace engine steps the processes that are named, and does "
+                         "not " FLAG_FOLLOW
+                         " their children. The translator engine does: " FLAG_ENGINE
+                         " translator.");
     return processor_options_served(&options->processor, 0, ptrace_engine.name, error);
 }
 

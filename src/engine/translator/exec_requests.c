@@ -278,7 +278,7 @@ static void load(struct exec_requests *requests, struct followed *followed)
         .open_size = arena->geometry.log_offset + arena->geometry.log_size,
         .image = requests->image,
         .start = {.slot = UINT32_MAX,
-                  .pid = followed->number,
+                  .pid = (uint32_t)followed->thread.tid,
                   .execed = true,
                   .exec_time = translator_arena_now(arena)},
     };
@@ -454,6 +454,18 @@ static void let_all_go(struct exec_requests *requests)
     }
 }
 
+/* Those that have begun to load the runtime, until they map the arena, by which they are found that are to be let go. One that ended before
+ * is waited for, too: no longer than that takes. */
+static void wait_for_started(struct exec_requests *requests)
+{
+    enum { ROUNDS = 1000 };
+    const struct timespec millisecond = {.tv_nsec = 1000 * 1000};
+    for (int round = 0; requests->started.count > 0 && round < ROUNDS; round++) {
+        confirm_started(requests);
+        nanosleep(&millisecond, NULL);
+    }
+}
+
 void exec_requests_end(struct exec_requests *requests)
 {
     struct tr_control *control = requests->arena->control;
@@ -463,6 +475,8 @@ void exec_requests_end(struct exec_requests *requests)
     futex_wake(&control->requested);
     pthread_join(requests->waiting, NULL);
     let_all_go(requests);
+    if (requests->arena->options.attached)
+        wait_for_started(requests);
     close(requests->descriptor);
     array_free(&requests->followed);
     array_free(&requests->started);

@@ -13,6 +13,7 @@
 #include "engine/translator/inject/attach_refusals.h"
 #include "engine/translator/inject/attacher.h"
 #include "engine/translator/inject/inject.h"
+#include "engine/translator/inject/release.h"
 #include "engine/translator/kept_mappings.h"
 #include "engine/translator/late_start.h"
 #include "process/exec_stop.h"
@@ -454,8 +455,9 @@ static bool trace_attached(struct recording *recording, struct record_result *re
         result->interrupted = supervise_attached(&supervision, wanted->pids, wanted->pid_count);
     }
     freeze(recording);
+    exec_requests_end(
+        &recording->requests); /* first: a traced thread cannot be stopped by another */
     let_go(recording);
-    exec_requests_end(&recording->requests);
     return ok;
 }
 
@@ -572,6 +574,7 @@ static bool record_with_arena(struct recording *recording, struct record_result 
                               struct error *error)
 {
     inject_store_image(recording->arena.bytes, &recording->image);
+    release_mark_image(recording->arena.bytes + TR_IMAGE_OFFSET, &recording->image, getpid());
     vdso_keep(recording->directory);
     recording->session = session_at_start(recording);
     if (!session_write(&recording->session, recording->directory, error) ||

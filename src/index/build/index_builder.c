@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "index/build/index_build.h"
 #include "index/build/index_sections.h"
+#include "index/build/stack_recorder.h"
 #include "index/build/switch_recorder.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct index_builder {
     struct mark_recorder marks;
     struct value_recorder values;
     struct switch_recorder switches;
+    struct stack_recorder stacks;
     struct spill crossing;
     struct track_output output;
     struct index_layout layout;
@@ -117,10 +119,12 @@ static void take_event(struct index_builder *builder, const struct span_event *e
     case SPAN_ENTER:
         enter(builder, event, time);
         switch_recorder_take(&builder->switches, event, time);
+        stack_recorder_take(&builder->stacks, event, time);
         break;
     case SPAN_LEAVE:
         leave(builder, event, time);
         switch_recorder_take(&builder->switches, event, time);
+        stack_recorder_take(&builder->stacks, event, time);
         break;
     case SPAN_INSTANT:
         mark(builder, event, time);
@@ -200,7 +204,8 @@ static bool write_rest(struct index_builder *builder, uint64_t id, struct index_
     if (!make_levels(builder, error) || !check_crossing(builder, error) ||
         !mark_recorder_finish(&builder->marks, builder->file.output.path, builder->last, error) ||
         !value_recorder_finish(&builder->values, builder->source->track_count, error) ||
-        !switch_recorder_finish(&builder->switches, error))
+        !switch_recorder_finish(&builder->switches, error) ||
+        !stack_recorder_finish(&builder->stacks, &builder->strings, error))
         return false;
     fill_header(builder, id, header);
     const struct gathered_index gathered = {
@@ -212,6 +217,7 @@ static bool write_rest(struct index_builder *builder, uint64_t id, struct index_
         .values = &builder->values,
         .crossing = &builder->crossing,
         .switches = &builder->switches.switches,
+        .stacks = &builder->stacks,
     };
     write_index_sections(&gathered, &builder->file, header);
     return true;
@@ -232,6 +238,7 @@ static void init(struct index_builder *builder)
     mark_recorder_init(&builder->marks, &builder->strings, builder->file.output.path);
     value_recorder_init(&builder->values, &builder->strings, builder->file.output.path);
     switch_recorder_init(&builder->switches, builder->file.output.path);
+    stack_recorder_init(&builder->stacks, tracks, builder->file.output.path);
     builder->crossing = spill_of(sizeof(struct crossing_span), builder->file.output.path);
     builder->output = (struct track_output){
         .file = &builder->file,
@@ -255,6 +262,7 @@ static void free_builder(struct index_builder *builder)
     mark_recorder_free(&builder->marks);
     value_recorder_free(&builder->values);
     switch_recorder_free(&builder->switches);
+    stack_recorder_free(&builder->stacks);
     spill_free(&builder->crossing);
 }
 

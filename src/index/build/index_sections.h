@@ -9,6 +9,7 @@
 #include "index/build/function_catalog.h"
 #include "index/build/levels_of_detail.h"
 #include "index/build/mark_recorder.h"
+#include "index/build/stack_recorder.h"
 #include "index/build/value_recorder.h"
 
 struct indexed_track {
@@ -26,6 +27,7 @@ struct gathered_index {
     const struct value_recorder *values;
     const struct spill *crossing;
     const struct spill *switches; /* of struct switch_record */
+    const struct stack_recorder *stacks;
 };
 
 /* Writes the sections, and their offsets into `header`. */

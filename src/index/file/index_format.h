@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are mappe
 #define INDEX_MAGIC "MTINDEX\n"
 
 enum {
-    INDEX_VERSION = 6,
+    INDEX_VERSION = 7,
     INDEX_CHUNK_ITEMS = 4096, /* at most, of one chunk */
     INDEX_PADDING = 64, /* at least this many bytes after the last chunk: decoders read ahead */
     INDEX_SIEVE_WORDS = 16,
@@ -48,6 +48,8 @@ enum index_section {
     SECTION_VALUES,      /* of struct value_record; those of a call together */
     SECTION_VALUE_TEXTS, /* of char: their texts with their NUL; not shared, as they differ from call to call */
     SECTION_SWITCHES, /* of struct switch_record, by to_time */
+    SECTION_STACKS,   /* of struct stack_record, the busiest first */
+    SECTION_PARTS,    /* of struct stack_part (output/stack_parts.h), by stack and then by time */
     SECTION_STRINGS,  /* of char: strings with their NUL; others name them by offset */
     INDEX_SECTIONS
 };
@@ -195,6 +197,17 @@ struct switch_record {
     uint32_t from_track, to_track;
     uint32_t stack; /* its number (span_event.stack) */
     uint32_t was_seen;
+};
+
+/* A stack (of a goroutine, a fiber, a thread's own) that was suspended or resumed. */
+struct stack_record {
+    uint64_t parts;
+    uint64_t running; /* ns: the time in them */
+    uint64_t first, last;
+    uint32_t name;  /* string: of the function that it runs */
+    uint32_t depth; /* spans open at once at most */
+    uint32_t track; /* of its process */
+    uint32_t unused;
 };
 
 /* Bits of neighbouring functions are spread. */

@@ -44,7 +44,9 @@ struct index_facts {
     uint32_t tracks, functions, marks, hits, counters;
     uint64_t valued_calls; /* of which arguments or results were recorded (valued_calls.h) */
     uint64_t values;
-    uint64_t switches;    /* between stacks (stack_switches.h) */
+    uint64_t switches; /* between stacks (marks.h) */
+    uint32_t stacks;   /* that were suspended or resumed (stacks.h) */
+    uint64_t stack_parts;
     bool sampled;         /* spans are what samples have in common, not calls */
     const char *recorded; /* how, and what times mean (struct span_source); NULL: not known */
     const char *damage;   /* a message about damage of the trace, for the user; NULL: none */

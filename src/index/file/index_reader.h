@@ -9,6 +9,7 @@
 #include "index/file/index_format.h"
 #include "index/file/index_items.h"
 #include "index/file/tile_codec.h"
+#include "output/stack_parts.h"
 
 struct trace_index {
     struct file_view view;
@@ -29,6 +30,8 @@ struct trace_index {
     const struct value_record *values;
     const char *value_texts;
     const struct switch_record *switches;
+    const struct stack_record *stacks;
+    const struct stack_part *parts;
     const char *strings;
     uint32_t *members;       /* functions by group; owned */
     uint32_t *first_members; /* by group: its first in `members`; one more at the end; owned */

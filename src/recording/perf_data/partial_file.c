@@ -27,7 +27,8 @@ static uint64_t length_of_record(int descriptor, uint64_t offset, uint64_t file_
         return 0;
     uint64_t length = header.size, left = file_size - offset;
     if (header.type == USER_RECORD_AUXTRACE) {
-        if (!read_at(descriptor, offset + sizeof header, &auxtrace, sizeof auxtrace) ||
+        if (length < sizeof header + sizeof auxtrace ||
+            !read_at(descriptor, offset + sizeof header, &auxtrace, sizeof auxtrace) ||
             auxtrace.size > left)
             return 0;
         length += auxtrace.size;

@@ -249,7 +249,7 @@ class AttachContainers(attaching.TestCase):
 
     def test_again_and_again(self):
         """threads and children that begin and end meanwhile, with signals and sleeps, never notice; a third of the recorders is killed"""
-        inside = self.container(self.install("attached", self.decoy()), 120, 16)
+        inside = self.container(self.install("attached", self.decoy()), 1200, 16)
         for number in range(6):
             if number % 3:
                 self.record_for_a_moment(inside, "-multi-thread", "-no-decode", "-snapshot-size", "64K")

@@ -130,7 +130,7 @@ class AttachTranslator(attaching.TestCase):
 
     def test_from_outside_again(self):
         """its threads and children that begin and end meanwhile, with signals and sleeps, never notice"""
-        process, pid = self.start_in_namespace("attached", 120, 16)
+        process, pid = self.start_in_namespace("attached", 1200, 16)
         for _ in range(2):
             self.record_for_a_moment(types.SimpleNamespace(pid=pid), "-multi-thread", "-no-decode", "-snapshot-size", "64K")
             wait_until(lambda: is_free(pid))
@@ -142,7 +142,7 @@ class AttachTranslator(attaching.TestCase):
     def test_again_and_again(self):
         """threads that sleep in all ways, compute, handle signals, and create others never notice; a third of the
         recorders is killed"""
-        process = self.start("attached", 120, 16)
+        process = self.start("attached", 1200, 16)
         before = state_of_signals(process.pid), os.listdir(f"/proc/{process.pid}/fd")
         for number in range(ROUNDS):
             if number % 3:
@@ -163,7 +163,7 @@ class AttachTranslator(attaching.TestCase):
 
     def test_nobody_left(self):
         """the recorder and its attacher are killed: the threads that run leave by themselves, and the next one clears up"""
-        process = self.start("attached", 120, 16)
+        process = self.start("attached", 1200, 16)
         recorder = subprocess.Popen(self.command(process, self.folder / "killed", "-multi-thread", "-no-decode"),
                                     stderr=subprocess.PIPE)
         read_until(recorder.stderr, b"Attached")

@@ -12,7 +12,6 @@ from watchdog import children_of, processor_seconds
 
 UNKNOWN = b"will count as theirs"  # said when the kernel does not record when threads run
 DOZES, DOZE_NS = 5, 20e6  # of tests/programs/dozing.c
-LONGEST_BLOCK = 512  # instructions; what a program that dies may leave unfinished
 
 
 class Started:
@@ -63,7 +62,7 @@ def alive(pid):
 class Kills(harness.TestCase):
     def judge(self, traced, counts=None):
         self.assert_counts(traced, {"last_words": 10, "work": 1} if counts is None else counts)
-        self.judge_recording(traced, unfinished=LONGEST_BLOCK)
+        self.judge_recording(traced, unfinished=harness.LONGEST_BLOCK)
 
     def test_endings(self):
         """abort(), a fault, _exit and a return: decodable to the last block"""

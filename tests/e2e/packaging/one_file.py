@@ -1,5 +1,6 @@
 """The one static file that `make dist` makes: the same bytes wherever it is built, and it traces where there is little else."""
 import os
+import pathlib
 import shutil
 
 import harness
@@ -20,14 +21,12 @@ class OneFile(harness.TestCase):
         return source / "build-dist/dist/magic-trace"
 
     def copy_of_source(self):
-        """All files of the work tree that git knows or would add, in a folder of another name and depth."""
-        copy = self.folder / "another folder" / "source"
-        names = harness.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT).stdout
-        for name in names.decode().split("\0"):
-            if name and (ROOT / name).is_file():
-                (copy / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, copy / name)
-        return copy
+        """The source in a folder of another name and depth, without what is built. There may be no git, and no clone."""
+        built = {ROOT / ".git", ROOT / "build", *ROOT.glob("build-*"), ROOT / "tests/.work"}
+
+        def ignore(folder, names):
+            return [name for name in names if pathlib.Path(folder, name) in built]
+        return shutil.copytree(ROOT, self.folder / "another folder" / "source", symlinks=True, ignore=ignore)
 
     def programs(self, root):
         """Paths in `root` of the same program, linked in each way that there is here, with the libraries it needs."""

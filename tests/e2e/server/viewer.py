@@ -15,6 +15,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import unittest
 import urllib.parse
 
 import fxt_spans
@@ -25,6 +26,47 @@ from harness import Settings
 ROOT = harness.TESTS.parent
 PERFETTO = "https://ui.perfetto.dev"
 MOST_ASLEEP = 15  # seconds, which the end of a viewer may wait for what is not a processor; less than idle connections get
+
+
+# Six goroutines that hand each other numbers, in as many threads as Go likes.
+WORKERS = """package main
+
+import "sync"
+
+//go:noinline
+func work(n int) (sum int) {
+	for i := 0; i < n; i++ {
+		sum += i * i
+	}
+	return
+}
+
+func worker(in <-chan int, out chan<- int, all *sync.WaitGroup) {
+	defer all.Done()
+	for n := range in {
+		out <- work(n)
+	}
+}
+
+func main() {
+	in, out := make(chan int), make(chan int, 4)
+	var all sync.WaitGroup
+	for i := 0; i < 6; i++ {
+		all.Add(1)
+		go worker(in, out, &all)
+	}
+	go func() {
+		for i := 0; i < 200; i++ {
+			in <- 1000 + i
+		}
+		close(in)
+		all.Wait()
+		close(out)
+	}()
+	for range out {
+	}
+}
+"""
 
 
 class Served:
@@ -733,6 +775,43 @@ class Traces(ViewerTestCase):
         finished = self.magic_trace("run", "-share", "-o", "t.fxt", "/bin/true", env=environment)
         self.assertEqual(finished.status, 1)
         self.assertIn(b"could not share", finished.stderr)
+
+    @unittest.skipUnless(shutil.which("go"), "go is not installed")
+    def test_goroutines(self):
+        """each goroutine has its parts, wherever it ran: no two run in a thread at once, none in two threads, and exported pages say the same"""
+        source = self.folder / "workers.go"
+        source.write_text(WORKERS)
+        cache = Settings.environment.get("GOCACHE", str(Settings.work / "go"))
+        subprocess.run(["go", "build", "-o", self.folder / "workers", source], check=True, env={**Settings.environment, "GOCACHE": cache})
+        recorded = self.magic_trace("run", "-multi-thread", "-full-execution", "-o", "go.fxt", "./workers")
+        self.assertEqual(recorded.status, 0, recorded.stderr)
+        with self.view("go.fxt") as served:
+            stacks = served.get("/api/stacks")
+            self.assertEqual(stacks["total"], len(stacks["stacks"]))
+            parts = served.get("/api/parts", limit=200000)["parts"]
+            tracks = {track["id"] for track in served.get("/api/trace")["tracks"]}
+            few = served.get("/api/parts", limit=len(stacks["stacks"]))["parts"]
+        stacks = stacks["stacks"]
+        named = [stack for stack in stacks if "main.main" in stack["name"]]
+        self.assertGreaterEqual(len(named), 6, stacks)  # the workers, as their go statement calls them
+        self.assertGreater(sum(stack["parts"] for stack in named), 100)
+        self.assertEqual([stack["running"] for stack in stacks], sorted((stack["running"] for stack in stacks), reverse=True))
+        self.assertLessEqual(len(few), len(stacks))
+        for number, stack in enumerate(stacks):
+            own = [(begin, end) for which, _, begin, end in parts if which == number]
+            self.assertEqual((len(own), sum(end - begin for begin, end in own)), (stack["parts"], stack["running"]))
+            self.assertEqual((min(own)[0], max(end for _, end in own)), (stack["first"], stack["last"]))
+        for place in (0, 1):  # of a stack, of a track
+            for which in {part[place] for part in parts}:
+                times = sorted(part[2:] for part in parts if part[place] == which)
+                self.assertTrue(all(before[1] <= after[0] for before, after in zip(times, times[1:])), (place, which))
+        self.assertLessEqual({track for _, track, _, _ in parts}, tracks)
+        exported = self.magic_trace("export", "-format", "html", "-o", "go.html", "go.fxt")
+        self.assertEqual(exported.status, 0, exported.stderr)
+        carried = json.loads(re.search(r'id="trace"[^>]*>(.*?)</script>', (self.folder / "go.html").read_text(), re.S).group(1))
+        names = [stack["name"] for stack in carried["stacks"]]
+        self.assertEqual(sorted((names[stack], *part) for stack, *part in carried["parts"]),
+                         sorted((stacks[stack]["name"], *part) for stack, *part in parts))
 
     def test_browser(self):
         """the browser is started with a key that works once; the list of processes does not show the token"""

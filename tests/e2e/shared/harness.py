@@ -27,6 +27,7 @@ import watchdog  # noqa: E402  (found through the path just set)
 
 PROGRAMS = TESTS / "programs"
 FXT_CHECK = TESTS / "judge" / "fxt_check.py"
+LONGEST_BLOCK = 512  # instructions; what a killed thread may leave unfinished is counted and cannot be judged
 SANITIZER_STATUS = 99  # what a sanitizer exits with: no status of ours or of the programs
 
 

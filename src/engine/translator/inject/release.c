@@ -41,6 +41,14 @@ uint64_t release_signature(const struct runtime_image *image)
     return hash;
 }
 
+void release_mark_image(uint8_t *stored, const struct runtime_image *image, pid_t recorder)
+{
+    struct tr_attachment *attachment = (void *)(stored + TR_ATTACHMENT_OFFSET);
+    attachment->thread_size = sizeof(struct tr_thread);
+    attachment->signature = release_signature(image);
+    attachment->recorder = recorder;
+}
+
 /* ---- finding the runtime ---- */
 
 static bool read_attachment(int memory, uint64_t image, struct tr_attachment *attachment)
@@ -304,11 +312,15 @@ static bool has_own_memory(const struct tr_attachment *attachment, pid_t pid)
     return order > 0 && order <= ORDERED_AFTER;
 }
 
-unsigned release_all(const struct translator_arena *arena, const struct runtime_image *image,
-                     unsigned patience_ms)
+struct sweep {
+    unsigned found, failed;
+};
+
+static struct sweep sweep(const struct translator_arena *arena, const struct runtime_image *image,
+                          unsigned patience_ms)
 {
     struct tr_attachment attachment;
-    unsigned failed = 0;
+    struct sweep sweep = {0};
     DIR *processes = opendir("/proc");
     for (struct dirent *entry; processes && (entry = readdir(processes));) {
         pid_t pid = (pid_t)atoi(entry->d_name);
@@ -316,11 +328,23 @@ unsigned release_all(const struct translator_arena *arena, const struct runtime_
             !find_attachment(pid, &attachment) || !is_of_this_build(&attachment, image) ||
             !has_own_memory(&attachment, pid))
             continue;
-        failed += !release_process(arena, pid, patience_ms);
+        sweep.found++;
+        sweep.failed += !release_process(arena, pid, patience_ms);
     }
     if (processes)
         closedir(processes);
-    return failed;
+    return sweep;
+}
+
+/* Processes may have made others after the list of processes was read where these would be. */
+unsigned release_all(const struct translator_arena *arena, const struct runtime_image *image,
+                     unsigned patience_ms)
+{
+    enum { MOST_SWEEPS = 20 };
+    struct sweep last = {.found = 1};
+    for (int i = 0; i < MOST_SWEEPS && last.found > 0 && last.failed == 0; i++)
+        last = sweep(arena, image, patience_ms);
+    return last.failed;
 }
 
 bool release_leftovers(const struct runtime_image *image, pid_t pid, struct error *error)

@@ -19,7 +19,10 @@
 /* By which magic-traces of one build know each other. */
 uint64_t release_signature(const struct runtime_image *image);
 
-/* Lets go all processes that map the arena: the attached ones and those that they have forked. Waits at most `patience_ms` for
+/* `stored`: the image as programs are given it that processes execute which were attached to. For `recorder` to let them go. */
+void release_mark_image(uint8_t *stored, const struct runtime_image *image, pid_t recorder);
+
+/* Lets go all processes that map the arena: the attached ones and those that they have made. Waits at most `patience_ms` for
  * threads that do not leave; how many processes are not released then. */
 unsigned release_all(const struct translator_arena *arena, const struct runtime_image *image,
                      unsigned patience_ms);

@@ -36,8 +36,23 @@ uint64_t tr_time(struct tr_thread *thread)
     return ++now;
 }
 
+static bool clock_stands;
+static unsigned backed, backed_while_it_stands; /* calls of tr_is_backed */
+
+void tr_clock_begin_work(struct tr_thread *thread)
+{
+    thread->works = clock_stands = true;
+}
+
+void tr_clock_end_work(struct tr_thread *thread)
+{
+    thread->works = clock_stands = false;
+}
+
 bool tr_is_backed(uint64_t start, uint64_t size)
 {
+    backed++;
+    backed_while_it_stands += clock_stands;
     return true;
 }
 
@@ -204,6 +219,29 @@ static void generated_code_stays_in_the_ring(void **state)
     assert_true(thread->wraps > 10 * (uint64_t)RING);
 }
 
+/* ---- the first use of the ring ---- */
+
+/* Page faults of the ring, when nobody else could run in the time that they take. */
+static void the_clock_stands_still_for_the_rings_pages(void **state)
+{
+    struct tr_thread other = {.state = TR_THREAD_USED, .in_syscall = true};
+    process.threads = &other;
+    backed = backed_while_it_stands = 0;
+    thread->hot.log += TR_PAGE * 30;
+    assert_true(tr_log_check(thread, false));
+    assert_int_not_equal(backed, 0);
+    assert_int_equal(backed_while_it_stands, backed);
+    assert_false(clock_stands);
+
+    other.in_syscall = false;
+    backed = backed_while_it_stands = 0;
+    thread->hot.log += TR_PAGE * 30;
+    assert_true(tr_log_check(thread, false));
+    assert_int_not_equal(backed, 0);
+    assert_int_equal(backed_while_it_stands, 0);
+    process.threads = NULL;
+}
+
 /* ---- checks ---- */
 
 static void a_chunk_begins_with_a_copy_of_the_stack(void **state)
@@ -344,6 +382,7 @@ int main(void)
         TEST(after_wrapping_a_check_is_due),
         TEST(the_guard_page_wraps),
         TEST(generated_code_stays_in_the_ring),
+        TEST(the_clock_stands_still_for_the_rings_pages),
         TEST(a_chunk_begins_with_a_copy_of_the_stack),
         TEST(another_stack_is_copied_when_the_switch_is_over),
         TEST(copies_of_other_stacks_are_a_small_part_of_the_log),
