@@ -86,6 +86,7 @@ struct engine {
     bool times_calls;     /* it can take a snapshot where a call ends: -longer-than */
     bool reads_values;    /* it can record arguments and results: -args */
     bool records_between; /* it can begin and end at places: -record-from, -record-until */
+    bool counts_repeat;   /* runs count the same: each instruction in its function, inputs held */
     bool has_clocks;      /* it has those of -clock; else the machine's alone */
     /* A name in a recording's folder that exists until the recording is finished; it shows a
      * recording that still runs or whose magic-trace was killed; NULL: none. */

@@ -9,6 +9,7 @@
 #include "cli/recording_request.h"
 #include "cli/serve/viewed_trace.h"
 #include "cli/text/count_changes_text.h"
+#include "engine/registry.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -84,18 +85,21 @@ static struct counting_conditions conditions_of(const struct recording_request *
     };
 }
 
-/* The translator counts each instruction in its function; other engines may count one or two of a
- * call in its caller. */
+/* "auto" is an engine whose counts repeat, if one works: others may count one or two instructions of a call in its caller.
+ */
 static const struct engine *choose_engine(struct recording_request *request, struct error *error)
 {
-    if (strcmp(request->engine, "auto") == 0) {
-        request->engine = "translator";
-        const struct engine *engine =
-            recording_request_choose_engine(request, ENGINE_TO_RECORD, NULL);
-        if (engine)
-            return engine;
-        request->engine = "auto";
+    const struct engine *engine, *chosen = NULL;
+    bool is_auto = strcmp(request->engine, "auto") == 0;
+    for (size_t i = 0; is_auto && !chosen && (engine = engine_at(i)); i++) {
+        request->engine = engine->name;
+        if (engine->counts_repeat)
+            chosen = recording_request_choose_engine(request, ENGINE_TO_RECORD, NULL);
     }
+    if (chosen)
+        return chosen;
+    if (is_auto)
+        request->engine = "auto";
     return recording_request_choose_engine(request, ENGINE_TO_RECORD, error);
 }
 
@@ -203,7 +207,8 @@ static uint64_t calls_of(const struct instruction_counts *counts, const char *fu
 /* Names what may make counts differ though the program is the same. */
 static void print_varying_inputs(const struct instruction_counts *run, bool no_hold)
 {
-    bool first = true, holds = !no_hold && strcmp(run->conditions.engine, "translator") == 0;
+    const struct engine *engine = engine_find(run->conditions.engine);
+    bool first = true, holds = !no_hold && engine && engine->counts_repeat;
     for (size_t i = 0; i < sizeof varying_inputs / sizeof *varying_inputs; i++) {
         const struct varying_input *input = &varying_inputs[i];
         if ((input->is_held && holds) || calls_of(run, input->function) <= input->calls_at_start)

@@ -720,6 +720,7 @@ const struct engine translator_engine = {
     .times_calls = true,
     .reads_values = true,
     .records_between = true,
+    .counts_repeat = true,
     .has_clocks = true,
     .description = "runs the program's own code in copies that log its path; exact, on any "
                    "machine, 1.5 to 4 times slower",

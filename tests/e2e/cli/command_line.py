@@ -46,7 +46,7 @@ class CommandLine(harness.TestCase):
         self.assert_usage_error(["report", "-short-names", "x"], "-short-names")
         self.assert_usage_error(["report", "-short-names", "-tree", "-json", "x"], "-short-names")
         self.assert_usage_error(["view"], "no trace")
-        self.assert_usage_error(["view", "a", "b"], "`b`")
+        self.assert_usage_error(["view", "a", "b", "c"], "`c`")
         self.assert_usage_error(["view", "-port", "70000", "a"], "1 to 65535")
         self.assert_usage_error(["view", "-port", "0", "a"], "1 to 65535")
         self.assert_usage_error(["view", "-perfetto", "-ui-dir", "d", "a"], "give one")
