@@ -786,9 +786,9 @@ class Traces(ViewerTestCase):
         recorded = self.magic_trace("run", "-multi-thread", "-full-execution", "-o", "go.fxt", "./workers")
         self.assertEqual(recorded.status, 0, recorded.stderr)
         with self.view("go.fxt") as served:
-            stacks = served.get("/api/stacks")
+            stacks = served.get("/api/stacks", limit=10000)
             self.assertEqual(stacks["total"], len(stacks["stacks"]))
-            parts = served.get("/api/parts", limit=200000)["parts"]
+            parts = served.get("/api/parts", stacks=10000, limit=200000)["parts"]
             tracks = {track["id"] for track in served.get("/api/trace")["tracks"]}
             few = served.get("/api/parts", limit=len(stacks["stacks"]))["parts"]
         stacks = stacks["stacks"]
