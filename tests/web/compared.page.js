@@ -50,11 +50,12 @@ after(async () => {
 
 test('the page of B says at once what differs from A', { skip }, async () => {
   await page.locator('.trees tbody tr').first().waitFor();
-  assert.match(page.url(), /\/b\/#/);
+  await page.waitForURL(/\/b\/#/); // the URL follows a while after the state
   assert.match(await page.title(), /^B: trace\.fxt/);
   assert.equal(await state('state.panel'), 'compare');
   assert.match(await page.locator('.panel-compare .bar').first().innerText(), /all of before\.fxt.*all of trace\.fxt/s);
   assert.match(await page.locator('.comparison-words li').first().innerText(), /^\+[\d.]+\s\S+ audit: only in B, 600 calls, /);
+  await page.locator('.comparison-words').getByText('They part after').waitFor();
   const words = (await page.locator('.comparison-words').innerText()).replaceAll('\u00a0', ' ');
   assert.match(words, /They part after \d+ calls that both make in the same order:\s+A: load \(changes\.c:\d+\) calls pack_row .*\s+B: load \(changes\.c:\d+\) calls audit /);
   const { a, b, causes, nodes } = await page.evaluate('(({ source, state: { compared } }) => source.compare(compared.a, compared.b))(window.magicTrace)');
@@ -93,7 +94,7 @@ test('the page of A names the functions that B alone has; its calls are compared
   await page.getByText('A call is compared with a call').waitFor();
   await page.getByRole('button', { name: 'Set A' }).click();
   await page.locator('.comparison-words').getByText(': 0 ns').waitFor();
-  assert.match(await page.locator('.comparison-words').innerText(), /Both make the same \d+ calls? in the same order\./);
+  await page.locator('.comparison-words').getByText(/Both make the same \d+ calls? in the same order\./).waitFor();
   await page.getByRole('button', { name: 'Whole traces' }).click();
   await page.locator('.comparison-words li').filter({ hasText: 'audit: only in B' }).waitFor();
   await page.getByRole('link', { name: 'Time line of trace.fxt' }).click();
