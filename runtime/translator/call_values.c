@@ -19,6 +19,7 @@ struct record {
     struct tr_thread *thread;
     uint64_t *words; /* in the log */
     unsigned count;
+    bool is_full;                /* a step found no room; later ones are left out, too */
     unsigned begins[MOST_STEPS]; /* of each step so far: its first word */
 };
 
@@ -31,14 +32,16 @@ static unsigned words_of(unsigned bytes)
 
 static void put(struct record *record, uint64_t word)
 {
-    if (record->count < TR_VALUE_WORDS)
+    record->is_full |= record->count == TR_VALUE_WORDS;
+    if (!record->is_full)
         record->words[record->count++] = word;
 }
 
 /* The next words, all 0; NULL: they would be too many. */
 static uint8_t *put_room(struct record *record, unsigned words)
 {
-    if (record->count + words > TR_VALUE_WORDS)
+    record->is_full |= record->count + words > TR_VALUE_WORDS;
+    if (record->is_full)
         return NULL;
     uint64_t *room = &record->words[record->count];
     for (unsigned i = 0; i < words; i++)
@@ -87,11 +90,13 @@ static bool has_zero_byte(uint64_t word)
     return (word - ones) & ~word & ones << 7;
 }
 
-/* How many bytes could be read, up to `size`; a string's, without the 0 that ends it. Loads of aligned words, which lie in
- * one page each. */
-static unsigned read_bytes(uint8_t *to, uint64_t from, unsigned size, bool is_string)
+/* How many bytes could be read, up to `size`; a string's, without the 0 that ends it, which *is_ended says to have come.
+ * Loads of aligned words, which lie in one page each. */
+static unsigned read_bytes(uint8_t *to, uint64_t from, unsigned size, bool is_string,
+                           bool *is_ended)
 {
     unsigned done = 0;
+    *is_ended = false;
     while (done < size) {
         uint64_t at = from + done, word;
         unsigned skipped = (unsigned)(at % 8), left = size - done;
@@ -105,13 +110,21 @@ static unsigned read_bytes(uint8_t *to, uint64_t from, unsigned size, bool is_st
             continue;
         }
         for (unsigned i = 0; i < part; i++, word >>= 8) {
-            if (is_string && (word & 0xff) == 0)
+            if (is_string && (word & 0xff) == 0) {
+                *is_ended = true;
                 return done + i;
+            }
             to[done + i] = (uint8_t)word;
         }
         done += part;
     }
     return done;
+}
+
+static bool is_zero_byte(uint64_t at)
+{
+    uint64_t word;
+    return tr_load_safely(&word, at - at % 8) && (word >> 8 * (at % 8) & 0xff) == 0;
 }
 
 /* The address that an earlier step has recorded; 0: it is not there. */
@@ -129,12 +142,17 @@ static void put_memory(struct record *record, const struct tr_value_step *step, 
     unsigned size = step->size < LONGEST_PART ? step->size : LONGEST_PART;
     bool is_string = step->source == TR_VALUE_STRING;
     unsigned before = record->count;
+    bool is_ended = false;
     put(record, 0);
     uint8_t *room = put_room(record, words_of(size));
-    if (!room)
+    if (!room) {
+        record->count = before;
         return;
-    unsigned got = from == 0 ? 0 : read_bytes(room, from, size, is_string);
-    uint64_t cut = is_string && got == size ? TR_VALUE_CUT : 0;
+    }
+    unsigned got = from == 0 ? 0 : read_bytes(room, from, size, is_string, &is_ended);
+    if (is_string && got == size)
+        is_ended = is_zero_byte(from + size);
+    uint64_t cut = is_string && !is_ended ? TR_VALUE_CUT : 0;
     record->words[before] = got | cut;
     record->count = before + 1 + words_of(got);
 }
@@ -145,8 +163,9 @@ static void put_stack(struct record *record, const struct tr_value_step *step)
     uint64_t from =
         record->thread->app.r[TR_RSP] + RETURN_ADDRESS + (uint64_t)(int64_t)step->offset;
     uint8_t *room = put_room(record, words_of(size));
+    bool is_ended;
     if (room)
-        read_bytes(room, from, size, false);
+        read_bytes(room, from, size, false, &is_ended);
 }
 
 /* ---- records ---- */
@@ -178,10 +197,12 @@ static void record_steps(struct tr_thread *thread, uint64_t head, unsigned first
     record.thread = thread;
     record.words = tr_log_open_event(thread, TR_VALUE_WORDS);
     record.count = 0;
+    record.is_full = false;
     if (!record.words)
         return;
     put(&record, head);
-    for (unsigned i = 0; i < count && i < MOST_STEPS && first + i < TR_VALUE_STEPS; i++)
+    for (unsigned i = 0;
+         i < count && i < MOST_STEPS && first + i < TR_VALUE_STEPS && !record.is_full; i++)
         take_step(&record, &steps[first + i], i);
     tr_log_end_event(thread, TR_VALUES, record.count, record.count);
 }

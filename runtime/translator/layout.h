@@ -36,7 +36,7 @@ enum {
     TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger.h */
     TR_VALUE_PLACES = 1024,        /* CALL_VALUE_PLACES of engine/call_values.h */
     TR_VALUE_STEPS = 8192,         /* of all places */
-    TR_VALUE_WORDS = 128,          /* 64-bit words of one TR_VALUES record */
+    TR_VALUE_WORDS = 255,          /* 64-bit words of one TR_VALUES record */
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
     TR_MOST_SLOTS = 4096,
     TR_MOST_TABLES = 2048,

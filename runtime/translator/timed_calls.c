@@ -10,7 +10,7 @@
 enum {
     PLACES =
         1
-        << 14, /* open addressing; calls that return elsewhere are not timed when half of them are used */
+        << 17, /* open addressing; calls that return elsewhere are not timed when half of them are used */
     PUSHED = 8,
 };
 
@@ -27,13 +27,13 @@ static struct {
 
 static uint32_t find(uint64_t pc)
 {
-    uint32_t at = (uint32_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 50);
+    uint32_t at = (uint32_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 47);
     while (all.places[at].pc != 0 && all.places[at].pc != pc)
         at = (at + 1) % PLACES;
     return at;
 }
 
-_Static_assert(PLACES == 1 << (64 - 50), "the hash has as many values");
+_Static_assert(PLACES == 1 << (64 - 47), "the hash has as many values");
 
 uint32_t tr_return_places(void)
 {

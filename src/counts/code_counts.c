@@ -250,9 +250,17 @@ static void take_branch(struct counter *counter, const struct counted_thread *th
         count_once(&counter->branches, &key);
 }
 
+static bool is_of_part(const struct counted_part *part, const struct thread *thread)
+{
+    return (part->pid == 0 && part->tid == 0) ||
+           (thread && thread->pid == part->pid && thread->tid == part->tid);
+}
+
 static void take_step(void *context, const struct flow_step *step)
 {
     struct counter *counter = context;
+    if (!is_of_part(counter->part, step->thread))
+        return;
     struct counted_thread *thread = thread_of(counter, step);
     switch ((enum flow_step_kind)step->kind) {
     case STEP_BLOCK:

@@ -44,6 +44,7 @@ struct counted_part {
      * with the time are frequent. */
     struct nanoseconds from, to;
     const struct clock_conversion *clock; /* NULL: ticks are nanoseconds */
+    uint32_t pid, tid;                    /* only this thread; both 0: all */
     const char *call_of; /* only one call of the function of this name or symbol; NULL: all */
     uint64_t call;       /* which, from 1 */
 };

@@ -85,14 +85,20 @@ static void add_character(struct text *text, uint8_t byte, char quote, bool is_u
         add(text, "%c", byte);
 }
 
+/* Also what follows a 0 in it. */
 static bool is_utf8(const uint8_t *bytes, size_t size)
 {
-    char *copy = strndup((const char *)bytes, size);
-    char *repaired = utf8_repaired(copy);
-    bool same = strcmp(copy, repaired) == 0;
-    free(copy);
-    free(repaired);
-    return same;
+    for (size_t at = 0, part; at < size; at += part + 1) {
+        char *copy = strndup((const char *)bytes + at, size - at);
+        char *repaired = utf8_repaired(copy);
+        bool same = strcmp(copy, repaired) == 0;
+        part = strlen(copy);
+        free(copy);
+        free(repaired);
+        if (!same)
+            return false;
+    }
+    return true;
 }
 
 static void add_string(struct text *text, const uint8_t *bytes, size_t size, bool cut)

@@ -10,11 +10,11 @@
 enum { LOOK_SECONDS = 1 }; /* between looks whether who asked is still there */
 
 /* `constant`: depends on the index alone. `takes_long`: its time grows with the spans of the range,
- * so that no more of them run at once than there are processors. */
+ * so that no more of them run at once than there are processors. `counts`: decodes the recording, one at a time. */
 static const struct route {
     const char *name;
     answer_function *answer;
-    bool constant, takes_long;
+    bool constant, takes_long, counts;
 } routes[] = {
     {"trace", answer_trace, .constant = false},
     {"functions", answer_functions, .constant = true},
@@ -34,17 +34,22 @@ static const struct route {
     {"stacks", answer_stacks, .constant = true},
     {"parts", answer_parts, .constant = true},
     {"source", answer_source, .constant = false},
+    {"heat", answer_heat, .constant = false, .counts = true},
     {"text", answer_text, .constant = true},
     {"sql", answer_sql, .constant = false, .takes_long = true},
     {"raw", answer_raw, .constant = false},
 };
 
-void api_open(struct api *api, const struct trace_index *index, const char *name, const char *trace)
+void api_open(struct api *api, const struct trace_index *index, const char *name, const char *trace,
+              const struct line_counter *line_counter)
 {
     *api = (struct api){
         .index = index, .name = name, .trace = trace, .off_cpu = off_cpu_times_new(index)};
+    if (line_counter)
+        api->line_counter = *line_counter;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     sem_init(&api->long_answers, 0, processors > 1 ? (unsigned)processors : 2);
+    sem_init(&api->countings, 0, 1);
 }
 
 void api_pair(struct api *a, struct api *b)
@@ -58,6 +63,7 @@ void api_pair(struct api *a, struct api *b)
 void api_close(struct api *api)
 {
     sem_destroy(&api->long_answers);
+    sem_destroy(&api->countings);
     off_cpu_times_free(api->off_cpu);
 }
 
@@ -83,13 +89,13 @@ static enum http_status status_of(enum error_code code)
 
 /* Waits as long as necessary: on a busy machine the others may need minutes. False when the client
  * has gone meanwhile. */
-static bool wait_for_turn(struct api *api, const struct http_request *request)
+static bool wait_for_turn(sem_t *turns, const struct http_request *request)
 {
     while (!http_is_abandoned(request)) {
         struct timespec next;
         clock_gettime(CLOCK_REALTIME, &next);
         next.tv_sec += LOOK_SECONDS;
-        if (sem_timedwait(&api->long_answers, &next) == 0)
+        if (sem_timedwait(turns, &next) == 0)
             return true;
     }
     return false;
@@ -134,11 +140,12 @@ void api_answer(struct api *api, const char *path, const struct http_request *re
             return;
     }
     /* Pages ask more than they wait for. */
-    if (route->takes_long && !wait_for_turn(api, request)) {
+    sem_t *turns = route->takes_long ? &api->long_answers : route->counts ? &api->countings : NULL;
+    if (turns && !wait_for_turn(turns, request)) {
         http_answer_error(answer, HTTP_BUSY, "nobody waits for the answer any more.");
         return;
     }
     carry_out(api, route, request, answer);
-    if (route->takes_long)
-        sem_post(&api->long_answers);
+    if (turns)
+        sem_post(turns);
 }

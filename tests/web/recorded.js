@@ -33,6 +33,51 @@ int main(void)
 }
 `;
 
+const COUNTED = `__attribute__((noinline)) static int even(int i)
+{
+    return i / 2;
+}
+
+__attribute__((noinline)) static int odd(int i)
+{
+    return 3 * i + 1;
+}
+
+__attribute__((noinline)) static int steps(int i)
+{
+    int count = 0;
+    while (i > 1) {
+        if (i < 0)
+            return -1;
+        i = i % 2 ? odd(i) : even(i);
+        count++;
+    }
+    return count;
+}
+
+int main(void)
+{
+    volatile int sum = 0;
+    sum += steps(6);
+    sum += steps(27);
+    return 0;
+}
+`;
+
+/**
+ * A recording, not a trace: how often the program's lines ran is known.
+ * @returns {{recording: string, source: string, close: () => void}} source: the program's text
+ */
+export function recordCounted() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'magic-trace-web-'));
+  const [source, program, recording] = ['program.c', 'program', 'recording'].map((name) => path.join(folder, name));
+  writeFileSync(source, COUNTED);
+  execFileSync('cc', ['-g', '-O0', '-o', program, source]);
+  const options = ['-engine', 'translator', '-full-execution', '-no-decode', '-working-directory', recording];
+  execFileSync(/** @type {string} */ (BINARY), ['run', ...options, program], { stdio: 'pipe' });
+  return { recording, source: COUNTED, close: () => rmSync(folder, { recursive: true }) };
+}
+
 /** @returns {{trace: Buffer, source: string, close: () => void}} source: path of the program's text */
 export function recordProgram() {
   const folder = mkdtempSync(path.join(tmpdir(), 'magic-trace-web-'));

@@ -13,10 +13,25 @@ export const BINARY = process.env.MAGIC_TRACE_BINARY ?? null;
  * @returns {Promise<{url: string, close: () => Promise<void>}>}
  */
 export async function viewTrace(content, options = []) {
-  if (BINARY === null) throw new Error('MAGIC_TRACE_BINARY names no program');
   const folder = mkdtempSync(path.join(tmpdir(), 'magic-trace-web-'));
   const trace = path.join(folder, 'trace.fxt');
   writeFileSync(trace, content);
+  const { url, close } = await viewPath(trace, options);
+  return {
+    url,
+    async close() {
+      await close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/**
+ * @param {string} trace or recording @param {string[]} [options] of `view`
+ * @returns {Promise<{url: string, close: () => Promise<void>}>}
+ */
+export async function viewPath(trace, options = []) {
+  if (BINARY === null) throw new Error('MAGIC_TRACE_BINARY names no program');
   const viewer = spawn(BINARY, ['view', '-no-browser', ...options, trace], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise((resolve) => viewer.on('exit', resolve));
   let printed = '';
@@ -35,7 +50,6 @@ export async function viewTrace(content, options = []) {
     async close() {
       viewer.kill('SIGINT');
       await ended;
-      rmSync(folder, { recursive: true });
     },
   };
 }

@@ -211,6 +211,14 @@ export class HttpSource {
     return (await this.#json('source', { function: fn }, signal)).source;
   }
 
+  /** @type {NonNullable<DataSource['heat']>} */
+  async heat(fn, lines, part, signal) {
+    const asked = 'call' in part
+      ? { track: part.call.track, depth: part.call.depth, time: part.call.start }
+      : { ...wholeNs(part.range), track: part.tracks?.length === 1 ? part.tracks[0] : undefined };
+    return this.#json('heat', { function: fn, first: lines.from, last: lines.to, ...asked }, signal);
+  }
+
   /** @type {NonNullable<DataSource['sql']>} */
   async sql(sql, limit, signal) {
     const answer = await this.#json('sql', { sql, limit }, signal);

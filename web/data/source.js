@@ -59,6 +59,10 @@
  * @typedef {[stack: number, track: number | null, from: number, to: number]} StackPart what ran on a stack: the spans of the track in that
  *   time; track null: several parts, too short to be distinguished
  * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
+ * @typedef {{refused: string | null, executed: number, byTime: boolean, lines: [line: number, count: number, instructions: number][],
+ *   branches: [line: number, taken: number, notTaken: number][], calls: [line: number, name: string, count: number, group: number | null][]}} SourceHeat
+ *   how often lines ran, conditional jumps of them went each way, and calls were made; refused: why that is not known; byTime: what
+ *   belongs to the part is as exact as times are
  * @typedef {{columns: string[], rows: (number | string | null)[][], more: boolean}} SqlAnswer
  */
 
@@ -102,6 +106,9 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
  * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine
+ * @property {(fn: number, lines: Range, part: {range: Range, tracks: number[] | null} | {call: Place}, signal?: AbortSignal) =>
+ *   Promise<SourceHeat>} [heat] of the source text's lines, both ends included; of a range (of one thread, where tracks are one), or of
+ *   one call; where there is a server
  * @property {(group: number, call: Place | null, signal?: AbortSignal) => Promise<Explanation>} [explain] why a call, or the slow ones,
  *   took longer than usual; where there is a server
  * @property {(a: Part, b: Part, signal?: AbortSignal) => Promise<Comparison>} [compare] what differs; where there is a server

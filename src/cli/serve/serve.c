@@ -51,9 +51,11 @@ static bool run_page(struct own_page *page, const struct serve_options *options,
     struct viewer *viewer = &page->viewer;
     if (!serve_loop_open(loop, options->listen, options->port, &viewer->authentication, error))
         return false;
-    api_open(&viewer->api, page->trace.index, page->trace.name, page->trace.file);
+    api_open(&viewer->api, page->trace.index, page->trace.name, page->trace.file,
+             &page->trace.line_counter);
     if (page->baseline.index) {
-        api_open(&viewer->baseline, page->baseline.index, page->baseline.name, page->baseline.file);
+        api_open(&viewer->baseline, page->baseline.index, page->baseline.name, page->baseline.file,
+                 &page->baseline.line_counter);
         api_pair(&viewer->baseline, &viewer->api);
     }
     viewer->web_folder = getenv("MAGIC_TRACE_WEB_DIR");

@@ -133,6 +133,11 @@ static char *name_of(const char *path)
     return name;
 }
 
+static void count_lines_of(struct viewed_trace *trace, const char *recording)
+{
+    trace->line_counter = (struct line_counter){heat_counter_new(recording), heat_counter_count};
+}
+
 bool viewed_trace_open(struct viewed_trace *trace, const char *path, struct error *error)
 {
     *trace = (struct viewed_trace){0};
@@ -143,6 +148,8 @@ bool viewed_trace_open(struct viewed_trace *trace, const char *path, struct erro
     log_progress_end();
     if (trace->index && !origin.is_recording && origin.file)
         trace->file = memory_copy_string(path);
+    if (trace->index && origin.is_recording && origin.file)
+        count_lines_of(trace, path);
     if (trace->index)
         trace->name = name_of(path);
     free(origin.file);
@@ -156,6 +163,8 @@ bool viewed_trace_open_called(struct viewed_trace *trace, const char *path, stru
         return false;
     trace->index = index_once(path, true, error);
     log_progress_end();
+    if (trace->index && span_input_is_recording(path) && strcmp(path, "-") != 0)
+        count_lines_of(trace, path);
     if (trace->index)
         trace->name = name_of(path);
     return trace->index;
@@ -167,5 +176,6 @@ void viewed_trace_close(struct viewed_trace *trace)
         trace_index_close(trace->index);
     free(trace->name);
     free(trace->file);
+    heat_counter_free(trace->line_counter.counter);
     *trace = (struct viewed_trace){0};
 }

@@ -3,12 +3,14 @@
 #define MAGIC_TRACE_CLI_SERVE_VIEWED_TRACE_H
 
 #include "base/error.h"
+#include "counts/source_heat.h"
 #include "index/trace_index.h"
 
 struct viewed_trace {
-    struct trace_index *index; /* owned */
-    char *name;                /* for people; owned */
-    char *file;                /* of the trace; NULL: a recording was decoded; owned */
+    struct trace_index *index;        /* owned */
+    char *name;                       /* for people; owned */
+    char *file;                       /* of the trace; NULL: a recording was decoded; owned */
+    struct line_counter line_counter; /* of a recording that can be decoded again; owned */
 };
 
 /* `path`: a trace file or a recording (span_input.h). Says how far it has come; takes long the

@@ -25,7 +25,7 @@ typedef bool answer_function(const struct query *query, struct http_answer *answ
 answer_function answer_trace, answer_functions, answer_tiles, answer_span, answer_stack,
     answer_table, answer_flame, answer_find, answer_calls, answer_next, answer_marks,
     answer_counter, answer_switches, answer_stacks, answer_parts, answer_explain, answer_compare,
-    answer_source, answer_text, answer_sql, answer_raw;
+    answer_source, answer_heat, answer_text, answer_sql, answer_raw;
 
 /* ---- parameters that several answers have ---- */
 

@@ -9,14 +9,13 @@
 #include <string.h>
 
 enum {
-    LARGEST_VALUE = 256,   /* bytes */
-    LARGEST_REFERRED = 64, /* of what a reference refers to */
+    LARGEST_VALUE = 256,   /* bytes; also of what a reference refers to */
     ARGUMENTS_MAX = 24,    /* of one function */
     GENERAL_REGISTERS = 6, /* of arguments */
     VECTOR_REGISTERS = 8,  /* likewise */
     EIGHTBYTE = 8,
-    EIGHTBYTES_MAX = 2,   /* of a value in registers */
-    CLASSIFIED_DEPTH = 8, /* of types within types */
+    EIGHTBYTES_MAX = 2,    /* of a value in registers */
+    CLASSIFIED_DEPTH = 16, /* of types within types */
 };
 
 struct signatures {
@@ -361,7 +360,7 @@ static void look_through_reference(Dwarf_Die *entry, struct arena *memory,
     Dwarf_Die to;
     if (!is_reference(entry) || !value_type_entry(entry, &to))
         return;
-    const struct value_type *type = value_type_read(&to, LARGEST_REFERRED, memory);
+    const struct value_type *type = value_type_read(&to, LARGEST_VALUE, memory);
     if (!type || type->kind == VALUE_STRING)
         return;
     value->value.type = type;

@@ -4,10 +4,12 @@
 #include <string.h>
 
 enum {
-    DEPTH_MAX = 4,    /* of types within types */
-    MEMBERS_MAX = 64, /* of a struct; more are not shown */
-    NAMES_MAX = 4096, /* of an enumeration */
-    CHAIN_MAX = 64,   /* typedefs and qualifiers of one type */
+    DEPTH_MAX = 12,     /* of types within types */
+    TYPES_MAX = 4096,   /* of one value */
+    MEMBERS_MAX = 64,   /* of a struct; more are not shown */
+    NAMES_MAX = 4096,   /* of an enumeration */
+    CHAIN_MAX = 64,     /* typedefs and qualifiers of one type */
+    DIMENSIONS_MAX = 8, /* of an array */
 };
 
 static bool is_transparent(int tag)
@@ -40,20 +42,26 @@ bool value_type_number(Dwarf_Die *entry, unsigned name, uint64_t *number)
     return true;
 }
 
-static struct value_type *make(struct arena *memory, enum value_kind kind, uint64_t size)
+/* What is read of one value. */
+struct reading {
+    struct arena *memory;
+    unsigned types; /* so far */
+};
+
+static struct value_type *make(struct reading *reading, enum value_kind kind, uint64_t size)
 {
-    struct value_type *type = arena_allocate(memory, sizeof *type);
+    struct value_type *type = arena_allocate(reading->memory, sizeof *type);
     *type = (struct value_type){.kind = kind, .size = (uint32_t)size};
     return type;
 }
 
-static const char *name_of(Dwarf_Die *entry, struct arena *memory)
+static const char *name_of(Dwarf_Die *entry, struct reading *reading)
 {
     const char *name = dwarf_diename(entry);
-    return name ? arena_copy_string(memory, name) : NULL;
+    return name ? arena_copy_string(reading->memory, name) : NULL;
 }
 
-static struct value_type *read_base(Dwarf_Die *entry, uint64_t size, struct arena *memory)
+static struct value_type *read_base(Dwarf_Die *entry, uint64_t size, struct reading *reading)
 {
     uint64_t encoding = 0;
     value_type_number(entry, DW_AT_encoding, &encoding);
@@ -83,7 +91,7 @@ static struct value_type *read_base(Dwarf_Die *entry, uint64_t size, struct aren
     default:
         break;
     }
-    struct value_type *type = make(memory, kind, size);
+    struct value_type *type = make(reading, kind, size);
     type->is_unsigned = is_unsigned;
     return type;
 }
@@ -99,12 +107,12 @@ static bool is_character(Dwarf_Die *entry)
     return size == 1 && (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
 }
 
-static struct value_type *read_pointer(Dwarf_Die *entry, struct arena *memory)
+static struct value_type *read_pointer(Dwarf_Die *entry, struct reading *reading)
 {
     Dwarf_Die to;
     bool is_text = dwarf_tag(entry) == DW_TAG_pointer_type && value_type_entry(entry, &to) &&
                    is_character(&to);
-    return make(memory, is_text ? VALUE_STRING : VALUE_POINTER, sizeof(uint64_t));
+    return make(reading, is_text ? VALUE_STRING : VALUE_POINTER, sizeof(uint64_t));
 }
 
 static size_t count_inside(Dwarf_Die *entry, size_t most)
@@ -119,13 +127,13 @@ static size_t count_inside(Dwarf_Die *entry, size_t most)
     return count;
 }
 
-static struct value_type *read_enum(Dwarf_Die *entry, uint64_t size, struct arena *memory)
+static struct value_type *read_enum(Dwarf_Die *entry, uint64_t size, struct reading *reading)
 {
-    struct value_type *type = make(memory, VALUE_ENUM, size);
+    struct value_type *type = make(reading, VALUE_ENUM, size);
     size_t most = count_inside(entry, NAMES_MAX);
     Dwarf_Die inside;
     type->is_unsigned = true;
-    type->members = arena_allocate(memory, (most + 1) * sizeof *type->members);
+    type->members = arena_allocate(reading->memory, (most + 1) * sizeof *type->members);
     if (most == 0 || dwarf_child(entry, &inside) != 0)
         return type;
     do {
@@ -136,17 +144,17 @@ static struct value_type *read_enum(Dwarf_Die *entry, uint64_t size, struct aren
             continue;
         type->is_unsigned &= value >= 0;
         type->members[type->member_count++] =
-            (struct value_member){.name = name_of(&inside, memory), .value = value};
+            (struct value_member){.name = name_of(&inside, reading), .value = value};
     } while (type->member_count < most && dwarf_siblingof(&inside, &inside) == 0);
     return type;
 }
 
 static struct value_type *read_type(Dwarf_Die *entry, uint64_t most, unsigned depth,
-                                    struct arena *memory);
+                                    struct reading *reading);
 
 /* False: it is not one that can be shown. */
 static bool read_member(Dwarf_Die *entry, uint64_t struct_size, unsigned depth,
-                        struct arena *memory, struct value_member *member)
+                        struct reading *reading, struct value_member *member)
 {
     Dwarf_Die type;
     uint64_t offset = 0, bit, bits;
@@ -157,10 +165,10 @@ static bool read_member(Dwarf_Die *entry, uint64_t struct_size, unsigned depth,
         !value_type_entry(entry, &type))
         return false;
     value_type_number(entry, DW_AT_data_member_location, &offset);
-    const struct value_type *read = read_type(&type, struct_size, depth + 1, memory);
+    const struct value_type *read = read_type(&type, struct_size, depth + 1, reading);
     if (!read || offset > struct_size)
         return false;
-    *member = (struct value_member){.name = name_of(tag == DW_TAG_member ? entry : &type, memory),
+    *member = (struct value_member){.name = name_of(tag == DW_TAG_member ? entry : &type, reading),
                                     .type = read};
     if (value_type_number(entry, DW_AT_bit_size, &bits) && bits > 0 && bits <= 64 &&
         read->size > 0 && value_type_number(entry, DW_AT_data_bit_offset, &bit)) {
@@ -173,30 +181,30 @@ static bool read_member(Dwarf_Die *entry, uint64_t struct_size, unsigned depth,
 }
 
 static struct value_type *read_struct(Dwarf_Die *entry, uint64_t size, unsigned depth,
-                                      struct arena *memory)
+                                      struct reading *reading)
 {
-    struct value_type *type = make(memory, VALUE_STRUCT, size);
+    struct value_type *type = make(reading, VALUE_STRUCT, size);
     size_t most = count_inside(entry, MEMBERS_MAX);
     Dwarf_Die inside;
     if (depth >= DEPTH_MAX)
-        return make(memory, VALUE_BYTES, size);
-    type->members = arena_allocate(memory, (most + 1) * sizeof *type->members);
+        return make(reading, VALUE_BYTES, size);
+    type->members = arena_allocate(reading->memory, (most + 1) * sizeof *type->members);
     if (most == 0 || dwarf_child(entry, &inside) != 0)
         return type;
     do {
         if (dwarf_tag(&inside) == DW_TAG_variant_part)
-            return make(memory, VALUE_BYTES, size);
-        if (read_member(&inside, size, depth, memory, &type->members[type->member_count]))
+            return make(reading, VALUE_BYTES, size);
+        if (read_member(&inside, size, depth, reading, &type->members[type->member_count]))
             type->member_count++;
     } while (type->member_count < most && dwarf_siblingof(&inside, &inside) == 0);
     return type;
 }
 
-/* Of all dimensions together; 0: unknown. */
-static uint64_t count_elements(Dwarf_Die *entry)
+/* Of the array's dimensions the count of each, outermost first; 0: one is unknown, or there are more than `room`. */
+static size_t read_dimensions(Dwarf_Die *entry, uint64_t *counts, size_t room)
 {
     Dwarf_Die inside;
-    uint64_t count = 1;
+    size_t dimensions = 0;
     if (dwarf_child(entry, &inside) != 0)
         return 0;
     do {
@@ -207,59 +215,72 @@ static uint64_t count_elements(Dwarf_Die *entry)
             here++;
         else if (!value_type_number(&inside, DW_AT_count, &here))
             return 0;
-        if (here > UINT32_MAX || count * here > UINT32_MAX)
+        if (dimensions == room)
             return 0;
-        count *= here;
+        counts[dimensions++] = here;
     } while (dwarf_siblingof(&inside, &inside) == 0);
-    return count;
+    return dimensions;
 }
 
-static struct value_type *read_array(Dwarf_Die *entry, uint64_t most, unsigned depth,
-                                     struct arena *memory)
+static struct value_type *make_array(const struct value_type *element, uint64_t count,
+                                     uint64_t most, struct reading *reading)
 {
-    Dwarf_Die inner;
-    uint64_t count = count_elements(entry);
-    if (depth >= DEPTH_MAX || !value_type_entry(entry, &inner))
+    if (count > most || element->size == 0 || count * element->size > most)
         return NULL;
-    const struct value_type *element = read_type(&inner, most, depth + 1, memory);
-    if (!element || element->size == 0 || count * element->size > most)
-        return NULL;
-    struct value_type *type = make(memory, VALUE_ARRAY, count * element->size);
-    type->members = arena_allocate(memory, sizeof *type->members);
+    struct value_type *type = make(reading, VALUE_ARRAY, count * element->size);
+    type->members = arena_allocate(reading->memory, sizeof *type->members);
     type->members[0] = (struct value_member){.type = element};
     type->member_count = 1;
     return type;
 }
 
+/* Of several dimensions: an array of arrays. */
+static struct value_type *read_array(Dwarf_Die *entry, uint64_t most, unsigned depth,
+                                     struct reading *reading)
+{
+    Dwarf_Die inner;
+    uint64_t counts[DIMENSIONS_MAX];
+    size_t dimensions = read_dimensions(entry, counts, DIMENSIONS_MAX);
+    if (dimensions == 0 || depth >= DEPTH_MAX || !value_type_entry(entry, &inner))
+        return NULL;
+    struct value_type *type = read_type(&inner, most, depth + 1, reading);
+    while (type && dimensions > 0)
+        type = make_array(type, counts[--dimensions], most, reading);
+    return type;
+}
+
 static struct value_type *read_type(Dwarf_Die *entry, uint64_t most, unsigned depth,
-                                    struct arena *memory)
+                                    struct reading *reading)
 {
     uint64_t size = 0;
     int tag = dwarf_tag(entry);
+    if (++reading->types > TYPES_MAX)
+        return NULL;
     if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
         tag == DW_TAG_rvalue_reference_type)
-        return read_pointer(entry, memory);
+        return read_pointer(entry, reading);
     if (tag == DW_TAG_array_type)
-        return read_array(entry, most, depth, memory);
+        return read_array(entry, most, depth, reading);
     if (!value_type_number(entry, DW_AT_byte_size, &size) || size == 0 || size > most)
         return NULL;
     switch (tag) {
     case DW_TAG_base_type:
-        return read_base(entry, size, memory);
+        return read_base(entry, size, reading);
     case DW_TAG_enumeration_type:
-        return read_enum(entry, size, memory);
+        return read_enum(entry, size, reading);
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
     case DW_TAG_union_type:
-        return read_struct(entry, size, depth, memory);
+        return read_struct(entry, size, depth, reading);
     case DW_TAG_ptr_to_member_type:
-        return make(memory, VALUE_BYTES, size);
+        return make(reading, VALUE_BYTES, size);
     default:
-        return make(memory, VALUE_BYTES, size);
+        return make(reading, VALUE_BYTES, size);
     }
 }
 
 struct value_type *value_type_read(Dwarf_Die *type, uint32_t most, struct arena *memory)
 {
-    return read_type(type, most, 0, memory);
+    struct reading reading = {.memory = memory};
+    return read_type(type, most, 0, &reading);
 }

@@ -5,6 +5,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 
 import harness
 from viewer import Served
@@ -119,6 +120,16 @@ class Arguments(harness.TestCase):
             # It does not pass what a function does not use.
             self.assert_as_gdb(judged, self.compile("-O2", name="by_clang", compiler="clang"),
                                ("of_integers", "of_reals", "of_single", "of_point", "callee", "returns_nothing"))
+
+    def test_random_as_gdb(self):
+        """random functions, called with random values of random types, in C and C++"""
+        for language, compiler, seed in (("c", "gcc", 11), ("c++", "g++", 12)):
+            judged = subprocess.run([sys.executable, harness.TESTS / "judge" / "arguments_judge.py", harness.Settings.binary, "--language",
+                                     language, "--compiler", compiler, "--seed", str(seed), "--calls", "300", "--functions", "60",
+                                     "--folder", self.folder / compiler], capture_output=True, text=True, check=False)
+            if judged.returncode == 77:
+                self.skipTest(judged.stdout)
+            self.assertEqual(judged.returncode, 0, judged.stdout + judged.stderr)
 
     def test_everywhere(self):
         program = self.compile("-O2")

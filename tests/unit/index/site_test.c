@@ -450,7 +450,7 @@ static struct scene *scene_new(void)
     struct scene *scene = memory_allocate_zeroed(sizeof *scene);
     scene->indexed = indexed_trace_new(7);
     assert_true(authentication_open(&scene->viewer.authentication, false, NULL, NULL));
-    api_open(&scene->viewer.api, scene->indexed.index, "made", NULL);
+    api_open(&scene->viewer.api, scene->indexed.index, "made", NULL, NULL);
     scene->site = viewer_site(&scene->viewer);
     return scene;
 }
@@ -506,7 +506,7 @@ static void test_what_goes_where(void **state)
 static void test_two_traces_have_a_site_each(void **state)
 {
     struct scene *scene = scene_new();
-    api_open(&scene->viewer.baseline, scene->indexed.index, "before", NULL);
+    api_open(&scene->viewer.baseline, scene->indexed.index, "before", NULL, NULL);
     api_pair(&scene->viewer.baseline, &scene->viewer.api);
     static const char *const found[] = {"/a/", "/b/", "/a/app/main.js", "/b/api/trace",
                                         "/a/api/compare"};
