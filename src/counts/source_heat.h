@@ -49,7 +49,7 @@ struct source_heat {
     struct array calls; /* struct heat_call, by line and name */
     uint64_t executed;  /* instructions of the part, in all files */
     bool
-        is_by_time; /* the call could not be told from others: what its thread did in its time, as exactly as times are known */
+        is_by_time; /* the call could not be distinguished from others: what its thread did in its time, as exactly as times are known */
 };
 
 static inline void source_heat_free(struct source_heat *heat)

@@ -17,7 +17,7 @@ static const char *const kind_names[VALUE_KIND_COUNT] = {
 };
 
 enum {
-    DEPTH_MAX = 32,           /* of types within types */
+    DEPTH_MAX = 32,          /* of types within types */
     MEMBERS_MAX = 1 << 20,   /* of all types of a file */
     FUNCTIONS_MAX = 1 << 10, /* CALL_VALUES_PLACE of packet/call_values_head.h, plus 1 */
     VALUES_MAX = 64,         /* of one function */

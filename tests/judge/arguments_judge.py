@@ -312,7 +312,7 @@ def is_same(wanted, got):
         return wanted == got
     wanted, got = NUMBER.split(normalised(wanted)), normalised(got)
     # Our number may have no point where gdb's has one; a large one of gdb's may have none where ours has an exponent.
-    wanted = [part for piece in (LONG_NUMBER.split(text) if at % 2 == 0 else [text] for at, text in enumerate(wanted)) for part in piece]
+    wanted = [part for parts in (LONG_NUMBER.split(text) if at % 2 == 0 else [text] for at, text in enumerate(wanted)) for part in parts]
     pattern = "".join(re.escape(part) if at % 2 == 0 else r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)" for at, part in enumerate(wanted))
     found = re.fullmatch(pattern, got, re.DOTALL)
     return bool(found) and all(is_same_part(part, mine) for part, mine in zip(wanted[1::2], found.groups()))

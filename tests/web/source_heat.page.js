@@ -52,7 +52,7 @@ const lineOf = (code) => page.locator('.source-text li').nth(recorded.source.spl
 /** @param {string} code @returns {Promise<string>} */
 const runsOf = (code) => lineOf(code).locator('.runs').textContent();
 /** @param {string} code @returns {Promise<string[]>} */
-const notesOf = (code) => lineOf(code).locator('.notes').evaluate('(notes) => [...notes.children].map((note) => note.textContent.replaceAll("\\u00a0", " "))');
+const notesOf = async (code) => (await lineOf(code).locator('.notes > *').allTextContents()).map((/** @type {string} */ text) => text.replaceAll('\u00a0', ' '));
 
 /** Chooses a call. @param {string} name @param {number} ordinal @param {any} [of] another page */
 const choose = (name, ordinal, of = page) => of.evaluate(`(async ({ state, source }) => {
@@ -79,7 +79,7 @@ test('how often lines ran, in the whole trace', { skip }, async () => {
   const notes = await notesOf('odd(i) : even(i)');
   assert.ok(notes.some((note) => note.includes(` of ${all}`)), String(notes));
   assert.deepEqual(notes.filter((note) => note.startsWith('→')), [`→ even ×${even}`, `→ odd ×${odd}`]);
-  const heats = await Promise.all(['count++', 'int count = 0;', 'return -1'].map((code) => lineOf(code).evaluate('(line) => Number(line.style.getPropertyValue("--heat"))')));
+  const heats = await Promise.all(['count++', 'int count = 0;', 'return -1'].map((code) => lineOf(code).evaluate((/** @type {HTMLElement} */ line) => Number(line.style.getPropertyValue('--heat')))));
   assert.ok(heats[0] > heats[1] && heats[1] > heats[2] && heats[2] === 0, String(heats));
 });
 

@@ -47,7 +47,7 @@ export function makeSourcePanel(context) {
       (heat) => {
         const words = `${formatCounted(heat.executed, 'instruction')} in all files${heat.byTime ? ', by their times' : ''}`;
         summary.textContent = heat.refused ?? words;
-        summary.title = heat.byTime ? 'What ran in this part is told by times, which are less exact than the order of what ran.' : '';
+        summary.title = heat.byTime ? 'What ran in this part is found by times, which are less exact than the order of what ran.' : '';
         showHeat(lines, first, heat.refused === null ? heat : null, state);
       },
     );
