@@ -55,6 +55,19 @@ class AttachTranslator(attaching.TestCase):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
 
+    def test_first_stack(self):
+        """a recording of everything, too, begins with all callers of what ran when it was attached to"""
+        for options in [], ["-full-execution"]:
+            process = self.start("busy", 2)
+            traced = self.record_for_a_moment(process, "-multi-thread", *options, sleeps=1)
+            self.assertEqual(traced.session()["full_execution"], bool(options))
+            # Inside of main or start_thread, which do not end, from the beginning on.
+            outside = [(span.name, span.stack) for span in fxt_spans.read_whole(traced.trace).spans
+                       if span.name in ("request", "part") and not {"main", "start_thread"} & set(span.stack)]
+            self.assertEqual(outside[:4], [], options)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
+
     def test_service(self):
         """root traces a process of another user that cannot reach the recording, as systemd's PrivateTmp= makes them"""
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
