@@ -70,11 +70,14 @@ static void migrate_both(void)
     migrated_stacks_join(stacks, 2, &numbers);
 }
 
-/* The only stack of the thread that another thread ran, too. */
+/* The number of the only goroutine that continues. */
 static uint32_t shared_number(const struct scene *s)
 {
-    assert_int_equal(s->stack.shared.count, 1);
-    return ((const struct shared_stack *)s->stack.shared.elements)->number;
+    const struct shared_stack *shared = s->stack.shared.elements;
+    assert_int_not_equal(s->stack.shared.count, 0);
+    for (size_t i = 1; i < s->stack.shared.count; i++)
+        assert_int_equal(shared[i].number, shared[0].number);
+    return shared[0].number;
 }
 
 static void callers_come_along(void **state)
@@ -185,6 +188,115 @@ static void of_several_goroutines_the_pointer_decides_which_continues(void **sta
     assert_spans_of_ended(&right, "t(s(g()))sa?(c?()$)$");
 }
 
+/* It is left there and comes back with the same stack pointer, but has other callers now. */
+static void a_goroutine_that_comes_back_has_the_callers_of_where_it_was_last(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'b');
+    call(&left, at('b', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    call(&left, at('s', 0x10), 'g');
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    return_after(&right, at('b', 0x10));
+    return_after(&right, at('a', 0x10));
+    call(&right, at('a', 0x20), 'd');
+    call(&right, at('d', 0x10), 'c');
+    leave(&right, 'c', 0x10, A);
+    left.time = right.time;
+    go_on(&left, 'c', 0x10, A);
+    return_after(&left, at('d', 0x10));
+    call(&left, at('d', 0x20), 'e');
+    migrate_both();
+    assert_int_equal(left.stack.statistics.repaired, 0);
+    assert_spans_of_ended(&left, "t(s(g()))sa(b(c(m(s(g()))s)s)s)sa?(d?(c?()e()$)$)$");
+    assert_spans_of_ended(&right, "t(s(g()))sa?(b?(c?())d(c(m(s()$)$)$)$)$");
+}
+
+/* Likewise, though nothing that it returns to shows it. */
+static void a_goroutine_that_comes_back_unnoticed_has_the_callers_of_where_it_was_last(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    call(&left, at('s', 0x10), 'g');
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    return_after(&right, at('a', 0x10));
+    call(&right, at('a', 0x20), 'd');
+    call(&right, at('d', 0x10), 'c');
+    leave(&right, 'c', 0x10, A);
+    left.time = right.time;
+    go_on(&left, 'c', 0x10, A);
+    migrate_both();
+    assert_spans_of_ended(&left, "t(s(g()))sa(c(m(s(g()))s)s)sa?(d?(c?()$)$)$");
+    assert_int_equal(shared_number(&left), SHARED_STACKS);
+    assert_int_equal(shared_number(&right), SHARED_STACKS);
+}
+
+/* The left thread loses its processor when it has left the goroutine; its pause was placed before that. */
+static void a_goroutine_that_seems_to_leave_after_it_has_arrived_comes_from_there(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    right.time = left.time + 100;
+    left.time += 1000;
+    leave(&left, 'c', 0x10, A);
+    go_on(&right, 'c', 0x10, A);
+    call(&right, at('c', 0x20), 'd');
+    migrate_both();
+    assert_spans_of_ended(&right, "t(s(g()))sa?(c?(d()$)$)$");
+}
+
+/* But not if it had been left again by then. */
+static void a_goroutine_does_not_come_from_where_it_went_on_to_later(void **state)
+{
+    go_on(&right, 'c', 0x10, A);
+    leave(&right, 'c', 0x20, A);
+    left.time = right.time + 100;
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'b');
+    leave(&left, 'b', 0x10, B);
+    call(&left, at('s', 0x10), 'g');
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    migrate_both();
+    assert_spans_of_ended(&right, "t(s(g()))sc?(m(s()$)$)$");
+}
+
+/* Its outermost caller is discovered in a third part of its way. */
+static void callers_that_are_seen_at_last_are_those_of_all_parts(void **state)
+{
+    begin_goroutine(&left, at('b', 0x50)); /* begun before the trace */
+    leave(&left, 'b', 0x60, A);
+    call(&left, at('s', 0x10), 'g');
+    right.time = left.time;
+    go_on(&right, 'b', 0x60, A);
+    leave(&right, 'b', 0x70, A);
+    left.time = right.time;
+    go_on(&left, 'b', 0x70, A);
+    return_to(&left, at('a', 0x15));
+    migrate_both();
+    assert_spans_of_ended(&left, "t(s(g()))sa?(b?(m(s(g()))s)s)sa?(b?())$");
+    assert_spans_of_ended(&right, "t(s(g()))sa?(b?(m(s()$)$)$)$");
+}
+
+static void a_goroutine_that_ends_is_not_the_next_one_with_its_stack(void **state)
+{
+    left.go_roles[id_of('e')] = GO_ROLE_GOEXIT;
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    call(&left, at('c', 0x10), 'm');
+    stack_pointer(&left, A);
+    stack_pointer(&left, G0);
+    call(&left, at('m', 0x10), 'e');
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    migrate_both();
+    assert_spans_of_ended(&right, "t(s(g()))sc?()$");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +308,12 @@ int main(void)
         TEST(stacks_that_do_not_agree_stay_apart),
         TEST(another_pointer_is_another_goroutine),
         TEST(callers_beyond_one_that_differs_are_not_migrated),
+        TEST(a_goroutine_that_comes_back_has_the_callers_of_where_it_was_last),
+        TEST(a_goroutine_that_comes_back_unnoticed_has_the_callers_of_where_it_was_last),
+        TEST(a_goroutine_that_seems_to_leave_after_it_has_arrived_comes_from_there),
+        TEST(a_goroutine_does_not_come_from_where_it_went_on_to_later),
+        TEST(callers_that_are_seen_at_last_are_those_of_all_parts),
+        TEST(a_goroutine_that_ends_is_not_the_next_one_with_its_stack),
         TEST(of_several_goroutines_the_pointer_decides_which_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
