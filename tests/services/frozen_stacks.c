@@ -1,7 +1,8 @@
 /* frozen_stacks PID...: the call stack of each thread of frozen processes (cgroup freezer), as elfutils' unwinder finds it.
  *
  * A line per thread: "TID PC RETURN-ADDRESS...", hexadecimal, the innermost caller first. A stack ends at the first
- * address that lies in no object: what a just-in-time compiler made has no unwinding rules. PC is after a SYSCALL instruction
+ * address that no unwinding rules (.eh_frame, .debug_frame) are for, such as code of a just-in-time compiler: from there
+ * the unwinder would guess by frame pointers. PC is after a SYSCALL instruction
  * that will be made again.
  *
  * eu-stack and gdb attach with a signal, which a frozen thread does not get; this seizes and interrupts. tests/services/stacks runs it
@@ -11,6 +12,7 @@
 #define _GNU_SOURCE
 #endif
 #include <dirent.h>
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -83,17 +85,35 @@ static bool set_registers(Dwfl_Thread *thread, void *argument)
     return dwfl_thread_state_registers(thread, 0, DWARF_REGISTERS, registers);
 }
 
+static bool has_rules(Dwfl *dwfl, Dwarf_Addr address)
+{
+    Dwarf_Addr bias;
+    Dwarf_Frame *rules = NULL;
+    Dwfl_Module *object = dwfl_addrmodule(dwfl, address);
+    if (!object)
+        return false;
+    Dwarf_CFI *eh = dwfl_module_eh_cfi(object, &bias);
+    bool found = eh && dwarf_cfi_addrframe(eh, address - bias, &rules) == 0;
+    free(rules);
+    if (found)
+        return true;
+    Dwarf_CFI *debug = dwfl_module_dwarf_cfi(object, &bias);
+    rules = NULL;
+    found = debug && dwarf_cfi_addrframe(debug, address - bias, &rules) == 0;
+    free(rules);
+    return found;
+}
+
 static int put_frame(Dwfl_Frame *frame, void *argument)
 {
     struct frozen *frozen = argument;
     Dwarf_Addr pc;
-    if (!dwfl_frame_pc(frame, &pc, NULL) || (pc == 0 && frozen->frames > 0))
-        return DWARF_CB_ABORT;
-    if (frozen->frames > 0 && dwfl_addrmodule(frozen->dwfl, pc) == NULL)
+    bool stands; /* it has not called */
+    if (!dwfl_frame_pc(frame, &pc, &stands) || (pc == 0 && frozen->frames > 0))
         return DWARF_CB_ABORT;
     printf(" %" PRIx64, pc);
     frozen->frames++;
-    return DWARF_CB_OK;
+    return has_rules(frozen->dwfl, stands ? pc : pc - 1) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
 /* True when it goes on to the next one. */

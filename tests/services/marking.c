@@ -11,14 +11,10 @@
 #endif
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -87,30 +83,27 @@ static __attribute__((noinline)) void mark(void)
     marks_now = 0;
 }
 
-/* Defines the function and finds the C library's. */
-#define MARKED(type, name, parameters, arguments)                                                  \
-    __attribute__((visibility("default"))) type name parameters;                                   \
-    type name parameters                                                                           \
+/* Takes the place of the C library's function, whose arguments are all in registers for integers (System V psABI, 3.2.3). */
+#define MARKED(name)                                                                               \
+    __attribute__((visibility("default"))) long marked_##name(                                     \
+        long first, long second, long third, long fourth, long fifth) __asm__(#name);              \
+    long marked_##name(long first, long second, long third, long fourth, long fifth)               \
     {                                                                                              \
-        static type(*real) parameters;                                                             \
+        static long (*real)(long, long, long, long, long);                                         \
         if (!real)                                                                                 \
             *(void **)&real = dlsym(RTLD_NEXT, #name);                                             \
         mark();                                                                                    \
-        return real arguments;                                                                     \
+        return real(first, second, third, fourth, fifth);                                          \
     }
 
-MARKED(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size))
-MARKED(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
-MARKED(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
-MARKED(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
-MARKED(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags))
-MARKED(ssize_t, send, (int fd, const void *buffer, size_t size, int flags),
-       (fd, buffer, size, flags))
-MARKED(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
-MARKED(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
-MARKED(int, poll, (struct pollfd * files, nfds_t count, int timeout), (files, count, timeout))
-MARKED(int, epoll_wait, (int epoll, struct epoll_event *events, int count, int timeout),
-       (epoll, events, count, timeout))
-MARKED(int, epoll_pwait,
-       (int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
-       (epoll, events, count, timeout, mask))
+MARKED(read)
+MARKED(write)
+MARKED(readv)
+MARKED(writev)
+MARKED(recv)
+MARKED(send)
+MARKED(sendmsg)
+MARKED(recvmsg)
+MARKED(poll)
+MARKED(epoll_wait)
+MARKED(epoll_pwait)
