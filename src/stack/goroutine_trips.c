@@ -9,7 +9,7 @@ static int compare_numbers(uint64_t left, uint64_t right)
     return left < right ? -1 : left > right;
 }
 
-/* Of one thread they are in one array, in the order in which they happened. */
+/* Those of one thread have an order. */
 static int compare_ends(const void *left_pointer, const void *right_pointer)
 {
     const struct trip_end *left = left_pointer, *right = right_pointer;
@@ -100,6 +100,68 @@ static bool agree(const struct trip_end *departure, const struct trip_end *arriv
     return goroutine_trips_agree(&from, &to, &inner);
 }
 
+/* ---- the order in which things of the same time have happened ---- */
+
+/* Ends of one thread, of the same time and pointer. */
+struct run {
+    const struct trip_end *next, *end;
+};
+
+/* The run whose next end is of the kind that is expected; of several, the longest, so that it is not what remains when nothing
+ * is left that it could alternate with. */
+static struct run *choose(const struct array *runs, bool arrival)
+{
+    struct run *chosen = NULL;
+    bool chosen_fits = false;
+    for (size_t i = 0; i < runs->count; i++) {
+        struct run *run = array_at(runs, i);
+        if (run->next == run->end)
+            continue;
+        bool fits = arrives(run->next) == arrival;
+        bool longer = chosen == NULL || run->end - run->next > chosen->end - chosen->next;
+        if (chosen == NULL || (fits && !chosen_fits) || (fits == chosen_fits && longer)) {
+            chosen = run;
+            chosen_fits = fits;
+        }
+    }
+    return chosen;
+}
+
+/* Several threads have done these at one time, for the clock stands still while code is translated: in an order in which
+ * departures and arrivals alternate. `arrival`: the first one is expected to be one. */
+static void order_moment(struct trip_end *first, const struct trip_end *end, bool arrival)
+{
+    struct array copy = array_of(sizeof(struct trip_end)), runs = array_of(sizeof(struct run));
+    array_add_all(&copy, first, (size_t)(end - first));
+    const struct trip_end *next = copy.elements, *last = next + copy.count;
+    while (next < last) {
+        struct run run = {next, next};
+        while (run.end < last && run.end->stack == next->stack)
+            run.end++;
+        *(struct run *)array_add(&runs) = run;
+        next = run.end;
+    }
+    for (; first < end; first++) {
+        struct run *run = choose(&runs, arrival);
+        *first = *run->next++;
+        arrival = !arrives(first);
+    }
+    array_free(&runs);
+    array_free(&copy);
+}
+
+static void order_moments(struct trip_end *first, struct trip_end *end)
+{
+    bool arrival = false;
+    for (struct trip_end *next = first; next < end; first = next) {
+        while (next < end && next->moment.time.value == first->moment.time.value)
+            next++;
+        if (first->stack != next[-1].stack)
+            order_moment(first, next, arrival);
+        arrival = !arrives(&next[-1]);
+    }
+}
+
 /* ---- the ends with one stack pointer ---- */
 
 struct ends {
@@ -123,10 +185,10 @@ static struct trip_end *take_open(struct ends *ends, const struct trip_end *arri
     return NULL;
 }
 
-/* No arrival needs it: another departure is next to it. */
+/* No arrival needs it: another departure is open, or next to it. */
 static bool is_left_over(const struct ends *ends, const struct trip_end *departure)
 {
-    return departure + 1 == ends->end || !arrives(&departure[1]) ||
+    return ends->open.count > 0 || departure + 1 == ends->end || !arrives(&departure[1]) ||
            (!arrives(&departure[-1]) && !departure[-1].used);
 }
 
@@ -184,6 +246,7 @@ struct array goroutine_trips_find(struct thread_stack *const *stacks, size_t cou
         ends.end = ends.first + 1;
         while (ends.end < end && ends.end->moment.pointer == ends.first->moment.pointer)
             ends.end++;
+        order_moments(ends.first, ends.end);
         find_in(&ends, &trips);
     }
     array_free(&ends.open);

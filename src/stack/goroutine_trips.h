@@ -4,7 +4,7 @@
  * suspensions (departures) and continuations (arrivals) with one stack pointer alternate, and each arrival belongs to the
  * departure before it. In a thread their order is certain. Between threads it follows from times, and these are estimates: a
  * thread that loses its processor just after it has suspended a goroutine may seem to have lost it before, and to suspend it
- * milliseconds after it has continued elsewhere. So an arrival without a departure before it takes a later one of another thread
+ * milliseconds after it has continued elsewhere; and much may have the same time. So an arrival without a departure before it takes a later one of another thread
  * that is left over, if both can have happened in the right order: that thread went on to its departure from a moment before
  * the arriving one went on from its arrival.
  *
