@@ -169,43 +169,19 @@ struct ends {
     struct array open; /* struct trip_end *: departures without an arrival so far */
 };
 
-/* The place in ends->open of the departure that the arrival takes first. That is the newest, unless more arrivals follow at once:
- * then the older ones are not left over, but have arrived late. What the arriving thread itself has left before is not later. */
-static size_t likely_departure(const struct ends *ends, const struct trip_end *arrival)
-{
-    struct trip_end *const *open = ends->open.elements;
-    size_t following = 0;
-    while (following < ends->open.count && arrival + following < ends->end &&
-           arrives(arrival + following))
-        following++;
-    size_t place = ends->open.count - following;
-    for (size_t i = place + 1; i < ends->open.count; i++)
-        if (open[i]->stack == arrival->stack)
-            place = i;
-    return place;
-}
-
-static struct trip_end *take_open_at(struct ends *ends, size_t place)
-{
-    struct trip_end **open = ends->open.elements, *departure = open[place];
-    ends->open.count--;
-    for (; place < ends->open.count; place++)
-        open[place] = open[place + 1];
-    return departure;
-}
-
-/* A departure before the arrival; NULL: none is left. */
+/* The newest departure before the arrival; NULL: none is left. */
 static struct trip_end *take_open(struct ends *ends, const struct trip_end *arrival)
 {
-    struct trip_end *const *open = ends->open.elements;
-    if (ends->open.count == 0)
-        return NULL;
-    size_t likely = likely_departure(ends, arrival);
-    if (agree(open[likely], arrival))
-        return take_open_at(ends, likely);
-    for (size_t i = ends->open.count; i-- > 0;)
-        if (agree(open[i], arrival))
-            return take_open_at(ends, i);
+    struct trip_end **open = ends->open.elements;
+    for (size_t i = ends->open.count; i-- > 0;) {
+        struct trip_end *departure = open[i];
+        if (!agree(departure, arrival))
+            continue;
+        ends->open.count--;
+        for (; i < ends->open.count; i++)
+            open[i] = open[i + 1];
+        return departure;
+    }
     return NULL;
 }
 
@@ -254,7 +230,7 @@ static void find_in(struct ends *ends, struct array *trips)
         if (departure == NULL)
             departure = take_later(ends, end);
         if (departure != NULL)
-            *(struct trip *)array_add(trips) = (struct trip){*departure, *end};
+            *(struct trip *)array_add(trips) = (struct trip){.from = *departure, .to = *end};
     }
 }
 

@@ -91,6 +91,15 @@ static bool join(const struct trip *trip)
     return is_known(&here) && extend(&there, inner.from, &here, inner.to);
 }
 
+static bool join_if_apart(struct trip *trip)
+{
+    if (trip->is_joined)
+        return false;
+    bool learned = join(trip);
+    trip->is_joined = learned && trip->from.stack == trip->to.stack;
+    return learned;
+}
+
 /* Goroutines that have recovered from a panic in callers that were not known then. */
 static bool join_unwound(struct thread_stack *const *stacks, size_t count)
 {
@@ -109,9 +118,9 @@ static void join_all(const struct array *trips, struct thread_stack *const *stac
     for (unsigned round = 0; learned && round < ROUNDS; round++) {
         learned = false;
         for (size_t i = 0; i < trips->count; i++)
-            learned |= join(array_at(trips, i));
+            learned |= join_if_apart(array_at(trips, i));
         for (size_t i = trips->count; i-- > 0;)
-            learned |= join(array_at(trips, i));
+            learned |= join_if_apart(array_at(trips, i));
         learned |= join_unwound(stacks, count);
     }
 }

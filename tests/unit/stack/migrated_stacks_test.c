@@ -306,25 +306,6 @@ static void a_departure_with_other_callers_is_left_for_others(void **state)
     assert_spans_of_ended(&third, "t(s(g()))sb?(c?()$)$");
 }
 
-/* Two that used the same memory, one after the other; the first seems to arrive after the second has left. */
-static void of_two_departures_the_first_arrives_first(void **state)
-{
-    begin_goroutine(&left, at('a', 0));
-    call(&left, at('a', 0x10), 'c');
-    leave(&left, 'c', 0x10, A);
-    call(&left, at('s', 0x10), 'g');
-    begin_goroutine(&left, at('b', 0));
-    call(&left, at('b', 0x10), 'c');
-    leave(&left, 'c', 0x10, A);
-    right.time = left.time;
-    go_on(&right, 'c', 0x10, A);
-    third.time = right.time;
-    go_on(&third, 'c', 0x10, A);
-    migrate();
-    assert_spans_of_ended(&right, "t(s(g()))sa?(c?()$)$");
-    assert_spans_of_ended(&third, "t(s(g()))sb?(c?()$)$");
-}
-
 /* But not if it had been left again by then. */
 static void a_goroutine_does_not_come_from_where_it_went_on_to_later(void **state)
 {
@@ -418,7 +399,6 @@ int main(void)
         TEST(what_has_one_time_happens_by_turns),
         TEST(a_departure_with_other_callers_is_left_for_others),
         TEST(a_goroutine_does_not_come_from_where_it_went_on_to_later),
-        TEST(of_two_departures_the_first_arrives_first),
         TEST(a_panic_is_recovered_in_a_caller_that_another_thread_has_seen),
         TEST(callers_that_are_seen_at_last_are_those_of_all_parts),
         TEST(a_goroutine_that_ends_is_not_the_next_one_with_its_stack),
