@@ -163,6 +163,7 @@ class AttachFollow(attaching.TestCase):
         pids = ",".join(map(str, [process.pid, *sorted(children)]))
         self.assertRegex(self.messages.decode(), rf"Child processes that run already are not recorded: .*{children[1]} \(cat\).*"
                                                  rf"-pid {pids}")
+        self.assertEqual(self.ask(process, "6", 1), ["36 6"])
         self.end(recorder)
         recorder = self.record(types.SimpleNamespace(pid=pids), "-follow", "-multi-thread")
         self.assertNotIn(b"run already", self.messages)
