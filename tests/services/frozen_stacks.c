@@ -1,8 +1,8 @@
 /* frozen_stacks PID...: the call stack of each thread of frozen processes (cgroup freezer), as elfutils' unwinder finds it.
  *
  * A line per thread: "TID PC RETURN-ADDRESS...", hexadecimal, the innermost caller first. A stack ends at the first
- * address that no unwinding rules (.eh_frame, .debug_frame) are for, such as code of a just-in-time compiler: from there
- * the unwinder would guess by frame pointers. PC is after a SYSCALL instruction
+ * address that no unwinding rules (.eh_frame, .debug_frame) are for, such as code of a just-in-time compiler, and the line
+ * with "?": from there the unwinder would guess by frame pointers. PC is after a SYSCALL instruction
  * that will be made again.
  *
  * eu-stack and gdb attach with a signal, which a frozen thread does not get; this seizes and interrupts. tests/services/stacks runs it
@@ -113,7 +113,10 @@ static int put_frame(Dwfl_Frame *frame, void *argument)
         return DWARF_CB_ABORT;
     printf(" %" PRIx64, pc);
     frozen->frames++;
-    return has_rules(frozen->dwfl, stands ? pc : pc - 1) ? DWARF_CB_OK : DWARF_CB_ABORT;
+    if (has_rules(frozen->dwfl, stands ? pc : pc - 1))
+        return DWARF_CB_OK;
+    printf(" ?");
+    return DWARF_CB_ABORT;
 }
 
 /* True when it goes on to the next one. */

@@ -5,9 +5,10 @@
  * run is compared, by return addresses. FOLDER: what marking.c wrote, a file per thread; COUNTS: a line "TID LINES"
  * for each that it had written when the threads were stopped. The stack at each call of marking_marked is compared with its line.
  *
- * A stack is right when all return addresses agree from the innermost to the last, shorter when the trace
- * knows fewer, longer when it knows more (unwinders end in generated code), and wrong otherwise. A line for each kind;
- * exit status 0: none is wrong or shorter; 1: not so; 2: no recording. -show N: N that are not right.
+ * A stack is right when all return addresses agree from the innermost to the last, longer when the trace
+ * knows more (the unwinders end in generated code), cut when it knows fewer in a thread that was in generated code when it was
+ * attached to (its callers are unknown until control returns to them), shorter when it knows fewer in another one, and wrong
+ * otherwise. A line for each kind; exit status 0: none is wrong or shorter; 1: not so; 2: no recording. -show N: N of those.
  */
 #include "base/memory.h"
 #include "decode/flow.h"
@@ -19,11 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum verdict { RIGHT, LONGER, SHORTER, WRONG, VERDICTS };
+enum verdict { RIGHT, LONGER, CUT, SHORTER, WRONG, VERDICTS };
 
 struct known_stack {
     uint32_t tid;
     struct array addresses; /* uint64_t: the program counter, then return addresses */
+    bool in_generated_code; /* where the last one is */
 };
 
 struct judge {
@@ -140,6 +142,7 @@ static bool read_known(struct judge *judge, const char *path)
         known->tid = (uint32_t)strtoul(line, &rest, 10);
         known->addresses = array_of(sizeof(uint64_t));
         read_addresses(rest, &known->addresses);
+        known->in_generated_code = strchr(rest, '?') != NULL;
     }
     free(line);
     fclose(file);
@@ -195,8 +198,11 @@ static void judge_stack(struct judge *judge, uint32_t tid, const char *moment,
                         const struct array *shown, const uint64_t *known, size_t known_count,
                         uint64_t *verdicts)
 {
-    static const char *const NAMES[] = {"right", "longer", "shorter", "wrong"};
+    static const char *const NAMES[] = {"right", "longer", "cut", "shorter", "wrong"};
+    const struct known_stack *first = find_known(judge, tid);
     enum verdict verdict = compare(shown->elements, shown->count, known, known_count);
+    if (verdict == SHORTER && first && first->in_generated_code)
+        verdict = CUT;
     verdicts[verdict]++;
     if (verdict < SHORTER || judge->shown_at_most == 0)
         return;
@@ -257,8 +263,10 @@ static void judge_marks(struct judged_thread *thread, uint64_t *verdicts)
 
 static bool print_verdicts(const char *what, const uint64_t *verdicts)
 {
-    printf("%s: %" PRIu64 " right, %" PRIu64 " longer, %" PRIu64 " shorter, %" PRIu64 " wrong\n",
-           what, verdicts[RIGHT], verdicts[LONGER], verdicts[SHORTER], verdicts[WRONG]);
+    printf("%s: %" PRIu64 " right, %" PRIu64 " longer, %" PRIu64 " cut, %" PRIu64
+           " shorter, %" PRIu64 " wrong\n",
+           what, verdicts[RIGHT], verdicts[LONGER], verdicts[CUT], verdicts[SHORTER],
+           verdicts[WRONG]);
     return verdicts[SHORTER] == 0 && verdicts[WRONG] == 0;
 }
 
