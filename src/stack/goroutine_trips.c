@@ -230,7 +230,7 @@ static void find_in(struct ends *ends, struct array *trips)
         if (departure == NULL)
             departure = take_later(ends, end);
         if (departure != NULL)
-            *(struct trip *)array_add(trips) = (struct trip){*departure, *end};
+            *(struct trip *)array_add(trips) = (struct trip){.from = *departure, .to = *end};
     }
 }
 

@@ -32,6 +32,8 @@ struct trip_end {
 
 struct trip {
     struct trip_end from, to;
+    bool
+        is_joined; /* for migrated_stacks.c: both are one in the tree of one thread, and learn the same from now on */
 };
 
 /* Frames that are the same one. */

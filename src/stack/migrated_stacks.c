@@ -91,18 +91,37 @@ static bool join(const struct trip *trip)
     return is_known(&here) && extend(&there, inner.from, &here, inner.to);
 }
 
+static bool join_if_apart(struct trip *trip)
+{
+    if (trip->is_joined)
+        return false;
+    bool learned = join(trip);
+    trip->is_joined = learned && trip->from.stack == trip->to.stack;
+    return learned;
+}
+
+/* Goroutines that have recovered from a panic in callers that were not known then. */
+static bool join_unwound(struct thread_stack *const *stacks, size_t count)
+{
+    bool joined = false;
+    for (size_t i = 0; i < count; i++)
+        joined |= stitching_join_unwound(stacks[i]);
+    return joined;
+}
+
 /* Forwards in time, so that a goroutine has its callers wherever it goes; then backwards, for what is discovered late;
  * again while that shows more. */
-static void join_all(const struct array *trips)
+static void join_all(const struct array *trips, struct thread_stack *const *stacks, size_t count)
 {
-    enum { ROUNDS = 4 };
+    enum { ROUNDS = 8 };
     bool learned = true;
     for (unsigned round = 0; learned && round < ROUNDS; round++) {
         learned = false;
         for (size_t i = 0; i < trips->count; i++)
-            learned |= join(array_at(trips, i));
+            learned |= join_if_apart(array_at(trips, i));
         for (size_t i = trips->count; i-- > 0;)
-            learned |= join(array_at(trips, i));
+            learned |= join_if_apart(array_at(trips, i));
+        learned |= join_unwound(stacks, count);
     }
 }
 
@@ -225,7 +244,7 @@ void migrated_stacks_join(struct thread_stack *const *stacks, size_t count, uint
     struct array trips = goroutine_trips_find(stacks, count);
     if (trips.count > 0) {
         recount(stacks, count, true);
-        join_all(&trips);
+        join_all(&trips, stacks, count);
         recount(stacks, count, false);
         number_all(&trips, stacks, count, number);
     }

@@ -355,6 +355,33 @@ static void a_goroutine_that_ends_is_not_the_next_one_with_its_stack(void **stat
     assert_spans_of_ended(&right, "t(s(g()))sc?()$");
 }
 
+/* It recovers from a panic in a caller that only the other thread has seen. */
+static void a_panic_is_recovered_in_a_caller_that_another_thread_has_seen(void **state)
+{
+    right.go_roles[id_of('y')] = GO_ROLE_RECOVERY;
+    begin_goroutine(&left, at('x', 0));
+    call(&left, at('x', 0x10), 'a');
+    call(&left, at('a', 0x20), 'c');
+    leave(&left, 'c', 0x10, A);
+    call(&left, at('s', 0x10), 'g');
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    call(&right, at('c', 0x50), 'm');
+    stack_pointer(&right, A - 0x80);
+    stack_pointer(&right, G0);
+    call(&right, at('m', 0x10), 'y');
+    call(&right, at('y', 0x10), 'g');
+    go_on(&right, 'a', 0x10, A + 0x80);
+    call(&right, at('a', 0x30), 'd');
+    return_after(&right, at('a', 0x30));
+    leave(&right, 'a', 0x40, A + 0x80);
+    left.time = right.time;
+    go_on(&left, 'a', 0x40, A + 0x80);
+    migrate();
+    assert_spans_of_ended(&right, "t(s(g()))sx?(a?(c?(m(y(g()))u)ud()m(s()$)$)$)$");
+    assert_spans_of_ended(&left, "t(s(g()))sx(a(c(m(s(g()))s)s)s)sx?(a?()$)$");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +399,7 @@ int main(void)
         TEST(what_has_one_time_happens_by_turns),
         TEST(a_departure_with_other_callers_is_left_for_others),
         TEST(a_goroutine_does_not_come_from_where_it_went_on_to_later),
+        TEST(a_panic_is_recovered_in_a_caller_that_another_thread_has_seen),
         TEST(callers_that_are_seen_at_last_are_those_of_all_parts),
         TEST(a_goroutine_that_ends_is_not_the_next_one_with_its_stack),
         TEST(of_several_goroutines_the_pointer_decides_which_continues),
