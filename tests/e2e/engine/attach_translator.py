@@ -270,6 +270,25 @@ class AttachTranslator(attaching.TestCase):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
 
+    def test_refuses_32_bit(self):
+        """a 32-bit program is refused before it is touched"""
+        source, program = self.folder / "loop.c", self.folder / "loop"
+        source.write_text("void _start(void) { for (;;) ; }")
+        if subprocess.run(["cc", "-m32", "-nostdlib", "-static", "-o", program, source], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("the compiler makes no 32-bit programs")
+        try:
+            process = subprocess.Popen([program])
+        except OSError:
+            self.skipTest("the kernel runs no 32-bit programs")
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        switches = attaching.sleeps_of_threads(process.pid)
+        finished = self.magic_trace("attach", "-engine", "translator", "-pid", process.pid, "-working-directory",
+                                    self.folder / "refused")
+        self.assertEqual(finished.status, 1)
+        self.assertIn("it is a 32-bit program", finished.stderr.decode())
+        self.assertEqual(attaching.sleeps_of_threads(process.pid), switches)
+
     def test_refusals(self):
         """processes that are traced, stopped or filtered, threads, and numbers of none are left alone"""
         process = self.start("busy", 2)
