@@ -16,7 +16,11 @@ static bool write_seed(const char *folder, uint64_t seed, struct error *error)
     char path[4096];
     snprintf(path, sizeof path, "%s/made_%llu", folder, (unsigned long long)seed);
     const struct index_layout layout = {
-        .chunk_items = 4 + (uint32_t)seed, .level_ratio = 1 + seed % 3, .level_enough = 4};
+        .chunk_items = 4 + (uint32_t)seed,
+        .level_ratio = 1 + seed % 3,
+        .level_enough = 4,
+        .bucket_calls = 8 * seed,
+    };
     struct made_trace *trace = made_trace_new(seed, 20 * seed);
     bool ok = index_build_as(made_trace_source(trace), path, 1, &layout, error);
     made_trace_free(trace);

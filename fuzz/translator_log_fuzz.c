@@ -28,7 +28,9 @@ static _Alignas(TR_PAGE) uint8_t memory[ARENA];
 
 static struct translator_arena make_arena(void)
 {
+    static _Atomic uint8_t readable[1 + TABLES]; /* is found out */
     return (struct translator_arena){
+        .readable = readable,
         .control = (struct tr_control *)memory,
         .bytes = memory,
         .size = ARENA,

@@ -496,6 +496,8 @@ static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number,
         code_map_forget(&process.code);
     if (number == SYS_prctl && result == 0)
         thread_was_named(thread);
+    if (number == SYS_io_uring_setup && result == -ENOSYS)
+        atomic_fetch_add(&process.log.control->refused_io_urings, 1);
     if (number == SYS_wait4 && result > 0)
         child_was_waited_for(thread, (pid_t)result);
 }

@@ -194,7 +194,7 @@ static void begin_log(struct tr_thread *thread)
                              thread->process->name, "");
     uint64_t now = tr_time(thread);
     tr_log_event(thread, TR_FORKED, 0, &now, 1);
-    tr_log_calls(thread);
+    tr_log_first_calls(thread);
     tr_log_event(thread, TR_RESUME, 0, &now, 1);
 }
 

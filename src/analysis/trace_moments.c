@@ -9,8 +9,8 @@ static bool find_call(const struct trace_index *index, const char *text, struct 
 {
     struct function_choice choice;
     return function_choose(index, text, &choice, error) &&
-           index_nth_call(index, (struct index_tracks){0}, choice.group,
-                          choice.ordinal > 0 ? choice.ordinal : 1, call, error);
+           index_nth_call(index, choice.group, choice.ordinal > 0 ? choice.ordinal : 1, call,
+                          error);
 }
 
 static bool find_first(const struct trace_index *index, const struct trace_moment *moment,

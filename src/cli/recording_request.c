@@ -557,6 +557,13 @@ static void explain_death(const struct engine *engine, const struct record_resul
         log_warning("%s", why);
 }
 
+/* The program may have ended with an error for it, or may have gone another way. */
+static void explain_refusal(const struct record_result *result)
+{
+    if (result->refused)
+        log_warning("%s", result->refused);
+}
+
 struct recording_outcome recording_request_carry_out(
     struct recording_request *request, const struct engine *engine, enum engine_use use,
     void (*say_end)(const struct record_options *, const struct record_result *))
@@ -586,6 +593,7 @@ struct recording_outcome recording_request_carry_out(
     if (say_end)
         say_end(&request->record, &outcome.result);
     explain_death(engine, &outcome.result);
+    explain_refusal(&outcome.result);
     say_what_hits_came(&request->record, &outcome.result);
     outcome.status = finish(request, &folder);
     trace_showing_end(&request->showing);

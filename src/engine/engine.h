@@ -67,6 +67,9 @@ struct record_result {
     uint64_t hits;         /* of the trigger, those that its conditions rejected included */
     uint64_t snapshots;    /* taken because of them */
     uint64_t unseen_hits;  /* in threads that were not traced; not counted as hits */
+    /* What the program asked the kernel for, and would have got without the engine: a sentence or more; NULL: nothing is known
+     * of the kind. */
+    const char *refused;
 };
 
 /* What an engine can do here. */

@@ -1,11 +1,18 @@
 #include "index/call_ordinal.h"
 
 #include "base/memory.h"
+#include "index/call_buckets.h"
 #include "index/scan_parts.h"
 #include "index/span_scan.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+
+/* Parts of a range hold different calls by this. */
+static bool begins_in(struct index_range range, const struct index_span *span)
+{
+    return span->start >= range.from && span->start < range.to;
+}
 
 /* ---- the number of a call ---- */
 
@@ -32,7 +39,7 @@ static bool count_part(void *state, const struct scan_part *part, struct error *
         for (size_t i = 0; i < given; i++)
             calls +=
                 index_group_of(count->index, spans[i].function) == count->group &&
-                range_overlaps(part->range, &spans[i]) && part_counts(part, &spans[i]) &&
+                begins_in(part->range, &spans[i]) &&
                 call_place_compare(&(struct call_place){part->track, spans[i]}, count->last) <= 0;
     atomic_fetch_add(&count->calls, calls);
     return span_scan_end(&scan);
@@ -48,10 +55,13 @@ bool index_call_ordinal(const struct trace_index *index, struct index_tracks tra
                         const struct call_place *call, uint64_t *ordinal, struct error *error)
 {
     struct call_count count = {.index = index, .last = call, .group = group};
+    struct call_bucket bucket = {0};
+    if (!tracks.ids && !call_bucket_at(index, group, call->span.start, &bucket, error))
+        return false;
     const struct part_scanner scanner = {&count, begin_count, count_part, end_count};
-    const struct index_range range = {0, call->span.start + 1};
+    const struct index_range range = {bucket.range.from, call->span.start + 1};
     bool ok = scan_parts(index, tracks, range, &scanner, error);
-    *ordinal = atomic_load(&count.calls);
+    *ordinal = bucket.before + atomic_load(&count.calls);
     return ok;
 }
 
@@ -88,8 +98,7 @@ static bool count_ordinals(void *state, const struct scan_part *scanned, struct 
         for (size_t i = 0; i < given; i++) {
             uint32_t group = index_group_of(index, spans[i].function);
             const struct call_place *last = part->ordinals->last[group];
-            if (last && spans[i].start <= last->span.start &&
-                range_overlaps(scanned->range, &spans[i]) && part_counts(scanned, &spans[i]))
+            if (last && spans[i].start <= last->span.start && begins_in(scanned->range, &spans[i]))
                 part->counts[group] +=
                     call_place_compare(&(struct call_place){scanned->track, spans[i]}, last) <= 0;
         }
@@ -134,35 +143,21 @@ bool index_call_ordinals(const struct trace_index *index, const struct call_plac
 
 /* ---- the call of a number ---- */
 
-/* The range in which the call begins is cut into bins, whose calls are counted; then the bin that
- * holds it is cut. */
-enum { BINS = 4096, FEW_CALLS = 1 << 16 };
-
-/* Of many calls the trace is searched in so many parts, one after the other, so that early calls are
- * found early. */
-enum { MANY_CALLS = 1 << 20, SEARCH_PARTS = 64 };
-
 struct nth_search {
     const struct trace_index *index;
     uint32_t group;
-    struct index_range range; /* in which the call begins */
-    uint64_t width;           /* of a bin, ns */
-    uint64_t bins[BINS];
-    bool is_collected;   /* the calls themselves are wanted */
-    struct array places; /* of struct call_place */
+    struct array places; /* of struct call_place: the group's calls in the bucket of the call */
 };
 
 struct nth_part {
     const struct nth_search *search;
-    uint64_t bins[BINS];
     struct array places;
 };
 
 static void *begin_nth(void *context)
 {
-    struct nth_part *part = memory_allocate_zeroed(sizeof *part);
-    part->search = context;
-    part->places = array_of(sizeof(struct call_place));
+    struct nth_part *part = memory_allocate(sizeof *part);
+    *part = (struct nth_part){context, array_of(sizeof(struct call_place))};
     return part;
 }
 
@@ -174,15 +169,10 @@ static bool scan_nth(void *state, const struct scan_part *scanned, struct error 
     struct span_scan scan = span_scan_begin(search->index, scanned->track, scanned->range);
     scan.only_group = search->group;
     for (size_t given; (given = span_scan_next(&scan, &spans, error)) > 0;)
-        for (size_t i = 0; i < given; i++) {
-            const struct index_span *span = &spans[i];
-            if (index_group_of(search->index, span->function) != search->group ||
-                span->start < scanned->range.from || span->start >= scanned->range.to)
-                continue;
-            part->bins[(span->start - search->range.from) / search->width]++;
-            if (search->is_collected)
-                array_add_all(&part->places, &(struct call_place){scanned->track, *span}, 1);
-        }
+        for (size_t i = 0; i < given; i++)
+            if (index_group_of(search->index, spans[i].function) == search->group &&
+                begins_in(scanned->range, &spans[i]))
+                array_add_all(&part->places, &(struct call_place){scanned->track, spans[i]}, 1);
     return span_scan_end(&scan);
 }
 
@@ -190,55 +180,9 @@ static void end_nth(void *context, void *state)
 {
     struct nth_search *search = context;
     struct nth_part *part = state;
-    for (size_t i = 0; i < BINS; i++)
-        search->bins[i] += part->bins[i];
     array_add_all(&search->places, part->places.elements, part->places.count);
     array_free(&part->places);
     free(part);
-}
-
-static bool search_range(struct nth_search *search, struct index_tracks tracks, struct error *error)
-{
-    const struct part_scanner scanner = {search, begin_nth, scan_nth, end_nth};
-    for (size_t i = 0; i < BINS; i++)
-        search->bins[i] = 0;
-    search->width = (search->range.to - search->range.from + BINS - 1) / BINS;
-    return scan_parts(search->index, tracks, search->range, &scanner, error);
-}
-
-/* Narrows the range to the bin of the call, whose number in it becomes *ordinal; *calls: how many
- * begin there. False: there are fewer calls. */
-static bool narrow(struct nth_search *search, uint64_t *ordinal, uint64_t *calls)
-{
-    size_t bin = 0;
-    for (; bin < BINS && search->bins[bin] < *ordinal; bin++)
-        *ordinal -= search->bins[bin];
-    if (bin == BINS)
-        return false;
-    uint64_t from = search->range.from + bin * search->width;
-    if (from + search->width < search->range.to)
-        search->range.to = from + search->width;
-    search->range.from = from;
-    *calls = search->bins[bin];
-    return true;
-}
-
-/* Searches the trace from its beginning. */
-static bool search_from_beginning(struct nth_search *search, struct index_tracks tracks,
-                                  uint64_t *ordinal, uint64_t *calls, bool *found,
-                                  struct error *error)
-{
-    uint64_t end = search->index->facts.duration + 1;
-    bool has_many = trace_index_group_calls(search->index, search->group) > MANY_CALLS;
-    uint64_t width = has_many ? end / SEARCH_PARTS + 1 : end;
-    *found = false;
-    for (uint64_t from = 0; from < end && !*found; from += width) {
-        search->range = (struct index_range){from, end - from > width ? from + width : end};
-        if (!search_range(search, tracks, error))
-            return false;
-        *found = narrow(search, ordinal, calls);
-    }
-    return true;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -246,36 +190,32 @@ static int compare_places(const void *a, const void *b)
     return call_place_compare(a, b);
 }
 
-bool index_nth_call(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
-                    uint64_t ordinal, struct call_place *call, struct error *error)
+static bool too_few_calls(const struct trace_index *index, uint32_t group, uint64_t wanted,
+                          struct error *error)
 {
-    if (!index_check_group(index, group, error))
+    uint64_t all = trace_index_group_calls(index, group);
+    return error_set(error, ERROR_NOT_FOUND, "the trace has only %llu call%s of %s, not %llu",
+                     (unsigned long long)all, all == 1 ? "" : "s",
+                     trace_index_function(index, group).name, (unsigned long long)wanted);
+}
+
+bool index_nth_call(const struct trace_index *index, uint32_t group, uint64_t ordinal,
+                    struct call_place *call, struct error *error)
+{
+    struct call_bucket bucket;
+    struct nth_search search = {index, group, array_of(sizeof(struct call_place))};
+    const struct part_scanner scanner = {&search, begin_nth, scan_nth, end_nth};
+    if (!index_check_group(index, group, error) ||
+        !call_bucket_of_ordinal(index, group, ordinal, &bucket, error))
         return false;
-    const uint64_t wanted = ordinal;
-    uint64_t calls = 0;
-    struct nth_search search = {
-        .index = index,
-        .group = group,
-        .places = array_of(sizeof(struct call_place)),
-    };
-    bool found = false;
-    bool ok =
-        wanted == 0 || search_from_beginning(&search, tracks, &ordinal, &calls, &found, error);
-    while (ok && found && calls > FEW_CALLS && search.width > 1) {
-        ok = search_range(&search, tracks, error);
-        found = ok && narrow(&search, &ordinal, &calls);
-    }
-    search.is_collected = true;
-    ok = ok && (!found || search_range(&search, tracks, error));
-    if (ok && found && ordinal <= search.places.count) {
+    bool ok = scan_parts(index, (struct index_tracks){0}, bucket.range, &scanner, error);
+    uint64_t number = ordinal - bucket.before; /* in the bucket */
+    if (ok && ordinal > bucket.before && number <= search.places.count) {
         qsort(search.places.elements, search.places.count, search.places.element_size,
               compare_places);
-        *call = *(struct call_place *)array_at(&search.places, ordinal - 1);
+        *call = *(struct call_place *)array_at(&search.places, number - 1);
     } else if (ok) {
-        uint64_t all = trace_index_group_calls(index, group);
-        ok = error_set(error, ERROR_NOT_FOUND, "the trace has only %llu call%s of %s, not %llu",
-                       (unsigned long long)all, all == 1 ? "" : "s",
-                       trace_index_function(index, group).name, (unsigned long long)wanted);
+        ok = too_few_calls(index, group, ordinal, error);
     }
     array_free(&search.places);
     return ok;

@@ -75,12 +75,15 @@ static bool is_suspended_at(const struct index_span *span, const struct switch_r
     return span->end >= at->from_time || span->ending == SPAN_END_OF_TRACE;
 }
 
-/* The part that is suspended there; NULL: no part that is known. */
+/* The part that is suspended there; NULL: no part that is known. It began before: what begins at that moment is what is
+ * resumed, where a goroutine is chosen again at once. */
 static struct call_part *find_suspended(const struct array *by_depth,
                                         const struct switch_record *at, uint32_t depth)
 {
+    if (at->from_time == 0)
+        return NULL;
     struct call_part key = {
-        .place = {at->from_track, {.start = at->from_time, .depth = depth}},
+        .place = {at->from_track, {.start = at->from_time - 1, .depth = depth}},
     };
     struct call_part *pointer = &key;
     size_t count = count_up_to(by_depth, &pointer, compare_depths);

@@ -24,6 +24,8 @@ static const size_t ELEMENT_SIZES[INDEX_SECTIONS] = {
     [SECTION_SWITCHES] = sizeof(struct switch_record),
     [SECTION_STACKS] = sizeof(struct stack_record),
     [SECTION_PARTS] = sizeof(struct stack_part),
+    [SECTION_BUCKETS] = sizeof(struct bucket_record),
+    [SECTION_BUCKET_BYTES] = 1,
     [SECTION_STRINGS] = 1,
 };
 
@@ -41,6 +43,13 @@ static uint64_t count_of(const struct trace_index *index, enum index_section sec
     return index->header->sections[section].count;
 }
 
+/* Packed bytes are read ahead. */
+static bool is_padded(const struct trace_index *index, enum index_section section)
+{
+    const struct section_place *bytes = &index->header->sections[section];
+    return index->view.size - bytes->offset - bytes->count >= INDEX_PADDING;
+}
+
 static bool check_places(const struct trace_index *index)
 {
     uint64_t size = index->view.size;
@@ -50,8 +59,7 @@ static bool check_places(const struct trace_index *index)
             place->count > (size - place->offset) / ELEMENT_SIZES[i])
             return false;
     }
-    const struct section_place *bytes = &index->header->sections[SECTION_CHUNK_BYTES];
-    return size - bytes->offset - bytes->count >= INDEX_PADDING &&
+    return is_padded(index, SECTION_CHUNK_BYTES) && is_padded(index, SECTION_BUCKET_BYTES) &&
            count_of(index, SECTION_SIEVES) <= count_of(index, SECTION_CHUNKS) &&
            count_of(index, SECTION_TRACKS) <= UINT32_MAX &&
            count_of(index, SECTION_FUNCTIONS) <= UINT32_MAX &&
@@ -85,6 +93,8 @@ static void find_sections(struct trace_index *index)
     index->switches = section(index, SECTION_SWITCHES);
     index->stacks = section(index, SECTION_STACKS);
     index->parts = section(index, SECTION_PARTS);
+    index->buckets = section(index, SECTION_BUCKETS);
+    index->bucket_bytes = section(index, SECTION_BUCKET_BYTES);
     index->strings = section(index, SECTION_STRINGS);
 }
 
@@ -261,6 +271,20 @@ static bool check_stacks(const struct trace_index *index)
     return true;
 }
 
+/* The counts are checked when they are read (call_buckets.c). */
+static bool check_buckets(const struct trace_index *index)
+{
+    uint64_t time = 0, byte = 0;
+    for (uint64_t i = 0; i < count_of(index, SECTION_BUCKETS); i++) {
+        const struct bucket_record *bucket = &index->buckets[i];
+        if (bucket->from < time || bucket->first_byte < byte)
+            return false;
+        time = bucket->from;
+        byte = bucket->first_byte;
+    }
+    return time <= index->header->duration && byte <= count_of(index, SECTION_BUCKET_BYTES);
+}
+
 static bool check_header(const struct trace_index *index)
 {
     const struct index_header *header = index->header;
@@ -325,7 +349,7 @@ static bool check(struct trace_index *index)
     find_sections(index);
     return check_strings(index) && check_functions(index) && check_tracks(index) &&
            check_marks(index) && check_values(index) && check_switches(index) &&
-           check_stacks(index);
+           check_stacks(index) && check_buckets(index);
 }
 
 struct trace_index *trace_index_open(const char *path, struct error *error)

@@ -1,87 +1,24 @@
 #include "stack/migrated_stacks.h"
 
 #include "base/memory.h"
-#include "stack/rules/goroutines.h"
+#include "stack/goroutine_trips.h"
 #include "stack/stitching.h"
 
 #include <stdlib.h>
 #include <uthash.h>
 
-/* Where a goroutine leaves a thread or arrives in one. */
-struct end {
-    struct goroutine_moment moment;
-    struct thread_stack *stack;
-};
-
-static int compare_numbers(uint64_t left, uint64_t right)
-{
-    return left < right ? -1 : left > right;
-}
-
-static int compare_times(const void *left_pointer, const void *right_pointer)
-{
-    const struct end *left = left_pointer, *right = right_pointer;
-    return compare_numbers(left->moment.time.value, right->moment.time.value);
-}
-
-static int compare_pointers_and_times(const void *left_pointer, const void *right_pointer)
-{
-    const struct end *left = left_pointer, *right = right_pointer;
-    int order = compare_numbers(left->moment.pointer, right->moment.pointer);
-    return order != 0 ? order : compare_times(left_pointer, right_pointer);
-}
-
-static void collect(struct array *ends, struct thread_stack *stack, const struct array *moments)
-{
-    for (size_t i = 0; i < moments->count; i++)
-        *(struct end *)array_add(ends) =
-            (struct end){*(const struct goroutine_moment *)array_at(moments, i), stack};
-}
-
-static void sort(struct array *ends, int (*compare)(const void *, const void *))
-{
-    if (ends->count > 0)
-        qsort(ends->elements, ends->count, ends->element_size, compare);
-}
-
-/* The newest of `departures` (sorted by pointer and time) from which `arrival` can come; NULL:
- * none. */
-static const struct end *find_departure(const struct array *departures, const struct end *arrival)
-{
-    size_t low = 0, high = departures->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (compare_pointers_and_times(array_at(departures, middle), arrival) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct end *found = low > 0 ? array_at(departures, low - 1) : NULL;
-    return found != NULL && found->moment.pointer == arrival->moment.pointer ? found : NULL;
-}
-
-static bool is_known(const struct end *end)
+static bool is_known(const struct trip_end *end)
 {
     return thread_stack_frame(end->stack, end->moment.frame)->kind != FRAME_PLACEHOLDER;
 }
 
-static void go_out(struct end *end)
+static void go_out(struct trip_end *end)
 {
     end->moment.frame = thread_stack_parent(end->stack, end->moment.frame);
 }
 
-/* Goes outwards in both stacks, as far as both are known. False if they differ. */
-static bool go_to_end_of_common(struct end *left, struct end *right)
-{
-    for (; is_known(left) && is_known(right); go_out(left), go_out(right))
-        if (thread_stack_frame(left->stack, left->moment.frame)->function !=
-            thread_stack_frame(right->stack, right->moment.frame)->function)
-            return false;
-    return true;
-}
-
 /* Adds the frame at `from` to the tree of `to`, as a callee of `caller`. */
-static frame_id copy_frame(struct thread_stack *to, frame_id caller, const struct end *from)
+static frame_id copy_frame(struct thread_stack *to, frame_id caller, const struct trip_end *from)
 {
     const struct frame_tree *tree = &from->stack->tree;
     const struct frame *frame = frame_tree_at(tree, from->moment.frame);
@@ -99,11 +36,11 @@ static frame_id copy_frame(struct thread_stack *to, frame_id caller, const struc
 }
 
 /* Copies the chain of callers of `from` to the tree of `to`. FRAME_NONE: that tree is full. */
-static frame_id copy_chain(struct thread_stack *to, struct end from)
+static frame_id copy_chain(struct thread_stack *to, struct trip_end from)
 {
-    struct array chain = array_of(sizeof(struct end));
+    struct array chain = array_of(sizeof(struct trip_end));
     for (; is_known(&from); go_out(&from))
-        *(struct end *)array_add(&chain) = from;
+        *(struct trip_end *)array_add(&chain) = from;
     frame_id copy = FRAME_NONE;
     if (!frame_tree_full(&to->tree))
         copy = frame_tree_add_placeholder(&to->tree);
@@ -113,30 +50,79 @@ static frame_id copy_chain(struct thread_stack *to, struct end from)
     return copy;
 }
 
-/* The callers that `placeholder` stands for are those from `known` on. */
-static void extend(const struct end *placeholder, const struct end *known)
+static frame_id outermost_of(const struct trip_end *end)
+{
+    struct trip_end outermost = *end;
+    while (is_known(&outermost))
+        go_out(&outermost);
+    return outermost.moment.frame;
+}
+
+/* The callers that `placeholder` stands for are those from `known` on; `inner`: what they have called, FRAME_NONE: unknown,
+ * and `known_inner` in the stack that knows them. */
+static bool extend(const struct trip_end *placeholder, frame_id inner, const struct trip_end *known,
+                   frame_id known_inner)
 {
     struct thread_stack *stack = placeholder->stack;
     frame_id unknown = placeholder->moment.frame, caller = known->moment.frame;
+    if (known->stack == stack && outermost_of(known) == unknown)
+        return false; /* it is joined already; or in damaged data the stack would be its own caller */
     if (known->stack != stack)
         caller = copy_chain(stack, *known);
-    else if (thread_stack_parent(stack, frame_tree_root(&stack->tree, caller)) == unknown)
-        return; /* damaged data: the stack would be its own caller */
-    if (caller != FRAME_NONE)
-        frame_tree_link(&stack->tree, unknown, caller);
+    if (caller == FRAME_NONE)
+        return false;
+    if (inner != FRAME_NONE)
+        frame_tree_learn_return(&stack->tree, inner,
+                                frame_tree_return_address(&known->stack->tree, known_inner));
+    frame_tree_link(&stack->tree, unknown, caller);
+    return true;
 }
 
-/* False: they are not the same stack. */
-static bool migrate(const struct end *arrival, const struct end *departure)
+/* True if one side has learned callers from the other. What neither knows is one caller if it is of one thread: what is
+ * learned of it later is learned of both. */
+static bool join(const struct trip *trip)
 {
-    struct end there = *departure, here = *arrival;
-    if (!go_to_end_of_common(&there, &here))
+    struct trip_end there = trip->from, here = trip->to;
+    struct trip_inner inner;
+    if (!goroutine_trips_agree(&there, &here, &inner))
         return false;
-    if (is_known(&there))
-        extend(&here, &there);
-    else if (is_known(&here))
-        extend(&there, &here);
-    return true;
+    if (is_known(&there) || (!is_known(&here) && here.stack == there.stack))
+        return extend(&here, inner.to, &there, inner.from);
+    return is_known(&here) && extend(&there, inner.from, &here, inner.to);
+}
+
+static bool join_if_apart(struct trip *trip)
+{
+    if (trip->is_joined)
+        return false;
+    bool learned = join(trip);
+    trip->is_joined = learned && trip->from.stack == trip->to.stack;
+    return learned;
+}
+
+/* Goroutines that have recovered from a panic in callers that were not known then. */
+static bool join_unwound(struct thread_stack *const *stacks, size_t count)
+{
+    bool joined = false;
+    for (size_t i = 0; i < count; i++)
+        joined |= stitching_join_unwound(stacks[i]);
+    return joined;
+}
+
+/* Forwards in time, so that a goroutine has its callers wherever it goes; then backwards, for what is discovered late;
+ * again while that shows more. */
+static void join_all(const struct array *trips, struct thread_stack *const *stacks, size_t count)
+{
+    enum { ROUNDS = 8 };
+    bool learned = true;
+    for (unsigned round = 0; learned && round < ROUNDS; round++) {
+        learned = false;
+        for (size_t i = 0; i < trips->count; i++)
+            learned |= join_if_apart(array_at(trips, i));
+        for (size_t i = trips->count; i-- > 0;)
+            learned |= join_if_apart(array_at(trips, i));
+        learned |= join_unwound(stacks, count);
+    }
 }
 
 /* ---- numbers ---- */
@@ -154,16 +140,14 @@ struct numbering {
 
 struct numbered {
     struct numbered_stack key;
+    struct numbered *same; /* has the number; NULL: itself */
     uint32_t number;
     UT_hash_handle hh;
 };
 
-static struct numbered *numbered_at(struct numbering *numbering, const struct end *end)
+static struct numbered *numbered_at(struct numbering *numbering, const struct trip_end *end)
 {
-    struct end outermost = *end;
-    while (is_known(&outermost))
-        go_out(&outermost);
-    const struct numbered_stack key = {end->stack, outermost.moment.frame};
+    const struct numbered_stack key = {end->stack, outermost_of(end)};
     struct numbered *found;
     HASH_FIND(hh, numbering->numbered, &key, sizeof key, found);
     if (found)
@@ -174,17 +158,30 @@ static struct numbered *numbered_at(struct numbering *numbering, const struct en
     return found;
 }
 
-/* The stack that left is the one that arrived. A stack may run in more threads than these. */
-static void number_pair(struct numbering *numbering, const struct end *departure,
-                        const struct end *arrival)
+static struct numbered *owner_of(struct numbered *numbered)
 {
-    struct numbered *there = numbered_at(numbering, departure);
-    struct numbered *here = numbered_at(numbering, arrival);
-    uint32_t number = there->number ? there->number : here->number;
-    if (!number)
-        number = SHARED_STACKS + (*numbering->used)++;
-    there->number = number;
-    here->number = here->number ? here->number : number;
+    for (; numbered->same != NULL; numbered = numbered->same)
+        if (numbered->same->same != NULL)
+            numbered->same = numbered->same->same;
+    return numbered;
+}
+
+/* The stack that left is the one that arrived. A stack may run in more threads than these. */
+static void number_trip(struct numbering *numbering, const struct trip *trip)
+{
+    struct numbered *there = owner_of(numbered_at(numbering, &trip->from));
+    struct numbered *here = owner_of(numbered_at(numbering, &trip->to));
+    if (here != there)
+        here->same = there;
+}
+
+/* Stacks are numbered in the order in which they were first met. */
+static uint32_t number_of(struct numbering *numbering, struct numbered *numbered)
+{
+    struct numbered *owner = owner_of(numbered);
+    if (owner->number == 0 && *numbering->used < UINT32_MAX - SHARED_STACKS)
+        owner->number = SHARED_STACKS + (*numbering->used)++;
+    return owner->number;
 }
 
 static int compare_shared(const void *left, const void *right)
@@ -200,24 +197,35 @@ static void keep_numbers(struct numbering *numbering, struct thread_stack *const
     HASH_ITER(hh, numbering->numbered, numbered, next)
     {
         struct shared_stack *shared = array_add(&numbered->key.stack->shared);
-        *shared = (struct shared_stack){(frame_id)numbered->key.placeholder, numbered->number};
+        *shared = (struct shared_stack){(frame_id)numbered->key.placeholder,
+                                        number_of(numbering, numbered)};
+    }
+    HASH_ITER(hh, numbering->numbered, numbered, next)
+    {
         HASH_DEL(numbering->numbered, numbered);
         free(numbered);
     }
     for (size_t i = 0; i < count; i++)
-        sort(&stacks[i]->shared, compare_shared);
+        if (stacks[i]->shared.count > 0)
+            qsort(stacks[i]->shared.elements, stacks[i]->shared.count,
+                  stacks[i]->shared.element_size, compare_shared);
+}
+
+static bool is_joined(const struct trip *trip)
+{
+    struct trip_end there = trip->from, here = trip->to;
+    struct trip_inner inner;
+    return goroutine_trips_agree(&there, &here, &inner);
 }
 
 /* When all are joined, since the placeholders change with the callers. */
-static void number_all(const struct array *joined, struct thread_stack *const *stacks, size_t count,
+static void number_all(const struct array *trips, struct thread_stack *const *stacks, size_t count,
                        uint32_t *used)
 {
     struct numbering numbering = {.used = used};
-    for (size_t i = 0; i < joined->count; i++) {
-        const struct end *const *pair = array_at(joined, i);
-        if (*used < UINT32_MAX - SHARED_STACKS)
-            number_pair(&numbering, pair[0], pair[1]);
-    }
+    for (size_t i = 0; i < trips->count; i++)
+        if (is_joined(array_at(trips, i)))
+            number_trip(&numbering, array_at(trips, i));
     keep_numbers(&numbering, stacks, count);
 }
 
@@ -231,36 +239,14 @@ static void recount(struct thread_stack *const *stacks, size_t count, bool befor
     }
 }
 
-/* `joined`: of pairs of const struct end *, where a stack left and where it arrived. */
-static void migrate_all(const struct array *arrivals, const struct array *departures,
-                        struct array *joined)
-{
-    for (size_t i = 0; i < arrivals->count; i++) {
-        const struct end *arrival = array_at(arrivals, i);
-        const struct end *departure = find_departure(departures, arrival);
-        if (departure != NULL && migrate(arrival, departure))
-            array_add_all(joined, (const struct end *[]){departure, arrival}, 1);
-    }
-}
-
 void migrated_stacks_join(struct thread_stack *const *stacks, size_t count, uint32_t *number)
 {
-    struct array joined = array_of(2 * sizeof(const struct end *));
-    struct array arrivals = array_of(sizeof(struct end));
-    struct array departures = array_of(sizeof(struct end));
-    for (size_t i = 0; i < count; i++) {
-        collect(&arrivals, stacks[i], goroutines_arrivals(stacks[i]));
-        collect(&departures, stacks[i], goroutines_departures(stacks[i]));
-    }
-    sort(&arrivals, compare_times);
-    sort(&departures, compare_pointers_and_times);
-    if (arrivals.count > 0) {
+    struct array trips = goroutine_trips_find(stacks, count);
+    if (trips.count > 0) {
         recount(stacks, count, true);
-        migrate_all(&arrivals, &departures, &joined);
+        join_all(&trips, stacks, count);
         recount(stacks, count, false);
-        number_all(&joined, stacks, count, number);
+        number_all(&trips, stacks, count, number);
     }
-    array_free(&joined);
-    array_free(&arrivals);
-    array_free(&departures);
+    array_free(&trips);
 }

@@ -1,12 +1,11 @@
-/* Goroutines that continue in another thread than the one in which they were suspended.
+/* Goroutines that continue, in the thread in which they were suspended or in another one.
  *
- * Threads are followed one by one, so a goroutine that comes from another thread begins a stack
- * whose callers are unknown, except those that it returns to. When all threads of a process have
- * been followed, its stack is searched for among the suspended ones: the newest that was suspended
- * before it, at the same stack pointer. Callers that only one side knows then belong to the other,
- * too. If the frames that both know differ, the stacks stay apart.
+ * Threads are followed one by one, so a goroutine that continues begins a stack whose callers are unknown, except those that
+ * it returns to. When all threads of a process have been followed, its stack is searched for among the suspended ones
+ * (goroutine_trips.h). Callers that only one side knows then belong to the other, too. If the frames that both know differ,
+ * the stacks stay apart.
  *
- * Both then have the same number (struct shared_stack), by which they are recognized as one stack.
+ * All parts of it then have the same number (struct shared_stack), by which they are recognized as one stack.
  *
  * Works only for recordings with the stack pointer (stack_pointer.h).
  *

@@ -144,15 +144,27 @@ void stack_moves_resume(struct thread_stack *stack, frame_id leaf, function_id f
     stack_moves_record(stack, HISTORY_RESUME, leaf);
 }
 
+static void gain_callers(struct thread_stack *stack, frame_id caller)
+{
+    frame_tree_link(&stack->tree, thread_stack_placeholder(stack), caller);
+    open_chain(stack, caller);
+    frame_id root = frame_tree_root(&stack->tree, stack->leaf);
+    stack->root_return_address = thread_stack_frame(stack, root)->return_address;
+}
+
+void stack_moves_learn_callers(struct thread_stack *stack, frame_id caller, uint64_t address)
+{
+    frame_id root = frame_tree_root(&stack->tree, stack->leaf);
+    frame_tree_learn_return(&stack->tree, root, address);
+    gain_callers(stack, caller);
+}
+
 void stack_moves_gain_callers(struct thread_stack *stack, frame_id caller)
 {
     struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
-    frame_tree_link(&stack->tree, thread_stack_placeholder(stack), caller);
-    open_chain(stack, caller);
+    gain_callers(stack, caller);
     if (thread_stack_frame(stack, caller)->kind != FRAME_PLACEHOLDER)
         segment->kept = segment->kept_as = caller;
-    frame_id root = frame_tree_root(&stack->tree, stack->leaf);
-    stack->root_return_address = thread_stack_frame(stack, root)->return_address;
 }
 
 void stack_moves_die(struct thread_stack *stack, const char *words)

@@ -86,8 +86,11 @@ void stack_moves_discover(struct thread_stack *stack, function_id function, uint
 
 /* --- What is learned of the segment's callers. --- */
 
-/* The outermost frame turns out to have been called by `caller`. */
+/* The outermost frame turns out to have been called by `caller`, which was active before the segment and still is: no other
+ * stack has continued. */
 void stack_moves_gain_callers(struct thread_stack *stack, frame_id caller);
+/* It turns out to have been called by `caller` and to return to `address` (0: unknown); another stack had run before. */
+void stack_moves_learn_callers(struct thread_stack *stack, frame_id caller, uint64_t address);
 /* `frame`, the outermost one that is known, was called by `function` and returns to `address`; or
  * it is a signal handler that has `interrupted` it there. Returns the caller. */
 frame_id stack_moves_learn_caller(struct thread_stack *stack, frame_id frame, function_id function,

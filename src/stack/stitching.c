@@ -68,6 +68,28 @@ void stitching_join_segments(struct thread_stack *stack)
             stitch(stack, &segments[i]);
 }
 
+static bool is_joined(struct thread_stack *stack, const struct segment *segment)
+{
+    struct comparison comparison = stack_comparison_begin(stack, segment, segment->before);
+    bool joined = comparison.before.top == comparison.after.top;
+    stack_comparison_end(&comparison);
+    return joined;
+}
+
+bool stitching_join_unwound(struct thread_stack *stack)
+{
+    struct segment *segments = stack->segments.elements;
+    bool joined = false;
+    for (size_t i = 0; i < stack->segments.count; i++) {
+        if (segments[i].start != SEGMENT_UNWIND || segments[i].before == FRAME_NONE ||
+            is_joined(stack, &segments[i]))
+            continue;
+        stitch(stack, &segments[i]);
+        joined |= is_joined(stack, &segments[i]);
+    }
+    return joined;
+}
+
 /* --- Counting. --- */
 
 static uint64_t depth_of(const struct thread_stack *stack, frame_id leaf)

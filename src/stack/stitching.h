@@ -28,6 +28,10 @@
 /* Called after the last event. */
 void stitching_join_segments(struct thread_stack *stack);
 
+/* The same for segments after unwinding that were not joined, when the stacks before them have learned callers
+ * (migrated_stacks.h). True if one is joined now. */
+bool stitching_join_unwound(struct thread_stack *stack);
+
 /* Adds the spans that are open when segments begin and when suspended stacks continue to the number
  * of spans. Called last. */
 void stitching_add_spans(struct thread_stack *stack);

@@ -90,7 +90,7 @@ struct segment {
     bool called; /* of UNWIND: only in a frame that has made a call that returns there */
 };
 
-/* Stacks that several threads ran, one after the other, have numbers from here on, the same in all
+/* Stacks that several threads may run, one after the other, have numbers from here on, the same in all
  * threads (migrated_stacks.h). */
 #define SHARED_STACKS (UINT32_C(1) << 31)
 

@@ -1,11 +1,11 @@
 // The whole trace in small, with the view marked in it: drag in it to move the view, drag its edges to change it.
 //
 // It shows the tracks with most spans, each row of depth a pixel or two high, from tiles of the lowest sensible resolution. They
-// are drawn once, when they come, into a picture that later frames copy.
+// are drawn once, when they come, into a picture that later frames copy. Dots stand where they are still to come.
 
 import { Pixels } from './pixels.js';
 import { contextOf, sizeCanvas } from './scene.js';
-import { resolutionFor, rangeKey, rangesOf, RANGE_ROWS } from './request_range.js';
+import { resolutionFor, rangeKey, rangesOf, timeOf, RANGE_ROWS } from './request_range.js';
 
 /** @typedef {import('../data/source.js').Track} Track */
 /** @typedef {import('./colours.js').Palette} Palette */
@@ -113,6 +113,7 @@ export class Minimap {
     pixels.data = new Uint32Array(image.data.buffer);
     pixels.clear(theme.ground);
     const room = (height - 2 * PADDING) / Math.max(this.#tracks.length, 1);
+    this.#dots(pixels, theme, room);
     for (const tileRows of this.#kept.values()) {
       const number = this.#tracks.findIndex(({ id }) => id === tileRows.track);
       const rows = Math.min(this.#tracks[number].depth, RANGE_ROWS);
@@ -125,6 +126,22 @@ export class Minimap {
       }
     }
     context.putImageData(image, 0, 0);
+  }
+
+  /**
+   * Dots where a track may have spans that are not here yet.
+   * @param {Pixels} pixels @param {Theme} theme @param {number} room of a track, pixels
+   */
+  #dots(pixels, theme, room) {
+    /** @param {number} time */
+    const x = (time) => Math.round((time / this.duration) * pixels.width);
+    for (const request of this.missing()) {
+      const number = this.#tracks.findIndex(({ id }) => id === request.track);
+      const { first, last } = this.#tracks[number];
+      const { from, to } = timeOf(request);
+      const top = Math.round(PADDING + number * room);
+      pixels.dot(x(Math.max(from, first)), top, x(Math.min(to, last)), Math.round(top + room), theme.unloaded);
+    }
   }
 
   /** @param {number} x CSS pixels */

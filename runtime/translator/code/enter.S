@@ -237,18 +237,32 @@ ENTRY tr_leave_check
     call tr_dispatch_check
     jmp tr_restore
 
-/* The stack pointer was loaded; r11 is the log pointer. A switch to another page that is not among those seen makes the
- * next head leave the cache, to report it (stack_switches.h). Flags are kept; nothing is pushed on the program's stack. */
+/* The stack pointer was loaded; r11 is the log pointer. Where it points to another page than before, another stack may run:
+ * the next head stamps the time, because what this stack has left for other threads they may take from then on, and what
+ * follows was left by others before. If that page is not among those seen, the next head leaves the cache, to report it
+ * (stack_switches.h). Flags are kept; nothing is pushed on the program's stack. */
 ENTRY tr_stack_loaded
     mov %rax, %gs:TARGET
     lahf
     seto %al
-    cmpq $0, %gs:REPORTS_SWITCHES
-    je 2f
     mov %rcx, %gs:RCX
     mov %gs:STACK_BEFORE, %rcx
     xor %rsp, %rcx
     shr $PAGE_SHIFT, %rcx
+    je 1f
+    cmpq $0, %gs:LIMIT
+    je 2f /* it leaves the cache anyway */
+    mov %gs:STAMP_INTERVAL, %rcx /* this stamp says nothing of the thread's pace */
+    sub $TR_INTERVAL_STEP, %rcx
+    cmp $TR_INTERVAL_STEP, %rcx
+    jb 4f
+    mov %rcx, %gs:STAMP_INTERVAL
+4:  movq $1, %gs:LIMIT
+    /* A signal may have set it to 0 in between. */
+    cmpq $0, %gs:RUN
+    jne 2f
+    movq $0, %gs:LIMIT
+2:  cmpq $0, %gs:REPORTS_SWITCHES
     je 1f
     mov %rsp, %rcx
     shr $PAGE_SHIFT, %rcx
@@ -262,7 +276,7 @@ ENTRY tr_stack_loaded
     movq $0, %gs:LIMIT
 3:  mov %gs:RDX, %rdx
 1:  mov %gs:RCX, %rcx
-2:  add $0x7f, %al
+    add $0x7f, %al
     sahf
     mov %gs:RAX, %rax
     jmp *%gs:TARGET

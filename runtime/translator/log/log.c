@@ -16,6 +16,7 @@
 enum {
     PRIVATE_RING = 64 << 10, /* bytes, of a thread that is not recorded */
     LARGEST_STACK_COPY = 16 << 10,
+    LARGEST_FIRST_COPY = 48 << 10, /* where a log begins in the middle of a program */
     /* The most that is written between two comparisons of the log pointer with the limit; more than that hits the
      * guard page. */
     SLACK = 4 << 10,
@@ -29,6 +30,9 @@ _Static_assert(CHECK_STEP + TR_CLEARED + LINE < PRIVATE_RING - SLACK, "enter.S s
 _Static_assert(TR_CLEARED_AHEAD == TR_CLEARED, "enter.S clears as much");
 _Static_assert(LEAST_ROOM >= LARGEST_STACK_COPY + CHECK_STEP + SLACK,
                "all that is written at once fits into the smallest ring");
+
+_Static_assert(LEAST_ROOM - SLACK - LINE * 4 >= LARGEST_FIRST_COPY,
+               "the first copy of a stack fits into the smallest ring");
 
 static uint64_t position(const struct tr_thread *thread)
 {
@@ -440,6 +444,11 @@ static void log_stack(struct tr_thread *thread, enum tr_event kind, uint64_t mos
 void tr_log_calls(struct tr_thread *thread)
 {
     log_stack(thread, TR_CALLS, LARGEST_STACK_COPY);
+}
+
+void tr_log_first_calls(struct tr_thread *thread)
+{
+    log_stack(thread, TR_CALLS, LARGEST_FIRST_COPY);
 }
 
 /* The entry of the fragment that runs is logged again after what it is taken away for. Meanwhile nothing stands there: a

@@ -23,6 +23,8 @@ void tr_log_publish(struct tr_thread *thread);
 
 /* Who has called what runs next, at app.pc (TR_CALLS). */
 void tr_log_calls(struct tr_thread *thread);
+/* The same, of a thread whose log begins here and that has run before: from more of its stack. */
+void tr_log_first_calls(struct tr_thread *thread);
 
 /* The head of a fragment whose entry has been logged found that the stack pointer was loaded: once the switch to the other
  * stack is over, logs who has called what runs there (TR_SWITCHED; stack_switches.h). */

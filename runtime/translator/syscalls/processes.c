@@ -100,7 +100,7 @@ static void identify(struct tr_thread *thread)
 static void log_forked(struct tr_thread *thread)
 {
     log_time(thread, TR_FORKED);
-    tr_log_calls(thread);
+    tr_log_first_calls(thread);
 }
 
 static _Noreturn void enter(struct tr_thread *thread)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/choose.h"
 #include "cli/command.h"
+#include "cli/existing_children.h"
 #include "cli/options/options.h"
 #include "cli/process_list.h"
 #include "cli/recording_request.h"
@@ -78,7 +79,9 @@ static const struct option_spec attach_options[] = {
      .help = "trace the child processes that they make, too",
      .manual =
          "Trace the child processes that they make from then on, too, and theirs, also across "
-         "execve(2). "
+         "execve(2). Those that run already are not recorded; a message names them, with the list "
+         "for "
+         "-pid that records them, too. "
          "The recording ends when the processes of -pid have ended, whichever children run "
          "still; those go on as they were, too.",
      .apply = option_set_flag,
@@ -150,6 +153,8 @@ static int attach(struct recording_request *request, struct array *pids)
         recording_request_choose_engine(request, ENGINE_TO_ATTACH, &error);
     if (!engine || !find_trigger(request, pids, &error) || !find_chosen(request, pids, &error))
         return command_fail(&error);
+    if (request->record.follow_required)
+        existing_children_report(pids);
     return recording_request_carry_out(request, engine, ENGINE_TO_ATTACH, NULL).status;
 }
 

@@ -63,8 +63,7 @@ static bool find_part(const char *text, const struct trace_index *index, struct 
         return true;
     part->is_call = true;
     return function_choose(index, text, &choice, error) &&
-           index_nth_call(index, (struct index_tracks){0}, choice.group, choice.ordinal,
-                          &part->call, error);
+           index_nth_call(index, choice.group, choice.ordinal, &part->call, error);
 }
 
 static char *label_of(const struct compare_request *request, int side)

@@ -48,8 +48,7 @@ static char *call_fragment(const struct trace_index *index, const char *text, st
     struct function_choice choice;
     struct call_place call;
     if (!function_choose(index, text, &choice, error) ||
-        !index_nth_call(index, (struct index_tracks){0}, choice.group,
-                        choice.ordinal ? choice.ordinal : 1, &call, error))
+        !index_nth_call(index, choice.group, choice.ordinal ? choice.ordinal : 1, &call, error))
         return NULL;
     const struct index_span *span = &call.span;
     uint64_t length = span->end - span->start;

@@ -45,8 +45,7 @@ bool explained_calls_print(const struct explained_calls *wanted, const struct tr
         return false;
     calls.group = choice.group;
     if (choice.ordinal > 0) {
-        if (!index_nth_call(index, (struct index_tracks){0}, choice.group, choice.ordinal, &given,
-                            error))
+        if (!index_nth_call(index, choice.group, choice.ordinal, &given, error))
             return false;
         calls.given = &given;
     }

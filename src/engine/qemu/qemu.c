@@ -14,11 +14,13 @@
 #include "recording/flags.h"
 #include "recording/session.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,6 +168,24 @@ static bool collect_rings(const char *directory, const struct qemu_control *cont
     return ok;
 }
 
+/* qemu's own answer to system calls that it does not emulate is ENOSYS. But a kernel without io_uring gives it, too, and one
+ * where it is forbidden gives EPERM: there the program gets no io_uring in any engine. A kernel that has it looks at the
+ * arguments first (io_uring/io_uring.c, io_uring_setup()). */
+static bool has_io_uring(void)
+{
+    return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno != ENOSYS && errno != EPERM;
+}
+
+static const char *what_was_refused(struct qemu_control *control)
+{
+    if (atomic_load(&control->refused_io_urings) == 0 || !has_io_uring())
+        return NULL;
+    return "the program asked for io_uring, which qemu does not emulate: it got ENOSYS (\"Function "
+           "not implemented\"). "
+           "Natively it gets it. " FLAG_ENGINE " translator and " FLAG_SAMPLING
+           " run the program with the kernel's own system calls.";
+}
+
 /* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in recorded.h. On
  * an error it is kept, and the error says so. */
 static bool finish(const char *directory, struct qemu_control *control, struct session *session,
@@ -187,6 +207,7 @@ static bool finish(const char *directory, struct qemu_control *control, struct s
         result->hits = atomic_load(&control->hits);
         result->snapshots = atomic_load(&control->snapshots);
         result->unseen_hits = atomic_load(&control->unseen_hits);
+        result->refused = what_was_refused(control);
         remove_working_files(directory);
     } else {
         collection_explain_kept(error, directory, "soft");

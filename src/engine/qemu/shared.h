@@ -35,7 +35,7 @@
 
 enum {
     QEMU_PAGE = 4096,
-    QEMU_VERSION = 6,
+    QEMU_VERSION = 7,
     QEMU_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     /* Sizes in bytes. The log's file is allocated in steps, before it is touched; records beyond
      * its limit are counted in lost_records. qemu maps the stack whole, without reserving memory.
@@ -105,7 +105,8 @@ struct qemu_control {
     _Atomic uint64_t log_tail;      /* bytes of the log handed out */
     _Atomic uint64_t log_allocated; /* bytes of the log backed by disk */
     _Atomic uint64_t lost_records;
-    _Atomic uint64_t lost_rings; /* threads without a ring: no space or no memory */
+    _Atomic uint64_t lost_rings;        /* threads without a ring: no space or no memory */
+    _Atomic uint64_t refused_io_urings; /* calls of io_uring_setup() that got ENOSYS */
 
     /* The default clock, see runtime/qemu_plugin/clock.h. */
     _Atomic uint64_t stolen; /* TSC ticks that qemu's translator used up, hidden from the program */

@@ -26,6 +26,7 @@ struct index_builder {
     struct value_recorder values;
     struct switch_recorder switches;
     struct stack_recorder stacks;
+    struct bucket_recorder buckets;
     struct spill crossing;
     struct track_output output;
     struct index_layout layout;
@@ -55,6 +56,8 @@ static void enter(struct index_builder *builder, const struct span_event *event,
 {
     struct track_builder *track = &builder->tracks[event->track].builder;
     if (event->hit) {
+        if (!track->is_hits && track->spans + track->depth > 0)
+            bucket_recorder_void(&builder->buckets);
         track->is_hits = true;
         mark_recorder_begin_hit(&builder->marks, event, track->depth, time);
     }
@@ -63,6 +66,8 @@ static void enter(struct index_builder *builder, const struct span_event *event,
         .function = function_catalog_call(&builder->functions, event->function, event->address),
         .flags = event->flags & SPAN_START_INFERRED,
     };
+    if (!track->is_hits)
+        bucket_recorder_take(&builder->buckets, beginning.function, time);
     track_builder_enter(track, &beginning);
 }
 
@@ -207,6 +212,7 @@ static bool write_rest(struct index_builder *builder, uint64_t id, struct index_
         !switch_recorder_finish(&builder->switches, error) ||
         !stack_recorder_finish(&builder->stacks, &builder->strings, error))
         return false;
+    bucket_recorder_finish(&builder->buckets);
     fill_header(builder, id, header);
     const struct gathered_index gathered = {
         .source = builder->source,
@@ -218,6 +224,7 @@ static bool write_rest(struct index_builder *builder, uint64_t id, struct index_
         .crossing = &builder->crossing,
         .switches = &builder->switches.switches,
         .stacks = &builder->stacks,
+        .buckets = &builder->buckets,
     };
     write_index_sections(&gathered, &builder->file, header);
     return true;
@@ -239,6 +246,7 @@ static void init(struct index_builder *builder)
     value_recorder_init(&builder->values, &builder->strings, builder->file.output.path);
     switch_recorder_init(&builder->switches, builder->file.output.path);
     stack_recorder_init(&builder->stacks, tracks, builder->file.output.path);
+    bucket_recorder_init(&builder->buckets, builder->layout.bucket_calls);
     builder->crossing = spill_of(sizeof(struct crossing_span), builder->file.output.path);
     builder->output = (struct track_output){
         .file = &builder->file,
@@ -263,6 +271,7 @@ static void free_builder(struct index_builder *builder)
     value_recorder_free(&builder->values);
     switch_recorder_free(&builder->switches);
     stack_recorder_free(&builder->stacks);
+    bucket_recorder_free(&builder->buckets);
     spill_free(&builder->crossing);
 }
 
@@ -292,6 +301,7 @@ bool index_build(struct span_source *source, const char *path, uint64_t id, stru
         .chunk_items = source->track_count > MANY_TRACKS ? CHUNK_ITEMS_OF_MANY : INDEX_CHUNK_ITEMS,
         .level_ratio = 4,
         .level_enough = INDEX_CHUNK_ITEMS,
+        .bucket_calls = INDEX_BUCKET_CALLS,
     };
     return index_build_as(source, path, id, &layout, error);
 }

@@ -123,6 +123,8 @@ void write_index_sections(const struct gathered_index *gathered, struct index_fi
     write_spill(file, header, SECTION_SWITCHES, gathered->switches);
     write_array(file, header, SECTION_STACKS, &gathered->stacks->records);
     write_spill(file, header, SECTION_PARTS, &gathered->stacks->parts);
+    write_array(file, header, SECTION_BUCKETS, &gathered->buckets->buckets);
+    write_array(file, header, SECTION_BUCKET_BYTES, &gathered->buckets->bytes);
     write_array(file, header, SECTION_STRINGS, &gathered->strings->bytes);
     index_file_append(file, PADDING, sizeof PADDING);
     header->file_size = file->size;

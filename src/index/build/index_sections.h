@@ -6,6 +6,7 @@
 #ifndef MAGIC_TRACE_INDEX_BUILD_INDEX_SECTIONS_H
 #define MAGIC_TRACE_INDEX_BUILD_INDEX_SECTIONS_H
 
+#include "index/build/bucket_recorder.h"
 #include "index/build/function_catalog.h"
 #include "index/build/levels_of_detail.h"
 #include "index/build/mark_recorder.h"
@@ -28,6 +29,7 @@ struct gathered_index {
     const struct spill *crossing;
     const struct spill *switches; /* of struct switch_record */
     const struct stack_recorder *stacks;
+    const struct bucket_recorder *buckets;
 };
 
 /* Writes the sections, and their offsets into `header`. */

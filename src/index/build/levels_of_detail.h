@@ -15,6 +15,7 @@ struct index_layout {
     uint64_t level_ratio;  /* a level has at most this fraction (1/ratio) of the tiles of the
                             * level below */
     uint64_t level_enough; /* this many tiles need no further level */
+    uint64_t bucket_calls; /* of a bucket about; INDEX_BUCKET_CALLS */
 };
 
 /* A level that was made. */

@@ -1,7 +1,7 @@
 /* The bytes of an index file (docs/viewer.md section 2), version INDEX_VERSION.
  *
  * A header, then sections: arrays of the structures below, 8-byte aligned, little-endian, as they
- * are in memory. Only the chunks' bytes are packed (span_codec.h, tile_codec.h). Written by
+ * are in memory. Only bytes of chunks and buckets are packed (span_codec.h, tile_codec.h, bucket_codec.h). Written by
  * index_builder.c, checked and read by trace_index.c. A change here or in the codecs must raise
  * INDEX_VERSION: an index of another version is built again.
  */
@@ -15,9 +15,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are mappe
 #define INDEX_MAGIC "MTINDEX\n"
 
 enum {
-    INDEX_VERSION = 7,
+    INDEX_VERSION = 8,
     INDEX_CHUNK_ITEMS = 4096, /* at most, of one chunk */
     INDEX_PADDING = 64, /* at least this many bytes after the last chunk: decoders read ahead */
+    INDEX_BUCKET_CALLS = 1 << 18, /* about, of a bucket */
     INDEX_SIEVE_WORDS = 16,
     INDEX_SIEVE_BITS = INDEX_SIEVE_WORDS * 64,
     INDEX_SHIFT_MAX = 62, /* resolutions are 1 << shift */
@@ -50,7 +51,9 @@ enum index_section {
     SECTION_SWITCHES, /* of struct switch_record, by to_time */
     SECTION_STACKS,   /* of struct stack_record, the busiest first */
     SECTION_PARTS,    /* of struct stack_part (output/stack_parts.h), by stack and then by time */
-    SECTION_STRINGS,  /* of char: strings with their NUL; others name them by offset */
+    SECTION_BUCKETS,  /* of struct bucket_record, by time */
+    SECTION_BUCKET_BYTES, /* of uint8_t: how many calls of each function begin in a bucket (bucket_codec.h) */
+    SECTION_STRINGS, /* of char: strings with their NUL; others name them by offset */
     INDEX_SECTIONS
 };
 
@@ -208,6 +211,14 @@ struct stack_record {
     uint32_t depth; /* spans open at once at most */
     uint32_t track; /* of its process */
     uint32_t unused;
+};
+
+/* A part of the trace, in which about INDEX_BUCKET_CALLS calls of threads begin: from its `from`, the first one from 0 on, to the
+ * next one's `from`. */
+struct bucket_record {
+    uint64_t from; /* ns: when its first call begins */
+    uint64_t
+        first_byte; /* of SECTION_BUCKET_BYTES: its counts, which end where the next one's begin */
 };
 
 /* Bits of neighbouring functions are spread. */

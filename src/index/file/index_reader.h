@@ -32,6 +32,8 @@ struct trace_index {
     const struct switch_record *switches;
     const struct stack_record *stacks;
     const struct stack_part *parts;
+    const struct bucket_record *buckets;
+    const uint8_t *bucket_bytes;
     const char *strings;
     uint32_t *members;       /* functions by group; owned */
     uint32_t *first_members; /* by group: its first in `members`; one more at the end; owned */

@@ -5,6 +5,7 @@
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_comparison.h"
 #include "stack/stack_moves.h"
 
 static enum go_role role_of(const struct thread_stack *stack, function_id function)
@@ -44,43 +45,66 @@ static void go_on_after(struct thread_stack *stack, const struct flow_event *eve
 /* mcall and morestack leave the stack pointer at their return address, which gogo drops. */
 enum { RETURN_ADDRESS_SIZE = 8 };
 
-/* Resumes the goroutine that had this stack pointer when it was suspended. Of several the one that
- * was suspended last: the others have continued in other threads. */
-static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
+static void add_moment(struct thread_stack *stack, struct goroutine_moment moment)
 {
-    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;) {
-        const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), i);
-        if (suspended->pointer + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to &&
-            stack_switch_leaf_returns_to(stack, suspended->leaf, event->to)) {
-            stack_switch_resume(stack, i, thread_stack_parent(stack, suspended->leaf), event);
-            return true;
-        }
-    }
-    return false;
+    moment.time = stack->now;
+    *(struct goroutine_moment *)array_add(&stack->rules.goroutines->moments) = moment;
 }
 
 /* As soon as a goroutine has left its stack, other threads may resume it. */
 static bool note_leaving(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!stack_pointer_moved(stack) || stack->leaf == FRAME_NONE ||
-        role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
-        return false;
-    *(struct goroutine_moment *)array_add(&stack->rules.goroutines->departures) =
-        (struct goroutine_moment){
-            .time = stack->now,
-            .pointer = stack_pointer_move(stack).from + RETURN_ADDRESS_SIZE,
-            .frame = thread_stack_parent(stack, stack->leaf),
-        };
+    if (stack_pointer_moved(stack) && stack->leaf != FRAME_NONE &&
+        role_of(stack, thread_stack_leaf(stack)->function) == GO_ROLE_WAIT &&
+        role_of(stack, event->function) != GO_ROLE_GOEXIT)
+        add_moment(stack, (struct goroutine_moment){
+                              .kind = GOROUTINE_LEAVES,
+                              .pointer = stack_pointer_move(stack).from + RETURN_ADDRESS_SIZE,
+                              .frame = thread_stack_parent(stack, stack->leaf),
+                          });
     return false;
 }
 
-/* A goroutine continues, or begins, that was not suspended here. */
-static void begin_goroutine(struct thread_stack *stack, const struct flow_event *event)
+/* The goroutine that has left its stack last continues where its runtime has put it: it was never
+ * away. */
+static void forget_leaving(struct thread_stack *stack)
 {
-    stack_switch_begin(stack, event);
-    if (stack_pointer_moved(stack) && !thread_stack_is_start(stack, event->to))
-        *(struct goroutine_moment *)array_add(&stack->rules.goroutines->arrivals) =
-            (struct goroutine_moment){stack->now, stack_pointer_move(stack).to, stack->leaf};
+    struct array *moments = &stack->rules.goroutines->moments;
+    const struct goroutine_moment *last =
+        moments->count > 0 ? array_at(moments, moments->count - 1) : NULL;
+    if (last != NULL && last->kind == GOROUTINE_LEAVES)
+        moments->count--;
+}
+
+/* Of those that this thread has suspended with the stack pointer that is set, the last one; their number: none. */
+static size_t find_suspended(const struct thread_stack *stack, const struct flow_event *event)
+{
+    size_t count = stack_switch_suspended(stack)->count;
+    for (size_t i = count; i-- > 0;) {
+        const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), i);
+        if (suspended->pointer + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to &&
+            stack_switch_leaf_returns_to(stack, suspended->leaf, event->to))
+            return i;
+    }
+    return count;
+}
+
+/* A goroutine continues, or begins, at the stack pointer that is set. */
+static void begin_at_pointer(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct goroutines *state = stack->rules.goroutines;
+    size_t suspended = find_suspended(stack, event);
+    state->own_segment = stack->segments.count;
+    state->own = FRAME_NONE;
+    if (suspended < stack_switch_suspended(stack)->count)
+        state->own = stack_switch_begin_again(stack, suspended, event);
+    else
+        stack_switch_begin(stack, event);
+    bool begins = thread_stack_is_start(stack, event->to);
+    add_moment(stack,
+               (struct goroutine_moment){.kind = begins ? GOROUTINE_BEGINS : GOROUTINE_ARRIVES,
+                                         .pointer = stack_pointer_move(stack).to,
+                                         .frame = stack->leaf});
 }
 
 /* The goroutine that ran waits in its leaf, or has `ended`. */
@@ -90,28 +114,54 @@ static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct
         stack_switch_leave(stack);
     else
         stack_switch_suspend(stack);
-    bool found = stack_pointer_moved(stack) ? go_on_at_pointer(stack, event)
-                                            : stack_switch_continue_at(stack, event);
-    if (!found)
-        begin_goroutine(stack, event);
+    if (stack_pointer_moved(stack))
+        begin_at_pointer(stack, event);
+    else if (!stack_switch_continue_at(stack, event))
+        stack_switch_begin(stack, event);
 }
 
-/* Without the flag the event is from text. */
+/* The running goroutine's callers are those with which this thread has suspended it, unless it has
+ * returned to others since. */
+static void learn_own_callers(struct thread_stack *stack)
+{
+    const struct goroutines *state = stack->rules.goroutines;
+    if (state->own == FRAME_NONE || stack->segments.count != state->own_segment + 1)
+        return;
+    const struct segment *segment = array_at(&stack->segments, state->own_segment);
+    struct comparison comparison = stack_comparison_begin(stack, segment, state->own);
+    size_t known = comparison.after.frames.count;
+    if (known > 0 && known <= comparison.before.frames.count &&
+        comparison.before.top != comparison.after.top &&
+        stack_comparison_count_agreeing(&comparison, known - 1, known - 1) == known) {
+        frame_id outermost = chain_at(&comparison.before, known - 1);
+        stack_moves_learn_callers(stack, thread_stack_parent(stack, outermost),
+                                  frame_tree_return_address(&stack->tree, outermost));
+    }
+    stack_comparison_end(&comparison);
+}
+
+/* In a caller of the running goroutine. Without the flag the event is from text. */
 static void recover(struct thread_stack *stack, const struct flow_event *event)
 {
     struct flow_event unwind_target = *event;
     unwind_target.flags |= FLOW_LOADS_STACK;
-    unwinding_land(stack, &unwind_target);
+    if (active_functions_count(&stack->open, event->function) == 0)
+        learn_own_callers(stack);
+    if (active_functions_count(&stack->open, event->function) > 0) {
+        unwinding_land(stack, &unwind_target);
+        return;
+    }
+    thread_stack_count_unwound(stack);
+    stack_moves_land(stack, event, (struct unwind_place){event->to, stack_pointer_move(stack).to},
+                     FRAME_NONE, false);
 }
 
 /* True if the running goroutine, in the leaf, continues at event->to, as far as is known. */
 static bool is_own(const struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!stack_switch_leaf_returns_to(stack, stack->leaf, event->to))
-        return false;
-    if (stack_pointer_moved(stack))
-        return stack_pointer_move(stack).from + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to;
-    return !stack_switch_is_suspended_at(stack, event->to);
+    return !stack_pointer_moved(stack) &&
+           stack_switch_leaf_returns_to(stack, stack->leaf, event->to) &&
+           !stack_switch_is_suspended_at(stack, event->to);
 }
 
 /* gogo's jump. */
@@ -125,6 +175,8 @@ static bool follow_jump(struct thread_stack *stack, const struct flow_event *eve
     if (waiting.frame != FRAME_NONE)
         stack_moves_return(stack, waiting.frame);
     stack_pointer_set_left(stack, calls_on_other_stack_pointer(stack, stack->leaf));
+    if (role == GO_ROLE_RECOVERY || role == GO_ROLE_NEWSTACK)
+        forget_leaving(stack);
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);
     else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
@@ -136,14 +188,12 @@ static bool follow_jump(struct thread_stack *stack, const struct flow_event *eve
 
 static void begin(struct thread_stack *stack)
 {
-    stack->rules.goroutines->departures = array_of(sizeof(struct goroutine_moment));
-    stack->rules.goroutines->arrivals = array_of(sizeof(struct goroutine_moment));
+    stack->rules.goroutines->moments = array_of(sizeof(struct goroutine_moment));
 }
 
 static void end(struct thread_stack *stack)
 {
-    array_free(&stack->rules.goroutines->departures);
-    array_free(&stack->rules.goroutines->arrivals);
+    array_free(&stack->rules.goroutines->moments);
 }
 
 const struct stack_rule goroutines_rule = {

@@ -8,13 +8,16 @@
  *   by recovery    the same goroutine continues where a deferred call was registered, or is to be
  *                  made; all frames above end, as by longjmp (unwinding.h)
  *   by others      to the first instruction of a function: a new goroutine begins; elsewhere: one
- *                  continues that is suspended there (stack_switch.h), the one that has waited
- *                  longest unless later returns show otherwise. It may also be the one that has
- *                  just been suspended
- * A goroutine that another thread has suspended is unknown here; it begins a stack whose callers
- * are discovered when it returns to them, or when that thread is known, too (migrated_stacks.h).
- * One that was suspended here, then ran in another thread, and comes back with the same stack
- * pointer seems not to have been away: until a return shows otherwise, it has its former callers.
+ *                  continues that is suspended there
+ *
+ * Which one that is, is decided by the stack pointer, where it is recorded. A goroutine that this thread has suspended may have
+ * run in other threads since, and come back with the same stack pointer and other callers. So each one that continues begins a
+ * stack whose callers are discovered when it returns to them, or when all threads are known (migrated_stacks.h). Only a panic
+ * that is recovered further out than is known since then takes it to be as this thread has left it.
+ *
+ * Without stack pointers it is the one that this thread has suspended there (stack_switch.h), which has waited longest unless
+ * later returns show otherwise; it may also be the one that has just been suspended. One that another thread has suspended
+ * is unknown.
  *
  * go_runtime.h recognizes gogo.
  */
@@ -23,27 +26,26 @@
 
 #include "stack/thread_stack.h"
 
-/* A goroutine is suspended, or one continues that this thread has not suspended
- * (migrated_stacks.h). */
+/* A goroutine is suspended, continues, or begins (goroutine_trips.h). */
+enum goroutine_moment_kind { GOROUTINE_LEAVES, GOROUTINE_ARRIVES, GOROUTINE_BEGINS };
 struct goroutine_moment {
     struct ticks time;
     uint64_t pointer; /* its stack pointer when it continues */
     frame_id frame;   /* in which it continues */
+    uint8_t kind;     /* enum goroutine_moment_kind */
 };
 
 struct goroutines {
-    struct array departures; /* struct goroutine_moment: of goroutines that this thread suspended */
-    struct array arrivals;   /* struct goroutine_moment: of those that another thread suspended */
+    struct array moments; /* struct goroutine_moment, as they followed each other in this thread */
+    /* The frame in which the running goroutine has continued if no other thread has run it since it
+     * was suspended here, and the segment that began then. FRAME_NONE: it was not. */
+    frame_id own;
+    size_t own_segment;
 };
 
-static inline const struct array *goroutines_departures(const struct thread_stack *stack)
+static inline const struct array *goroutines_moments(const struct thread_stack *stack)
 {
-    return &stack->rules.goroutines->departures;
-}
-
-static inline const struct array *goroutines_arrivals(const struct thread_stack *stack)
-{
-    return &stack->rules.goroutines->arrivals;
+    return &stack->rules.goroutines->moments;
 }
 
 /* True if the leaf is gogo: its jump chooses a goroutine. gogo continues in a part of itself

@@ -216,6 +216,15 @@ void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
     go_on(stack, &suspended, frame, event);
 }
 
+frame_id stack_switch_begin_again(struct thread_stack *stack, size_t index,
+                                  const struct flow_event *event)
+{
+    struct suspended_stack suspended = take_suspended(stack, index);
+    stack_switch_begin(stack, event);
+    state_of(stack)->top = suspended.top;
+    return thread_stack_parent(stack, suspended.leaf);
+}
+
 bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_event *event)
 {
     size_t index = find_suspended(stack, 0, event->to);

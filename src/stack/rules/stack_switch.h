@@ -97,6 +97,10 @@ void stack_switch_resume(struct thread_stack *stack, size_t index, frame_id fram
                          const struct flow_event *event);
 bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_event *event);
 void stack_switch_begin(struct thread_stack *stack, const struct flow_event *event);
+/* ... or the one with this index, which may have run in other threads in the meantime: its callers are unknown. Returns the
+ * frame in which it continues if it has not. */
+frame_id stack_switch_begin_again(struct thread_stack *stack, size_t index,
+                                  const struct flow_event *event);
 
 /* True if a suspended stack, left by sigreturn, was interrupted at `address`; and with no stack running, it continues. Of
  * several, the returns that follow decide; its callers stay unknown when they fit more than one. */

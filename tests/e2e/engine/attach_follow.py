@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import attaching
 import harness
@@ -148,6 +149,28 @@ class AttachFollow(attaching.TestCase):
         threads = self.judge_trace(self.trace_file)["threads"]
         self.assertLessEqual({process.pid, *children}, {thread["pid"] for thread in threads})
         self.assertNotRegex(self.messages, b"(?i)untraced")
+        self.assert_all_serve(process, children)
+
+    def test_existing_children(self):
+        """children that run already are named, with the list of numbers that records them, and that does"""
+        process = self.start_server([sys.executable, "-c", SERVER])
+        recorder = self.record(process, "-follow")
+        self.assertNotIn(b"run already", self.messages)
+        children = self.begin_children(process)
+        self.end(recorder)
+        self.assert_free(process)
+        recorder = self.record(process, "-follow")
+        pids = ",".join(map(str, [process.pid, *sorted(children)]))
+        self.assertRegex(self.messages.decode(), rf"Child processes that run already are not recorded: .*{children[1]} \(cat\).*"
+                                                 rf"-pid {pids}")
+        self.assertEqual(self.ask(process, "6", 1), ["36 6"])
+        self.end(recorder)
+        recorder = self.record(types.SimpleNamespace(pid=pids), "-follow", "-multi-thread")
+        self.assertNotIn(b"run already", self.messages)
+        self.assertEqual(self.ask(process, "7", 1), ["49 7"])
+        self.end(recorder)
+        threads = self.judge_trace(self.trace_file)["threads"]
+        self.assertLessEqual({process.pid, *children}, {thread["pid"] for thread in threads})
         self.assert_all_serve(process, children)
 
     def test_killed(self):

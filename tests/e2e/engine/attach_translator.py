@@ -55,6 +55,28 @@ class AttachTranslator(attaching.TestCase):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
 
+    def test_first_stack(self):
+        """a recording of everything, too, begins with all callers of what ran when it was attached to"""
+        for options in [], ["-full-execution"]:
+            process = self.start("busy", 2)
+            traced = self.record_for_a_moment(process, "-multi-thread", *options, sleeps=1)
+            self.assertEqual(traced.session()["full_execution"], bool(options))
+            # Inside of main or start_thread, which do not end, from the beginning on.
+            outside = [(span.name, span.stack) for span in fxt_spans.read_whole(traced.trace).spans
+                       if span.name in ("request", "part") and not {"main", "start_thread"} & set(span.stack)]
+            self.assertEqual(outside[:4], [], options)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
+
+    def test_deep_stack(self):
+        """40 KB of stack were in use when it was attached to: all callers are there"""
+        process = self.start("deep_server", flags=["-O1"])
+        for options in [], ["-full-execution"]:
+            traced = self.record_for_a_moment(process, *options, sleeps=3)
+            [stack] = {span.stack for span in fxt_spans.read_whole(traced.trace).spans if span.name == "work"}
+            callers = [name for name in stack if name in ("_start", "main", "dig", "serve")]
+            self.assertEqual(callers, ["_start", "main"] + ["dig"] * 81 + ["serve"], options)
+
     def test_service(self):
         """root traces a process of another user that cannot reach the recording, as systemd's PrivateTmp= makes them"""
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
@@ -247,6 +269,25 @@ class AttachTranslator(attaching.TestCase):
         self.assertNotIn(b"Recording with the ptrace engine: ", messages)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
+
+    def test_refuses_32_bit(self):
+        """a 32-bit program is refused before it is touched"""
+        source, program = self.folder / "loop.c", self.folder / "loop"
+        source.write_text("void _start(void) { for (;;) ; }")
+        if subprocess.run(["cc", "-m32", "-nostdlib", "-static", "-o", program, source], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("the compiler makes no 32-bit programs")
+        try:
+            process = subprocess.Popen([program])
+        except OSError:
+            self.skipTest("the kernel runs no 32-bit programs")
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        switches = attaching.sleeps_of_threads(process.pid)
+        finished = self.magic_trace("attach", "-engine", "translator", "-pid", process.pid, "-working-directory",
+                                    self.folder / "refused")
+        self.assertEqual(finished.status, 1)
+        self.assertIn("it is a 32-bit program", finished.stderr.decode())
+        self.assertEqual(attaching.sleeps_of_threads(process.pid), switches)
 
     def test_refusals(self):
         """processes that are traced, stopped or filtered, threads, and numbers of none are left alone"""

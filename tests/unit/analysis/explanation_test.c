@@ -126,8 +126,7 @@ static void a_given_call_is_compared_with_its_level(void **state)
     struct explanation explanation;
     struct error error = {0};
     struct call_place given;
-    assert_true(
-        index_nth_call(made.index, (struct index_tracks){0}, made.serve, 61, &given, &error));
+    assert_true(index_nth_call(made.index, made.serve, 61, &given, &error));
     assert_int_equal(given.span.depth, 0);
     struct slow_calls_request request = {.group = made.serve, .factor = 3, .given = &given};
     assert_true(explain(made.index, &request, 5, &explanation, &error));
@@ -135,8 +134,7 @@ static void a_given_call_is_compared_with_its_level(void **state)
     assert_float_equal(explanation.extra, 1002, 1e-6);
     explanation_free(&explanation);
 
-    assert_true(
-        index_nth_call(made.index, (struct index_tracks){0}, made.serve, 62, &given, &error));
+    assert_true(index_nth_call(made.index, made.serve, 62, &given, &error));
     assert_true(explain(made.index, &request, 5, &explanation, &error));
     assert_int_equal(explanation.calls.level, 1);
     assert_int_equal(explanation.calls.median, 4);
@@ -165,15 +163,13 @@ static void every_call_has_its_number(void **state)
     for (uint64_t i = 1; i <= 6000; i += 271) {
         struct call_place call;
         uint64_t ordinal;
-        assert_true(
-            index_nth_call(made.index, (struct index_tracks){0}, made.serve, i, &call, &error));
+        assert_true(index_nth_call(made.index, made.serve, i, &call, &error));
         assert_true(index_call_ordinal(made.index, (struct index_tracks){0}, made.serve, &call,
                                        &ordinal, &error));
         assert_int_equal(ordinal, i);
     }
     struct call_place call;
-    assert_false(
-        index_nth_call(made.index, (struct index_tracks){0}, made.serve, 6001, &call, &error));
+    assert_false(index_nth_call(made.index, made.serve, 6001, &call, &error));
     assert_int_equal(error.code, ERROR_NOT_FOUND);
     struct explanation explanation;
     const struct slow_calls_request request = {.group = made.serve, .limit = 5};
@@ -310,11 +306,10 @@ static void a_call_that_was_suspended_is_one(void **state)
         struct made made = make_suspended(resumes, resumes == 0);
         struct call_place first, second;
         struct error error = {0};
-        const struct index_tracks all = {0};
         assert_suspension_explained(&made, NULL);
-        assert_true(index_nth_call(made.index, all, made.serve, 61, &first, &error));
+        assert_true(index_nth_call(made.index, made.serve, 61, &first, &error));
         assert_suspension_explained(&made, &first);
-        assert_true(index_nth_call(made.index, all, made.serve, 62, &second, &error));
+        assert_true(index_nth_call(made.index, made.serve, 62, &second, &error));
         assert_int_equal(second.track, resumes);
         assert_suspension_explained(&made, &second);
         free_made(&made);

@@ -1,6 +1,7 @@
 #include "ask_everything.h"
 
 #include "base/memory.h"
+#include "index/call_ordinal.h"
 #include "index/call_scan.h"
 #include "index/flame_graph.h"
 #include "index/function_quantiles.h"
@@ -106,6 +107,8 @@ static void ask_group(struct asking *asking)
     off_cpu_times_free(off_cpu);
     index_next_call(asking->index, tracks, group, &from, true, &call, &ordinal, NULL);
     index_next_call(asking->index, tracks, group, &from, false, &call, &ordinal, NULL);
+    if (index_nth_call(asking->index, group, 1 + choose(asking, 1000), &call, NULL))
+        index_call_ordinal(asking->index, tracks, group, &call, &ordinal, NULL);
 }
 
 static void ask_range(struct asking *asking)

@@ -17,7 +17,8 @@ enum { TRACES = 20, DAMAGES = 300 };
 static char *index_bytes(uint64_t seed, size_t *size)
 {
     struct made_trace *trace = made_trace_new(seed, 300);
-    const struct index_layout layout = {.chunk_items = 7, .level_ratio = 2, .level_enough = 5};
+    const struct index_layout layout = {
+        .chunk_items = 7, .level_ratio = 2, .level_enough = 5, .bucket_calls = 20};
     char path[] = "/tmp/magic-trace-index-damage.XXXXXX";
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);

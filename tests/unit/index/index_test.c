@@ -25,6 +25,7 @@ static struct index_layout random_layout(uint64_t *random)
         .chunk_items = 1 + (uint32_t)made_random(random, made_random(random, 4) ? 12 : 300),
         .level_ratio = 1 + made_random(random, 4),
         .level_enough = made_random(random, 60),
+        .bucket_calls = 1 + made_random(random, 60),
     };
 }
 

@@ -5,6 +5,7 @@
  */
 #include "scene.h"
 
+#include "stack/migrated_stacks.h"
 #include "stack/rules/goroutines.h"
 #include "stack/rules/stack_switch.h"
 
@@ -74,6 +75,25 @@ static void leave_reported(struct scene *s, char function, uint64_t offset, uint
 static void go_on_after(struct scene *s, uint64_t call_site)
 {
     jump(s, call_site + SCENE_CALL_LENGTH);
+}
+
+/* How many goroutines the thread has suspended, or how many have continued in it. */
+static size_t count_moments(const struct scene *s, enum goroutine_moment_kind kind)
+{
+    const struct array *moments = goroutines_moments(&s->stack);
+    size_t count = 0;
+    for (size_t i = 0; i < moments->count; i++)
+        count += ((const struct goroutine_moment *)array_at(moments, i))->kind == kind;
+    return count;
+}
+
+/* When all of the only thread is known. */
+static void join(struct scene *s)
+{
+    struct thread_stack *stacks[] = {&s->stack};
+    uint32_t numbers = 0;
+    follow_end(&s->stack, &(struct follow_ending){0});
+    migrated_stacks_join(stacks, 1, &numbers);
 }
 
 static void goroutines_have_stacks_of_their_own(void **state)
@@ -157,9 +177,9 @@ static void of_goroutines_in_one_place_the_pointer_decides(void **state)
     leave_reported(s, 'c', 0x20, A);
     jump_loading_stack(s, at('c', 0x15), B + 8);
     return_after(s, at('b', 0x10));
-    assert_int_equal(s->stack.segments.count, 3);
-    assert_spans(
-        s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))m(s(g()))s)s)sb?(c?())$");
+    join(s);
+    assert_spans_of_ended(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)s"
+                             "a?(c?(m(s(g()))s)s)sa?(c?(m(s(g()))s)s)sb?(c?())$");
 }
 
 static void a_goroutine_is_distinguished_from_others_again_and_again(void **state)
@@ -268,6 +288,52 @@ static void a_panic_is_recovered_where_the_deferred_call_was_noted(void **state)
     assert_spans(s, "t(s(g()))sa(d()b(p(m(y(g()))u)u)uc()$)$");
 }
 
+static void begin_deferring(struct scene *s)
+{
+    start_thread(s);
+    jump_loading_stack(s, at('a', 0), A + 0x100);
+    call(s, at('a', 0x10), 'd'); /* notes a deferred call */
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 'b');
+}
+
+/* `function` panics; `to` is where the deferred call was noted. */
+static void panic_to(struct scene *s, char function, uint64_t to)
+{
+    call(s, at(function, 0x50), 'm');
+    stack_pointer(s, A - 0x80);
+    stack_pointer(s, G0);
+    call(s, at('m', 0x10), 'y');
+    call(s, at('y', 0x10), 'g');
+    stack_pointer(s, G0 - 0x100);
+    jump_loading_stack(s, to + SCENE_CALL_LENGTH, A + 0x80);
+}
+
+static void a_panic_is_recovered_further_out_than_the_goroutine_has_continued(void **state)
+{
+    struct scene *s = *state;
+    begin_deferring(s);
+    leave_reported(s, 'b', 0x10, A);
+    jump_loading_stack(s, at('b', 0x15), A + 8);
+    call(s, at('b', 0x20), 'c');
+    panic_to(s, 'c', at('a', 0x10));
+    call(s, at('a', 0x30), 'e');
+    join(s);
+    assert_spans_of_ended(s, "t(s(g()))sa(d()b(m(s(g()))s)s)sa?(b?(c(m(y(g()))u)u)ue()$)$");
+}
+
+static void a_panic_is_not_recovered_in_callers_that_have_turned_out_to_be_others(void **state)
+{
+    struct scene *s = *state;
+    begin_deferring(s);
+    leave_reported(s, 'b', 0x10, A);
+    jump_loading_stack(s, at('b', 0x15), A + 8); /* after it was in another thread */
+    return_to(s, at('c', 0x15));
+    panic_to(s, 'c', at('a', 0x10));
+    join(s);
+    assert_spans_of_ended(s, "t(s(g()))sa(d()b(m(s(g()))s)s)sc?(b?()m(y(g()))u)ua?()$");
+}
+
 static void what_is_called_on_another_stack_was_called_by_its_caller(void **state)
 {
     struct scene *s = *state;
@@ -322,7 +388,7 @@ static void a_pointer_of_a_goroutine_that_waits_elsewhere_decides_nothing(void *
     jump_loading_stack(s, at('a', 0), A + 0x100);
     leave_reported(s, 'a', 0x10, A);
     jump_loading_stack(s, at('d', 0x15), A + 8);
-    assert_int_equal(goroutines_arrivals(&s->stack)->count, 1);
+    assert_int_equal(count_moments(s, GOROUTINE_ARRIVES), 1);
     assert_spans(s, "t(s(g()))sa(m(s(g()))s)sd?()$");
 }
 
@@ -331,16 +397,16 @@ static void only_goroutines_with_recorded_pointers_are_followed_to_other_threads
     struct scene *s = *state;
     start_thread(s);
     jump(s, at('a', 0x15));
-    assert_int_equal(goroutines_arrivals(&s->stack)->count, 0);
+    assert_int_equal(count_moments(s, GOROUTINE_ARRIVES), 0);
     leave(s, 'a', 0x10);
-    assert_int_equal(goroutines_departures(&s->stack)->count, 0);
+    assert_int_equal(count_moments(s, GOROUTINE_LEAVES), 0);
     stack_pointer(s, G0 - 0x100);
     jump_loading_stack(s, at('b', 0), B);
-    assert_int_equal(goroutines_arrivals(&s->stack)->count, 0);
+    assert_int_equal(count_moments(s, GOROUTINE_ARRIVES), 0);
     stack_pointer(s, B);
     stack_pointer(s, G0);
     call(s, at('b', 0x10), 'z'); /* on another stack, but not to wait */
-    assert_int_equal(goroutines_departures(&s->stack)->count, 0);
+    assert_int_equal(count_moments(s, GOROUTINE_LEAVES), 0);
 }
 
 int main(void)
@@ -360,6 +426,8 @@ int main(void)
         TEST(a_stack_may_grow),
         TEST(a_stack_grows_though_another_goroutine_waits_in_the_same_place),
         TEST(a_panic_is_recovered_where_the_deferred_call_was_noted),
+        TEST(a_panic_is_recovered_further_out_than_the_goroutine_has_continued),
+        TEST(a_panic_is_not_recovered_in_callers_that_have_turned_out_to_be_others),
         TEST(what_is_called_on_another_stack_was_called_by_its_caller),
         TEST(functions_of_the_runtime_are_recognized_by_name),
         TEST(a_scheduler_begun_before_the_trace_chooses_a_goroutine),

@@ -74,6 +74,18 @@ static bool allows_status(const char *status, pid_t pid, struct error *error)
 
 /* ---- other ---- */
 
+static bool is_32_bit(pid_t pid)
+{
+    char path[64];
+    unsigned char start[EI_CLASS + 1] = {0};
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool read = file >= 0 && file_read_exactly(file, start, sizeof start);
+    if (file >= 0)
+        close(file);
+    return read && start[EI_CLASS] == ELFCLASS32;
+}
+
 /* `filtered`: as of attach_allows_process. */
 static bool allows(pid_t pid, bool *filtered, struct error *error)
 {
@@ -88,22 +100,12 @@ static bool allows(pid_t pid, bool *filtered, struct error *error)
         return error_set(error, ERROR_UNSUPPORTED, "that is magic-trace itself");
     if (!ok)
         return false;
+    if (is_32_bit(pid))
+        return error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
     int mode = installed_seccomp_mode(pid);
     *filtered = mode != SECCOMP_MODE_DISABLED && !installed_filters_are_ours(pid);
     return mode != SECCOMP_MODE_STRICT ||
            error_set(error, ERROR_UNSUPPORTED, "a thread of it is in seccomp strict mode");
-}
-
-static bool is_32_bit(pid_t pid)
-{
-    char path[64];
-    unsigned char start[EI_CLASS + 1] = {0};
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    bool read = file >= 0 && file_read_exactly(file, start, sizeof start);
-    if (file >= 0)
-        close(file);
-    return read && start[EI_CLASS] == ELFCLASS32;
 }
 
 /* They are stopped for a moment. */
@@ -130,8 +132,6 @@ bool attach_is_likely(pid_t pid, struct error *error)
     if (geteuid() != 0 && process_user(pid, &user) && user != geteuid())
         return error_set(error, ERROR_UNSUPPORTED,
                          "it runs as another user. Attach as root or as that user");
-    if (is_32_bit(pid))
-        return error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
     return !filtered || filters_allow(pid, error);
 }
 

@@ -32,32 +32,42 @@ enum {
 struct callers {
     const struct recorded *recorded;
     struct clock_conversion clock;
-    bool tried, known; /* the address spaces: made when they are first needed */
+    /* The address spaces: made when they are first needed, and again when the log has grown and callers are missing. */
+    unsigned made;   /* how often */
+    size_t log_size; /* that they were made of */
+    bool known;
     struct sideband_log log;
     struct address_spaces spaces;
     struct stack_unwinder *unwinder;
 };
+
+/* Takes some milliseconds each time; a shell may fork ten thousand processes. */
+enum { SPACES_MADE_AT_MOST = 64 };
 
 struct callers *callers_open(const struct recorded *recorded, const struct clock_conversion *clock)
 {
     struct callers *callers = memory_allocate_zeroed(sizeof *callers);
     callers->recorded = recorded;
     callers->clock = *clock;
-    callers->unwinder = stack_unwinder_open();
     return callers;
+}
+
+static void forget_spaces(struct callers *callers)
+{
+    if (callers->made == 0)
+        return;
+    stack_unwinder_close(callers->unwinder);
+    if (callers->known)
+        address_spaces_free(&callers->spaces);
+    arena_free(&callers->log.memory);
+    sideband_log_free(&callers->log);
 }
 
 void callers_close(struct callers *callers)
 {
     if (!callers)
         return;
-    stack_unwinder_close(callers->unwinder);
-    if (callers->known)
-        address_spaces_free(&callers->spaces);
-    if (callers->tried) {
-        arena_free(&callers->log.memory);
-        sideband_log_free(&callers->log);
-    }
+    forget_spaces(callers);
     free(callers);
 }
 
@@ -71,15 +81,16 @@ static struct array records_by_time(const struct sideband_log *log)
     return records;
 }
 
-/* What the recording will say of its processes once it is written. */
-static bool know_spaces(struct callers *callers)
+/* What the recording will say of its processes once it is written, as far as the log has it now. */
+static void make_spaces(struct callers *callers)
 {
     const struct recorded *recorded = callers->recorded;
-    if (callers->tried)
-        return callers->known;
-    callers->tried = true;
+    forget_spaces(callers);
+    callers->made++;
+    callers->log_size = recorded->log_size;
+    callers->unwinder = stack_unwinder_open();
     sideband_log_begin(&callers->log, recorded->directory, &callers->clock, false);
-    struct log_reader reader = {.log = recorded->log, .size = recorded->log_size};
+    struct log_reader reader = {.log = recorded->log, .size = callers->log_size};
     for (const struct logged_record *record; (record = log_reader_next(&reader));)
         sideband_log_add(&callers->log, record);
     struct array records = records_by_time(&callers->log);
@@ -91,6 +102,15 @@ static bool know_spaces(struct callers *callers)
     };
     callers->known = address_spaces_build_local(&callers->spaces, &data, recorded->directory, NULL);
     array_free(&records);
+}
+
+/* Whether there is more to know of the processes than was. */
+static bool learn_spaces(struct callers *callers)
+{
+    bool grown = callers->made == 0 || callers->log_size != callers->recorded->log_size;
+    if (!grown || callers->made == SPACES_MADE_AT_MOST)
+        return false;
+    make_spaces(callers);
     return callers->known;
 }
 
@@ -149,11 +169,11 @@ static size_t count_sound(const struct array *frames)
     return frames->count;
 }
 
-bool callers_find(struct callers *callers, uint32_t pid, uint64_t time,
-                  const struct log_record *copy, struct array *calls)
+static bool find_in_spaces(struct callers *callers, uint32_t pid, uint64_t time,
+                           const struct log_record *copy, struct array *calls)
 {
     const struct process *process =
-        know_spaces(callers) ? address_spaces_process(&callers->spaces, pid) : NULL;
+        callers->known ? address_spaces_process(&callers->spaces, pid) : NULL;
     if (!process)
         return false;
     struct address_space_cursor space;
@@ -170,4 +190,16 @@ bool callers_find(struct callers *callers, uint32_t pid, uint64_t time,
     array_free(&frames);
     address_space_cursor_free(&space);
     return all;
+}
+
+bool callers_find(struct callers *callers, uint32_t pid, uint64_t time,
+                  const struct log_record *copy, struct array *calls)
+{
+    size_t before = calls->count;
+    if (find_in_spaces(callers, pid, time, copy, calls))
+        return true;
+    if (!learn_spaces(callers))
+        return false;
+    calls->count = before;
+    return find_in_spaces(callers, pid, time, copy, calls);
 }

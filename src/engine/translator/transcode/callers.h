@@ -15,7 +15,8 @@
 
 struct callers;
 
-/* `recorded` and its sideband log are borrowed until callers_close. */
+/* `recorded` and its sideband log are borrowed until callers_close. While the program runs the log, and with it
+ * recorded->log_size, may grow. */
 struct callers *callers_open(const struct recorded *recorded, const struct clock_conversion *clock);
 void callers_close(struct callers *callers);
 

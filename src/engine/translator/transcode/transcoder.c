@@ -505,6 +505,12 @@ static void take_all_pauses(struct transcoder *transcoder)
 
 /* ---- ways ---- */
 
+/* Of a damaged log times may be larger than any moment. */
+static uint64_t moment_of(double time)
+{
+    return time < 0x1p63 ? (uint64_t)time : UINT64_C(1) << 63;
+}
+
 /* Decoders spread the time between two packets evenly over the instructions between them: where the pace changes, there
  * is a packet with the time. */
 static void take_ways_by_pace(struct transcoder *transcoder, const struct pt_block_run *const *runs,
@@ -521,17 +527,17 @@ static void take_ways_by_pace(struct transcoder *transcoder, const struct pt_blo
         bool pauses = part.ticks >= most;
         instructions += part.instructions;
         time = pauses ? (double)pause->begin : time + part.ticks;
-        timeline_pass_part(timeline, (uint64_t)time, instructions);
+        timeline_pass_part(timeline, moment_of(time), instructions);
         take_ways(transcoder, runs + taken, part.count);
         taken += part.count;
         if (pauses) {
             time = (double)pause->end;
             take_pause(transcoder);
         } else if (taken < count) {
-            set_time(transcoder, (uint64_t)time);
+            set_time(transcoder, moment_of(time));
         }
     }
-    timeline_set(timeline, (uint64_t)time, instructions);
+    timeline_set(timeline, moment_of(time), instructions);
     timeline_pass_part(timeline, reached_without_pauses(transcoder), transcoder->reaches);
     limit_time(transcoder);
 }

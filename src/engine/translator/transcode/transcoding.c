@@ -42,6 +42,10 @@ struct transcoding {
     struct snapshot_times snapshots;
     struct error error; /* the first: a packet file could not be made */
 
+    /* While the program runs: what is known until now, and the callers in it. Only where logs are read meanwhile. */
+    struct recorded so_far;
+    struct callers *callers_so_far;
+
     bool has_thread;
     pthread_t thread;
     _Atomic bool ends;
@@ -361,6 +365,7 @@ static void *drain(void *argument)
     enum { PAUSE = 2, ROUNDS = 10 };
     struct transcoding *transcoding = argument;
     for (unsigned round = 1; !atomic_load(&transcoding->ends); round++) {
+        transcoding->so_far.log_size = translator_arena_sideband(transcoding->arena).size;
         if (!drain_all(transcoding))
             pause_for(PAUSE);
         if (round % ROUNDS != 0)
@@ -394,6 +399,20 @@ static void start_thread(struct transcoding *transcoding)
     transcoding->has_thread = !failed;
 }
 
+/* Logs are transcoded once, so callers that are to be found have to be found then. Ticks stand for nanoseconds: all that counts is
+ * their order. */
+static void know_callers_so_far(struct transcoding *transcoding, const char *directory)
+{
+    const struct clock_conversion clock = {.mult = 1};
+    transcoding->so_far = (struct recorded){
+        .directory = directory,
+        .log = translator_arena_sideband(transcoding->arena).log,
+        .bus_ratio = transcoding->arena->options.bus_ratio,
+    };
+    transcoding->callers_so_far = callers_open(&transcoding->so_far, &clock);
+    transcoding->shared.callers = transcoding->callers_so_far;
+}
+
 struct transcoding *transcoding_begin(struct translator_arena *arena, const char *directory,
                                       struct off_cpu *off_cpu, struct error *error)
 {
@@ -410,6 +429,8 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
     transcoding->streams =
         memory_allocate_zeroed(arena->geometry.slot_count * sizeof *transcoding->streams);
     snapshot_times_init(&transcoding->snapshots);
+    if (is_streaming(arena))
+        know_callers_so_far(transcoding, directory);
     if (!is_streaming(arena) && !arena->options.follow && !arena->options.multi_thread && !off_cpu)
         return transcoding;
     start_thread(transcoding);
@@ -491,6 +512,7 @@ void transcoding_close(struct transcoding *transcoding)
         close_stream(&transcoding->streams[serial]);
     fragments_close(transcoding->shared.fragments);
     ways_close(transcoding->shared.ways);
+    callers_close(transcoding->callers_so_far);
     snapshot_times_free(&transcoding->snapshots);
     free(transcoding->streams);
     free(transcoding->folder);

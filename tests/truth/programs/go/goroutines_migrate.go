@@ -1,6 +1,5 @@
 // Goroutines that go on in another thread than they were suspended in, from several depths of recursion.
 // truth: ; -gcflags=-l
-// truth-goal: 99.9 a goroutine that has been in another thread meanwhile may seem to have stayed where it was
 package main
 
 import (

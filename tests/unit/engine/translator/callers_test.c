@@ -200,6 +200,29 @@ static void a_process_that_is_not_known_has_no_callers(void **state)
     made_arena_close(&made);
 }
 
+/* While the program runs its log grows: what is mapped in it may be recorded after callers were first asked for. */
+static void callers_are_found_when_the_log_has_their_objects(void **state)
+{
+    struct made_arena made;
+    struct array calls = array_of(sizeof(struct pt_call));
+    made_arena_open(&made, NULL);
+    struct log_reader log = translator_arena_sideband(&made.arena);
+    struct recorded recorded = {.directory = made.directory, .log = log.log, .log_size = log.size};
+    struct clock_conversion clock = {.mult = 1};
+    struct callers *callers = callers_open(&recorded, &clock);
+    recurse(5, STACK_WORDS / 2);
+    struct log_record record = record_of_copy();
+    assert_false(callers_find(callers, MADE_PID, 100, &record, &calls));
+    assert_int_equal(calls.count, 0);
+    log_mappings(&made);
+    recorded.log_size = translator_arena_sideband(&made.arena).size;
+    callers_find(callers, MADE_PID, 100, &record, &calls);
+    assert_true(calls.count >= 7);
+    array_free(&calls);
+    callers_close(callers);
+    made_arena_close(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +230,7 @@ int main(void)
         cmocka_unit_test(of_a_stack_that_is_cut_the_innermost_are_found),
         cmocka_unit_test(below_a_handler_lies_what_it_interrupted),
         cmocka_unit_test(a_process_that_is_not_known_has_no_callers),
+        cmocka_unit_test(callers_are_found_when_the_log_has_their_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
