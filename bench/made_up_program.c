@@ -232,6 +232,13 @@ static bool forces_unwinding(void *context, function_id function, function_id ca
     return false;
 }
 
+static bool is_jit_code(void *context, function_id function)
+{
+    (void)context;
+    (void)function;
+    return false;
+}
+
 static enum go_role go_role(void *context, function_id function)
 {
     return GO_ROLE_NONE;
@@ -250,5 +257,6 @@ struct code_view made_up_program_code(void)
         .forces_unwinding = forces_unwinding,
         .program_changes = program_changes,
         .go_role = go_role,
+        .is_jit_code = is_jit_code,
     };
 }

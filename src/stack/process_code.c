@@ -1,6 +1,7 @@
 #include "stack/process_code.h"
 
 #include "base/memory.h"
+#include "x86/decode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,50 @@ static enum go_role go_role(void *context, function_id function)
     return *known - 1;
 }
 
+static bool is_jit_code(void *context, function_id function)
+{
+    struct process_code *code = context;
+    return function_is_jit_code(symbols_function(code->symbols, function));
+}
+
+/* The code up to `address`, of the mapping that it ends in; *known: bytes, 0 if they are in no file. */
+static const uint8_t *code_before(struct process_code *code, uint64_t address, size_t *known)
+{
+    const struct mapping *mapping = address_space_find(&code->cursor, address - 1);
+    *known = 0;
+    if (mapping == NULL || mapping->file == NULL)
+        return NULL;
+    const struct file_view *view = &mapping->file->view;
+    uint64_t size = address - mapping->start;
+    if (mapping->file_offset > view->size || size > view->size - mapping->file_offset)
+        return NULL;
+    *known = size < X86_LONGEST_INSTRUCTION ? size : X86_LONGEST_INSTRUCTION;
+    return view->bytes + mapping->file_offset + size;
+}
+
+/* Code can be read as instructions from any byte on: only those lengths that the code before may have are tried. */
+static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
+{
+    enum { SHORTEST_CALL = 2, LONGEST_CALL = 8 }; /* FF /2; with a REX prefix, SIB byte and 32-bit displacement */
+    struct process_code *code = context;
+    if (code->process == NULL)
+        return true;
+    if (address_space_cursor_advance(&code->cursor, time))
+        forget_answers(code);
+    size_t known;
+    const uint8_t *end = code_before(code, address, &known);
+    if (known < LONGEST_CALL)
+        return true;
+    for (unsigned length = SHORTEST_CALL; length <= LONGEST_CALL; length++) {
+        struct x86_instruction instruction;
+        if (x86_decode(&instruction, end - length, length, address - length, X86_MODE_64) &&
+            instruction.length == length &&
+            (instruction.flow == X86_CALL || instruction.flow == X86_INDIRECT_CALL))
+            return true;
+    }
+    return false;
+}
+
 struct process_code *process_code_open(const struct process *process, struct symbols *symbols,
                                        const struct text_code *text)
 {
@@ -147,6 +192,8 @@ struct code_view process_code_view(struct process_code *code)
         .forces_unwinding = forces_unwinding,
         .program_changes = program_changes,
         .go_role = go_role,
+        .is_jit_code = is_jit_code,
+        .call_may_end_at = call_may_end_at,
     };
 }
 

@@ -42,6 +42,10 @@ struct code_view {
     uint32_t (*program_changes)(void *context, struct ticks time);
     /* What `function` is in Go's runtime. */
     enum go_role (*go_role)(void *context, function_id function);
+    /* True for code that a JIT compiler has made. */
+    bool (*is_jit_code)(void *context, function_id function);
+    /* False if the instruction that ends at `address` is known not to be a call. */
+    bool (*call_may_end_at)(void *context, struct ticks time, uint64_t address);
 };
 
 /* What is inlined in the code of the thread's process; all NULL: no function is. */

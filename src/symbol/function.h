@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Index of a function in its `struct symbols`. Ids are dense and never reused. */
 typedef uint32_t function_id;
@@ -22,12 +23,20 @@ enum {
 struct function {
     const char *name;   /* demangled; never NULL */
     const char *symbol; /* as in the symbol table; NULL for special and nameless functions */
-    const char *object; /* path of the object, "[JIT]" for JIT code; NULL for special ones */
+    const char *object; /* path of the object, FUNCTION_JIT_OBJECT for JIT code; NULL for special ones */
     enum code_owner owner;
     bool inlined;        /* into others: see symbols_inlined */
     uint64_t start, end; /* addresses in the object (p_vaddr based; of JIT code: in the process),
                             end exclusive */
 };
+
+#define FUNCTION_JIT_OBJECT "[JIT]"
+
+/* Whether a JIT compiler has made it. */
+static inline bool function_is_jit_code(const struct function *function)
+{
+    return function->object != NULL && strcmp(function->object, FUNCTION_JIT_OBJECT) == 0;
+}
 
 /* Where a function begins, or an instruction is, in the source. */
 struct source_line {

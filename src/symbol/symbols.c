@@ -65,7 +65,7 @@ struct symbols {
 static struct function function_in(const struct image_file *file)
 {
     if (!file)
-        return (struct function){.object = "[JIT]", .owner = CODE_OF_PROGRAM};
+        return (struct function){.object = FUNCTION_JIT_OBJECT, .owner = CODE_OF_PROGRAM};
     return (struct function){.object = file->path, .owner = code_owner_of_file(file)};
 }
 

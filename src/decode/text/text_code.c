@@ -88,7 +88,7 @@ static struct known_place *get_place(struct text_code *code, uint64_t address)
 static struct perf_text_place name_by_map(const struct text_code *code,
                                           const struct perf_text_place *place)
 {
-    static const char object[] = "[JIT]";
+    static const char object[] = FUNCTION_JIT_OBJECT;
     struct perf_text_place named = *place;
     uint64_t gap_start, gap_end;
     if (place->symbol.size > 0 || !code->perf_map)

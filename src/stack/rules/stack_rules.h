@@ -29,6 +29,7 @@ struct segment;
     RULE(tail_calls)             /* jumps that stay in the activation */                           \
     RULE(landing_pads)           /* C++ exceptions, Rust panics */                                 \
     RULE(context_rewrites)       /* calls that a signal handler injects */                         \
+    RULE(pushed_calls)           /* JIT code that calls without CALL */                            \
     RULE(calls)                  /* calls; to where a call returns */                              \
     RULE(signals)                /* signal handlers return */                                      \
     RULE(stack_switch)           /* another stack continues, by its address */                     \

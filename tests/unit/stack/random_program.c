@@ -56,6 +56,13 @@ static uint64_t view_function_start(void *context, struct ticks time, uint64_t a
     return address >> FUNCTION_SIZE_BITS << FUNCTION_SIZE_BITS;
 }
 
+static bool view_is_jit_code(void *context, function_id function)
+{
+    (void)context;
+    (void)function;
+    return false;
+}
+
 static enum go_role view_go_role(void *context, function_id function)
 {
     return GO_ROLE_NONE;
@@ -85,6 +92,7 @@ struct code_view random_program_code(void)
         .forces_unwinding = view_forces_unwinding,
         .program_changes = view_program_changes,
         .go_role = view_go_role,
+        .is_jit_code = view_is_jit_code,
     };
 }
 

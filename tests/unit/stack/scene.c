@@ -45,6 +45,20 @@ static enum go_role go_role(void *context, function_id function)
     return function < SCENE_ROLES ? scene->go_roles[function] : GO_ROLE_NONE;
 }
 
+static bool is_jit_code(void *context, function_id function)
+{
+    const char *functions = ((const struct scene *)context)->jit_code;
+    while (functions != NULL && *functions != 0 && id_of(*functions) != function)
+        functions++;
+    return functions != NULL && *functions != 0;
+}
+
+static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
+{
+    (void)time;
+    return ((const struct scene *)context)->pushed != address;
+}
+
 void scene_init(struct scene *scene)
 {
     struct code_view code = {
@@ -54,6 +68,8 @@ void scene_init(struct scene *scene)
         .forces_unwinding = forces_unwinding,
         .program_changes = program_changes,
         .go_role = go_role,
+        .is_jit_code = is_jit_code,
+        .call_may_end_at = call_may_end_at,
     };
     *scene = (struct scene){.time = 1000};
     thread_stack_init(&scene->stack, &code);

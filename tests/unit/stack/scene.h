@@ -29,6 +29,8 @@ struct scene {
     size_t pad_count;
     enum go_role go_roles[SCENE_ROLES]; /* by function_id */
     char forced_unwinder;               /* this function is; 0: none */
+    const char *jit_code;               /* these functions are; NULL: none */
+    uint64_t pushed;                    /* an address in them at which no call ends; 0: none */
 };
 
 void scene_init(struct scene *scene);
