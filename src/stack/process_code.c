@@ -129,7 +129,10 @@ static const uint8_t *code_before(struct process_code *code, uint64_t address, s
 /* Code can be read as instructions from any byte on: only those lengths that the code before may have are tried. */
 static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
 {
-    enum { SHORTEST_CALL = 2, LONGEST_CALL = 8 }; /* FF /2; with a REX prefix, SIB byte and 32-bit displacement */
+    enum {
+        SHORTEST_CALL = 2,
+        LONGEST_CALL = 8
+    }; /* FF /2; with a REX prefix, SIB byte and 32-bit displacement */
     struct process_code *code = context;
     if (code->process == NULL)
         return true;

@@ -23,7 +23,8 @@ enum {
 struct function {
     const char *name;   /* demangled; never NULL */
     const char *symbol; /* as in the symbol table; NULL for special and nameless functions */
-    const char *object; /* path of the object, FUNCTION_JIT_OBJECT for JIT code; NULL for special ones */
+    const char
+        *object; /* path of the object, FUNCTION_JIT_OBJECT for JIT code; NULL for special ones */
     enum code_owner owner;
     bool inlined;        /* into others: see symbols_inlined */
     uint64_t start, end; /* addresses in the object (p_vaddr based; of JIT code: in the process),

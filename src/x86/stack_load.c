@@ -92,13 +92,53 @@ static bool decode(const struct x86_code *code, uint64_t address,
            x86_decode(instruction, code->bytes + offset, code->size - offset, address, X86_MODE_64);
 }
 
+enum { NO_REGISTER = 16, REX_B = 0x41 };
+
+/* The register whose number is the lowest three bits of the opcode's last byte, if that lies in `group`, the first of eight. */
+static unsigned register_of(const uint8_t *bytes, const uint8_t *last, uint8_t group)
+{
+    return (*last & 0xf8) != group ? NO_REGISTER : (*last & 7) + (*bytes == REX_B ? 8 : 0);
+}
+
+/* The register into which the instruction pops; NO_REGISTER: it is no such one. */
+static unsigned popped_register(const uint8_t *bytes, size_t size)
+{
+    return size == (*bytes == REX_B ? 2u : 1u) ? register_of(bytes, bytes + size - 1, 0x58)
+                                               : NO_REGISTER;
+}
+
+/* The register through which it jumps. */
+static unsigned jump_register(const uint8_t *bytes, size_t size)
+{
+    bool jumps = size == (*bytes == REX_B ? 3u : 2u) && bytes[size - 2] == 0xff;
+    return jumps ? register_of(bytes, bytes + size - 1, 0xe0) : NO_REGISTER;
+}
+
+/* True when the instruction moves the stack pointer and nothing else. */
+static bool sets_stack_pointer(const uint8_t *bytes, size_t size)
+{
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction decoded;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size, &decoded, operands)) &&
+           decoded.operand_count_visible == 2 && is_stack_pointer(&operands[0]);
+}
+
 bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last)
 {
     struct x86_instruction instruction;
     if (!decode(code, last, &instruction) || instruction.flow != X86_INDIRECT_JUMP)
         return false;
-    for (; first < last && decode(code, first, &instruction); first += instruction.length)
-        if (x86_is_stack_load(code->bytes + (first - code->address), instruction.length))
+    unsigned jump = jump_register(code->bytes + (last - code->address), instruction.length);
+    unsigned popped = NO_REGISTER; /* and not changed since */
+    for (; first < last && decode(code, first, &instruction); first += instruction.length) {
+        const uint8_t *bytes = code->bytes + (first - code->address);
+        unsigned reg = popped_register(bytes, instruction.length);
+        if (x86_is_stack_load(bytes, instruction.length))
             return true;
-    return false;
+        if (reg != NO_REGISTER || !sets_stack_pointer(bytes, instruction.length))
+            popped = reg;
+    }
+    return popped != NO_REGISTER && popped == jump;
 }

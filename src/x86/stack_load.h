@@ -6,7 +6,7 @@
  * register that calls preserve, where compilers keep the stack pointer while a function has arrays
  * of variable size.
  *
- * Adding a register to it is a load, too.
+ * Adding a register to it is a load, too. So is a jump to what the code has just popped: that is what a return does.
  *
  * Called once per block: by decode/pt/blocks/block_facts.c, and by the qemu engine's plugin, which
  * records the stack pointer where such code runs.
@@ -17,7 +17,7 @@
 #include "x86/trap_scan.h"
 
 /* True when the 64-bit code from the instruction at `first` to the one at `last` ends in an
- * indirect jump and loads the stack pointer before it. `code` must hold all of it. */
+ * indirect jump and loads the stack pointer before it, or pops the jump's target. `code` must hold all of it. */
 bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last);
 
 /* True when the 64-bit instruction in these bytes loads the stack pointer. */

@@ -4,10 +4,12 @@
 #include "stack/stack_moves.h"
 
 /* A jump back to the function that was called in this frame returns from its cold part, even if the
- * same function is active further out. */
+ * same function is active further out. Not where the frame returns to: that is `pop; jmp`, of a function which had called
+ * itself. */
 static bool returns_from_cold_part(const struct thread_stack *stack, const struct flow_event *event)
 {
     return event->function != FUNCTION_UNKNOWN &&
+           thread_stack_leaf(stack)->return_address != event->to &&
            frame_tree_origin(&stack->tree, stack->leaf) == event->function;
 }
 

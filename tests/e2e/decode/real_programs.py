@@ -1,6 +1,7 @@
 """Real programs: no decode error by perf, by libipt and by us, instruction counts equal, and the program's own
 output and exit status untouched."""
 import hashlib
+import json
 import shutil
 import sys
 
@@ -132,3 +133,15 @@ class RealPrograms(harness.TestCase):
     def test_java(self):
         """java: code compiled at run time, no decode error"""
         self.check_runtime("java", ["java", "-XX:+UseSerialGC", "-version"])
+
+    def test_java_stacks(self):
+        """java: interpreted and compiled methods that call each other nest as deeply as they do, with names and without"""
+        if not shutil.which("java"):
+            self.skipTest("java is not installed")
+        if Settings.quick:
+            self.skipTest("takes minutes in a sanitizer build")
+        for names in ([], ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit"]):
+            command = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *names, "-version"]
+            traced = self.trace(command, "-multi-thread", "-full-execution")
+            deepest = self.magic_trace("query", "-json", traced.trace, "SELECT max(depth) AS depth FROM calls")
+            self.assertLess(json.loads(deepest.stdout)[0]["depth"], 200, "of OpenJDK 17 they are 77 deep")

@@ -36,6 +36,20 @@ static void switches_and_unwinders(void **state)
         3, BYTES(0x49, 0x8b, 0x66, 0x10, 0x41, 0x8f, 0x46, 0x10, 0x41, 0x5b, 0x41, 0xff, 0xe3)));
 }
 
+/* HotSpot's interpreter ends a method so. */
+static void returns_by_pop_and_jump(void **state)
+{
+    /* leave; pop %r13; mov %rbx,%rsp; jmp *%r13 */
+    assert_true(loads(3, BYTES(0xc9, 0x41, 0x5d, 0x48, 0x8b, 0xe3, 0x41, 0xff, 0xe5)));
+    assert_true(loads(2, BYTES(0x58, 0xff, 0xe0))); /* pop %rax; jmp *%rax */
+    assert_true(loads(2, BYTES(0x59, 0x48, 0x83, 0xc4, 0x08, 0xff, 0xe1))); /* with add $8,%rsp */
+    assert_false(loads(3, BYTES(0x5d, 0x41, 0xff, 0xe5)));             /* pop %rbp; jmp *%r13 */
+    assert_false(loads(2, BYTES(0x41, 0x5d, 0xff, 0xe5)));             /* pop %r13; jmp *%rbp */
+    assert_false(loads(2, BYTES(0x58, 0x5d, 0xff, 0xe0)));             /* pop %rax; pop %rbp; ... */
+    assert_false(loads(2, BYTES(0x58, 0x48, 0x8b, 0x00, 0xff, 0xe0))); /* mov (%rax),%rax between */
+    assert_false(loads(2, BYTES(0x58, 0xff, 0x20)));                   /* pop %rax; jmp *(%rax) */
+}
+
 static void what_functions_do_with_their_own_frame(void **state)
 {
     assert_false(loads(2, BYTES(0xff, 0xe0)));                         /* jmp *%rax */
@@ -88,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(switches_and_unwinders),
+        cmocka_unit_test(returns_by_pop_and_jump),
         cmocka_unit_test(what_functions_do_with_their_own_frame),
         cmocka_unit_test(additions_of_a_register),
         cmocka_unit_test(only_before_an_indirect_jump),
