@@ -6,7 +6,7 @@
  * processor, how often it was woken meanwhile, and what a hit costs the thread that makes it.
  */
 #include "base/memory.h"
-#include "engine/breakpoints.h"
+#include "engine/trigger/breakpoints.h"
 
 #include <limits.h>
 #include <poll.h>

@@ -113,7 +113,7 @@ static void print_facts(const struct thread_stack *stack, uint64_t events,
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     printf("%llu events, %u frames, %llu spans, %zu segments, %llu unwound, %llu repaired\n",
-           (unsigned long long)events, stack->tree.count, (unsigned long long)nesting->spans,
+           (unsigned long long)events, stack->tree.frames.count, (unsigned long long)nesting->spans,
            stack->segments.count, (unsigned long long)stack->statistics.unwound,
            (unsigned long long)stack->statistics.repaired);
     printf("peak memory %.1f bytes per event\n", (double)usage.ru_maxrss * 1024 / (double)events);

@@ -29,16 +29,19 @@ static bool transcode_slot(const struct transcoder_shared *shared, const struct 
         return false;
     }
     transcoder_begin_ring(&transcoder);
-    uint64_t begin = transcoder.cursor.position, first = transcoder.timeline.from;
+    uint64_t begin = transcoder.cursor.position, first = transcoder.coder.timeline.from;
     double started = bench_cpu_seconds();
     transcoder_read(&transcoder);
     transcoder_finish(&transcoder);
     totals->seconds += bench_cpu_seconds() - started;
     totals->words += (transcoder.cursor.position - begin) / sizeof(uint32_t);
-    totals->packets += transcoder.encoder->head;
-    totals->instructions += pt_encoder_instructions(transcoder.encoder);
-    first = transcoder.file.header->first_time > first ? transcoder.file.header->first_time : first;
-    totals->ticks += transcoder.timeline.latest - (first ? first : transcoder.timeline.from);
+    totals->packets += transcoder.coder.encoder->head;
+    totals->instructions += pt_encoder_instructions(transcoder.coder.encoder);
+    first = transcoder.coder.file.header->first_time > first
+                ? transcoder.coder.file.header->first_time
+                : first;
+    totals->ticks +=
+        transcoder.coder.timeline.latest - (first ? first : transcoder.coder.timeline.from);
     if (transcoder.damage.code != ERROR_NONE)
         fprintf(stderr, "%s\n", transcoder.damage.text);
     transcoder_close(&transcoder);

@@ -115,7 +115,7 @@ static void check_events(void *thread, const struct flow_event *events, size_t c
     struct seen_thread *seen = thread;
     for (size_t i = 0; i < count; i++) {
         const struct flow_event *event = &events[i];
-        if (event->time.value < seen->last_time || event->kind > FLOW_CALL_VALUE ||
+        if (event->time.value < seen->last_time || event->kind >= FLOW_KIND_COUNT ||
             event->gap > FLOW_GAP_NO_IMAGE || (event->kind == FLOW_GAP) != (event->gap > 0) ||
             (event->error && !flow_error_text(event->error)))
             abort();

@@ -21,7 +21,7 @@ static struct viewer *open_viewer(void)
     struct indexed_trace indexed = indexed_trace_new(7);
     if (!authentication_open(&viewer.authentication, false, NULL, NULL))
         abort();
-    api_open(&viewer.api, indexed.index, "made", NULL);
+    api_open(&viewer.api, indexed.index, "made", NULL, NULL);
     is_open = true;
     return &viewer;
 }

@@ -50,6 +50,14 @@ export function formatDuration(ns) {
 }
 
 /**
+ * The length of one span, which is known to the ns: "<1 ns", else as formatDuration() has it.
+ * @param {number} ns
+ */
+export function formatLength(ns) {
+  return ns === 0 ? `<1${SPACE}ns` : formatDuration(ns);
+}
+
+/**
  * To the ns: "12,345,678 ns".
  * @param {number} ns
  */

@@ -10,7 +10,8 @@ const WORD = /[\p{L}\p{N}_\u0080-\uffff]/u;
 /** What a function's name may have after its parameters. */
 const END_OF_NAME = /^(| const| &| &&| const &| const &&| volatile| \[clone[^]*)$/;
 const OPERATOR = /(^|[^\p{L}\p{N}_\u0080-\uffff])operator$/u;
-const OPERATOR_SIGNS = /^(?:[<>=!+\-*/%&|^~,[\]]+|\(\))/;
+/** The name of an operator, and with its template arguments the bracket that opens them. */
+const OPERATOR_NAME = /^(<=>|<<=|>>=|->\*|<<|>>|->|&&|\|\||\+\+|--|\(\)|\[\]|[<>=!+\-*/%^&|]=|[-+*/%^&|~!=<>,])( ?<)?/;
 
 /**
  * Where the bracket is that closes the one at `open`; -1: it stays open.
@@ -34,17 +35,28 @@ function findClosing(name, open, opening, closing) {
  * @param {string} name
  */
 function withoutReturnType(name) {
-  return name.endsWith('<>') ? name.slice(name.lastIndexOf(' ') + 1) : name;
+  if (!name.endsWith('<>')) return name;
+  let start = 0;
+  let depth = 0;
+  for (let at = 0; at < name.length; at++) {
+    const sign = name[at];
+    depth += Number(sign === '(' || sign === '{') - Number(sign === ')' || sign === '}');
+    if (sign === ' ' && depth === 0 && at !== name.length - 3 && !OPERATOR.test(name.slice(0, at))) start = at + 1;
+  }
+  return name.slice(start);
 }
 
 /** @param {string} name */
 export function shortName(name) {
   let short = '';
   for (let at = 0; at < name.length; ) {
-    const signs = name[at - 1] === 'r' && OPERATOR.test(short) ? OPERATOR_SIGNS.exec(name.slice(at)) : null;
-    if (signs !== null) {
-      short += signs[0];
-      at += signs[0].length;
+    const named = name[at - 1] === 'r' && OPERATOR.test(short) ? OPERATOR_NAME.exec(name.slice(at)) : null;
+    if (named !== null) {
+      const [, operator, opening = ''] = named;
+      const open = at + operator.length + opening.length - 1;
+      const end = opening === '' ? -1 : findClosing(name, open, '<', '>');
+      short += end < 0 ? operator : `${operator}${opening}>`;
+      at = end < 0 ? at + operator.length : end + 1;
       continue;
     }
     const sign = name[at];

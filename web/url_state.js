@@ -2,7 +2,7 @@
 // to rest after a change. Times are written with all their digits, so that a shared link shows the same picture. What shows
 // another width of time is an entry of its own in the browser's history, so that Back undoes a zoom.
 //
-//   #view=FROM-TO&span=TRACK.DEPTH.START.END&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
+//   #view=FROM-TO&span=TRACK.DEPTH.START.END[.GROUP]&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
 //    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3&tall=1.2.3&pinned=1.2.3&tracks=TEXT
 //    &order=activity&names=short&colours=self&lengths=FROM-TO&flame=callers&time=wall&calls=onCpu&why=chosen&a=FROM-TO&b=FROM-TO&sql=TEXT
 //   or, to compare calls, a=TRACK.DEPTH.START.END[.GROUP]
@@ -61,7 +61,7 @@ export function writeFragment(state) {
   const fragment = new URLSearchParams();
   if (state.view.from > 0 || state.view.to < state.duration) fragment.set('view', writeRange(state.view));
   const { span, selection, search } = state;
-  if (span) fragment.set('span', [span.track, span.depth, span.start, span.end].join('.'));
+  if (span) fragment.set('span', [span.track, span.depth, span.start, span.end, ...(span.group === undefined ? [] : [span.group])].join('.'));
   if (selection)
     fragment.set('select', writeRange(selection.range) + (selection.tracks ? `@${selection.tracks.join('.')}` : ''));
   if (search.text) fragment.set('search', search.text);
@@ -138,8 +138,8 @@ function readSelection(text) {
 export function readFragment(state, text) {
   const fragment = new URLSearchParams(text);
   state.setView(readRange(fragment.get('view')) ?? { from: 0, to: state.duration });
-  const [track, depth, start, end, ...rest] = readIds(fragment.get('span'));
-  state.setSpan(end !== undefined && rest.length === 0 && start <= end ? { track, depth, start, end } : null);
+  const [track, depth, start, end, group, ...rest] = readIds(fragment.get('span'));
+  state.setSpan(end !== undefined && rest.length === 0 && start <= end ? { track, depth, start, end, ...(group !== undefined && { group }) } : null);
   const selection = readSelection(fragment.get('select'));
   state.setSelection(selection?.range ?? null, selection?.tracks ?? null);
   state.setSearch({

@@ -87,8 +87,10 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
     struct interruption interruption;
     if (!signal_interrupted(&process.handlers, &guest, pc, &interruption))
         return;
+    struct thread *thread = current_thread();
+    stack_pointer_interrupt(thread, &interruption);
     pt_encoder_interrupt(encoder, interruption.ip, interruption.faulted);
-    stack_pointer_enter_handler(current_thread(), &interruption, registers[GUEST_RSP]);
+    stack_pointer_enter_handler(thread, &interruption, registers[GUEST_RSP]);
 }
 
 /* What the inline path would not do. The block's work has been counted. */
@@ -434,6 +436,7 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         signal_handlers_add(&process.handlers, base, a2);
         break;
     case SYS_rt_sigreturn:
+        pt_encoder_note_sigreturn(thread->encoder);
         stack_pointer_leave_handler(thread);
         break;
     case SYS_execve:

@@ -27,12 +27,21 @@ void stack_pointer_after_load(struct thread *thread, uint64_t pc, uint64_t stack
     pt_encoder_stack_moved(encoder, thread->stack_before);
 }
 
+/* Until then the guest's registers are those of the handler. */
+void stack_pointer_interrupt(struct thread *thread, const struct interruption *interruption)
+{
+    pt_encoder_know_stack(thread->encoder, &interruption->stack_pointer);
+    if (thread->encoder->previous->loads_stack)
+        stack_pointer_after_load(thread, interruption->ip, interruption->stack_pointer);
+}
+
 /* A handler on a stack of its own hides the calls in progress until it returns. */
 void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
                                  uint64_t stack_pointer)
 {
     enum { SAME_STACK = 1 << 20 }; /* bytes */
     struct pt_encoder *encoder = thread->encoder;
+    pt_encoder_know_stack(encoder, &thread->registers[GUEST_RSP]);
     if (interruption->stack_pointer - stack_pointer < SAME_STACK) {
         pt_encoder_push_interrupted(encoder, interruption->ip, interruption->stack_pointer);
         return;

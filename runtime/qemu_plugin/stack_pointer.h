@@ -16,6 +16,9 @@ void stack_pointer_before_load(struct thread *thread, const struct pt_code_block
 /* The block that ran last loads the stack pointer, and is left for `pc` now. */
 void stack_pointer_after_load(struct thread *thread, uint64_t pc, uint64_t stack_pointer);
 
+/* A signal handler is about to begin, before the interruption is emitted. */
+void stack_pointer_interrupt(struct thread *thread, const struct interruption *interruption);
+
 /* A signal handler begins, and its interruption has been emitted. */
 void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
                                  uint64_t stack_pointer);

@@ -1,7 +1,7 @@
 #include "runtime/qemu_plugin/trigger.h"
 
 #include "engine/engine.h"
-#include "engine/trigger_conditions.h"
+#include "engine/trigger/trigger_conditions.h"
 #include "runtime/qemu_plugin/clock_history.h"
 
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
  *
  *     DIR/translator/arena    struct tr_control (options, counters, trigger state, requests)
  *                             the runtime's image, which each process copies into its own memory
+ *                             the selected functions (-only)
  *                             the sideband log (records of engine/packets/sideband_layout.h)
  *                             fragment tables, one per traced address space
  *                             slots, one per traced thread: struct tr_slot and its log ring
@@ -28,12 +29,12 @@
 #include <stdint.h>
 
 enum {
-    TR_VERSION = 6,
+    TR_VERSION = 7,
     TR_PAGE = 4096,
     TR_CONTROL_MAGIC = 0x4352544d, /* "MTRC" */
     TR_SLOT_MAGIC = 0x534c544d,    /* "MTLS" */
     TR_TABLE_MAGIC = 0x5446544d,   /* "MTFT" */
-    TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger.h */
+    TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger/trigger.h */
     TR_VALUE_PLACES = 1024,        /* CALL_VALUE_PLACES of engine/call_values.h */
     TR_VALUE_STEPS = 8192,         /* of all places */
     TR_VALUE_WORDS = 255,          /* 64-bit words of one TR_VALUES record */
@@ -43,9 +44,11 @@ enum {
     TR_KEPT_FILES = 256,
     TR_CLOCK_HISTORY = 8192, /* entries; a power of two */
     TR_CHUNKS = 32,          /* a ring is divided into so many chunks */
+    TR_LOG_PER_PACKETS =
+        8, /* how many times as large a log can be as the packets that are made from it */
     /* in the arena: of the runtime's image; struct tr_control lies before it */
     TR_IMAGE_OFFSET = 256 << 10,
-    TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
+    TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the selected functions follow, then the sideband log */
     TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */
 };
 
@@ -102,7 +105,7 @@ struct tr_options {
     /* The same instant in three clocks, taken before the program started. */
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
 
-    /* The trigger (struct trigger of engine/trigger.h); times in ticks. */
+    /* The trigger (struct trigger of engine/trigger/trigger.h); times in ticks. */
     uint32_t place_count;                                 /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop; /* bool */
     uint32_t on_cpu; /* bool: see longer_than; of duration_threshold likewise */
@@ -118,6 +121,9 @@ struct tr_options {
     struct tr_trigger_place until_places[TR_TRIGGER_PLACES];
     struct tr_trigger_place start_places[TR_TRIGGER_PLACES];
 
+    /* -only: how many struct tr_trigger_place lie at selected_offset of struct tr_control, by inode and file_offset: first
+     * instructions of functions. What they do is recorded, and what they call; all else runs natively. 0: all is recorded. */
+    uint32_t selected_count;
     uint32_t value_place_count, value_step_count;
     struct tr_value_place value_places[TR_VALUE_PLACES]; /* by file_offset */
     struct tr_value_step value_steps[TR_VALUE_STEPS];
@@ -162,6 +168,7 @@ struct tr_control {
 
     /* Where things lie in the arena: offsets and sizes in bytes, multiples of TR_PAGE. */
     uint64_t arena_size;
+    uint64_t selected_offset;          /* see options.selected_count */
     uint64_t log_offset, log_size;     /* the sideband log */
     uint64_t table_offset, table_size; /* the first fragment table, and the size of each */
     /* the first slot, and the size of each: TR_SLOT_RING + ring_size + TR_SLOT_GUARD */
@@ -389,7 +396,11 @@ enum tr_event {
                     thread that was taken over: it has callers */
     TR_VALUES, /* payload n: u64 head (TR_VALUES_HEAD), then n - 1 more 64-bit words. Execution arrives at the start of the
                     fragment entered last: there a function begins, or there a call of it has returned to */
+    TR_COPIED, /* u64: by the newest TR_STACK whose block has TR_BLOCK_COPIES_STACK, a stack was left that has this number from
+                    now on; u64: the one that continues was left with this number, 0: unknown (copied_stacks.h) */
     TR_RESTORED, /* u64 stack pointer, u64 stack pointer that it restores: the system call that comes next is sigreturn */
+    TR_OUTSIDE, /* u64 time, u64 pc: a call of a selected function has ended, before pc ran. Nothing is traced until TR_RESUME,
+                    which comes with another such call */
     TR_EVENT_KINDS,
 };
 
@@ -405,9 +416,10 @@ enum tr_stamp {
 
 /* Payload words after the first one, but for the copy of a stack and for values. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
-    [TR_STAMP] = 2,     [TR_PARTIAL] = 2, [TR_SYSCALL] = 2,   [TR_RESUME] = 2,   [TR_HANDLER] = 10,
-    [TR_SIGRETURN] = 2, [TR_STACK] = 4,   [TR_CALLS] = 22,    [TR_MARK] = 2,     [TR_STOP] = 4,
-    [TR_LOST] = 2,      [TR_FORKED] = 2,  [TR_SWITCHED] = 22, [TR_RESTORED] = 4,
+    [TR_STAMP] = 2,     [TR_PARTIAL] = 2,   [TR_SYSCALL] = 2,  [TR_RESUME] = 2,
+    [TR_HANDLER] = 10,  [TR_SIGRETURN] = 2, [TR_STACK] = 4,    [TR_CALLS] = 22,
+    [TR_MARK] = 2,      [TR_STOP] = 4,      [TR_LOST] = 2,     [TR_FORKED] = 2,
+    [TR_SWITCHED] = 22, [TR_COPIED] = 4,    [TR_RESTORED] = 4, [TR_OUTSIDE] = 4,
 };
 
 /* Payload words of the event record that `word` begins, whose kind is below TR_EVENT_KINDS. */

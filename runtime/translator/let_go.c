@@ -1,6 +1,7 @@
 /* A thread that was traced goes on natively, and the others of its process, too. */
 #include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/log/log.h"
+#include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/syscalls/rseq.h"
 #include "runtime/translator/syscalls/syscall.h"
@@ -49,6 +50,7 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
         tr_code_let_go(thread, __atomic_load_n(&process->running, __ATOMIC_ACQUIRE) > 1);
         tr_unlock(&process->lock);
     }
+    tr_selected_let_go(thread);
     tr_signal_let_go(thread, others_stay(thread));
     tr_rseq_resume(thread);
     tr_signal_return_natively(thread);

@@ -74,6 +74,19 @@ void *tr_own_map(size_t size)
     return (void *)address;
 }
 
+static _Atomic bool populate_forbidden;
+
+void tr_own_forbid_populate(void)
+{
+    atomic_store(&populate_forbidden, true);
+}
+
+bool tr_own_populate(uint64_t start, uint64_t size)
+{
+    return !atomic_load(&populate_forbidden) &&
+           tr_syscall(__NR_madvise, start, size, MADV_POPULATE_WRITE) == 0;
+}
+
 void tr_own_remove(uint64_t start)
 {
     for (struct own_block *block = &first_block; block; block = atomic_load(&block->next))

@@ -3,6 +3,7 @@
 #include "engine/packets/sideband_layout.h"
 #include "runtime/translator/attachment.h"
 #include "runtime/translator/auxiliary_vector.h"
+#include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/log.h"
@@ -96,6 +97,9 @@ _Noreturn void tr_begin(const struct tr_start *start, uint64_t *stack)
     tr_log_begin(thread, start->slot, false);
     tr_process_begun(thread, start);
     tr_signal_begin_process(process, thread, tr_thread_signal_stack(thread));
+    tr_lock(&process->lock);
+    tr_code_break(thread, 0, UINT64_MAX);
+    tr_unlock(&process->lock);
     uint64_t now = tr_time(thread);
     tr_log_event(thread, TR_RESUME, 0, &now, 1);
     tr_enter(thread);

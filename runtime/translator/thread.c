@@ -22,7 +22,8 @@ _Static_assert(offsetof(struct tr_hot, self) == 0x00, "tr_current");
 
 /* enter.S */
 extern const char tr_leave_direct[], tr_leave_indirect[], tr_leave_check[], tr_leave_syscall[],
-    tr_leave_first[], tr_leave_run[], tr_leave_run_at[], tr_leave_trigger[], tr_stack_loaded[];
+    tr_leave_first[], tr_leave_run[], tr_leave_run_at[], tr_leave_trigger[], tr_stack_loaded[],
+    tr_stack_copied[];
 
 /* Address space that is reserved for further threads. */
 static uint64_t reserved, reserved_end;
@@ -92,6 +93,7 @@ static void begin_hot(struct tr_thread *thread)
     hot->leave_run_at = (uint64_t)tr_leave_run_at;
     hot->leave_trigger = (uint64_t)tr_leave_trigger;
     hot->stack_loaded = (uint64_t)tr_stack_loaded;
+    hot->stack_copied = (uint64_t)tr_stack_copied;
 }
 
 void tr_thread_empty_table(struct tr_thread *thread)
@@ -118,6 +120,7 @@ struct tr_thread *tr_thread_reserve(struct tr_process *process)
     if (thread) {
         struct tr_thread kept = {.next = thread->next,
                                  .private_ring = thread->private_ring,
+                                 .copied.left = thread->copied.left,
                                  .value_calls.calls = thread->value_calls.calls};
         *thread = kept;
         thread->process = process;

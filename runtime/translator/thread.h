@@ -88,6 +88,7 @@ struct tr_hot {
     uint64_t reports_switches; /* 0xf0 bool: there is room for it (stack_switches.h) */
     uint64_t switched_at;      /* 0xf8 log address: of a switch that is to be reported; 0: none */
     uint32_t seen_pages[TR_SEEN_PAGES]; /* 0x100 of stacks that were reported, by a hash */
+    uint64_t stack_copied; /* 0x500 as stack_loaded: after code has added to the stack pointer */
 };
 
 enum {
@@ -183,6 +184,19 @@ struct tr_noted_start {
     uint64_t processor_time; /* of the thread; ticks */
 };
 
+/* selected_calls.h */
+struct tr_selected_call {
+    bool
+        inside; /* a call of a selected function is in progress: the thread runs in the cache and is recorded */
+    /* the program's own code runs, or is about to; until the runtime is entered */
+    volatile bool native;
+    bool arrives;    /* native code has come to a selected function: app.pc */
+    bool makes_call; /* native code has come to a system call: app.pc is after SYSCALL */
+    bool dispatches; /* the kernel hands system calls of native code to the runtime */
+    uint64_t stack_pointer,
+        return_address; /* at the function's first instruction; the first: 0 where they are not known */
+};
+
 enum {
     TR_VALUE_CALLS = 1024
 }; /* within each other, of one thread; the results of outer ones are not recorded */
@@ -200,6 +214,28 @@ struct tr_value_calls {
     struct tr_value_call *calls; /* TR_VALUE_CALLS of them; NULL: none was made yet */
 };
 
+/* A stack that was left by code which copies stacks (copied_stacks.h). */
+enum { TR_COPIED_STACKS = 1023, TR_COPIED_LINES = 16 };
+struct tr_copied_stack {
+    uint64_t pointer; /* the stack pointer then; 0: none has this number */
+    uint64_t left_at; /* which copy that was */
+    uint64_t chunk;   /* tr_copied_stacks.chunk, if readers of that chunk knew the stack; else 0 */
+    uint32_t lines[TR_COPIED_LINES]; /* hashes of its innermost lines */
+};
+
+struct tr_copied_stacks {
+    struct tr_copied_stack
+        *left;        /* TR_COPIED_STACKS of them, number 1 first; NULL: none was made */
+    uint32_t freed;   /* numbers from there on may be free */
+    uint32_t leaving; /* number of the stack that the copy which is awaited has left; 0: none is */
+    uint64_t pointer; /* the stack pointer that it has set */
+    uint64_t began;   /* log address */
+    uint64_t copies;  /* so far */
+    uint64_t chunk;   /* of the log, from 1 on */
+    bool is_known;    /* readers that begin with this chunk know the stack that runs */
+    uint32_t before[TR_COPIED_LINES]; /* the lines that it replaces */
+};
+
 struct tr_thread {
     struct tr_hot hot; /* first */
     struct tr_state app;
@@ -215,6 +251,8 @@ struct tr_thread {
     uint64_t boundary;
     uint64_t look_at;      /* TSC at which hot_path.c may look again */
     bool reports_switches; /* to other stacks, when there is room */
+    uint64_t known_chunks; /* so many more chunks begin before stacks are reported again */
+    struct tr_copied_stacks copied;
     uint64_t
         switch_credit; /* bytes of log that copies of other stacks may take (stack_switches.h) */
     /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
@@ -232,11 +270,15 @@ struct tr_thread {
     /* a process that shares its parent's memory, until it calls exec or exits, but has signal dispositions of its
      * own */
     bool vforked;
-    bool parent_waits;  /* until it calls exec or exits; then the parent releases this structure */
-    uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
+    bool parent_waits; /* until it calls exec or exits; then the parent releases this structure */
+    /* With options.on_cpu: the thread's time on processors when it began to translate, and how much of it all translations
+     * took; ticks. */
+    uint64_t translation_began, translated;
+    uint64_t last_time;   /* ticks, of the newest record with a time: none goes below */
     uint64_t exec_cookie; /* struct tr_request */
     uint64_t random; /* state of what getrandom() gives, where inputs are held; 0: none was made */
     struct tr_signals_of_thread signals;
+    struct tr_selected_call selected;
     struct tr_timed_calls timed_calls;
     struct tr_noted_start noted_start;
     struct tr_value_calls value_calls;
@@ -258,6 +300,7 @@ struct tr_process {
     struct tr_control *control;
     uint8_t *arena;
     struct tr_table *table;     /* fragments are described there */
+    uint32_t next_fragment;     /* identifier of the next one; under `lock` */
     uint64_t image, image_size; /* the runtime */
     int32_t pid;
     uint32_t lock;             /* of code cache, fragments and code map: tr_lock */
@@ -280,6 +323,12 @@ struct tr_process {
 
 /* Hidden: there is no dynamic linker that would fill in a global offset table. */
 extern struct tr_process tr_process __attribute__((visibility("hidden")));
+
+/* selected_calls.h: whether the thread runs natively, and its log is to stay as it is. */
+static inline bool tr_is_outside(const struct tr_thread *thread)
+{
+    return thread->process->control->options.selected_count && !thread->selected.inside;
+}
 
 static inline struct tr_thread *tr_current(void)
 {

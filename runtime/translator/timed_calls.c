@@ -70,15 +70,7 @@ bool tr_return_place_add(struct tr_thread *thread, uint64_t pc)
 
 /* ---- calls ---- */
 
-uint64_t tr_processor_time(const struct tr_thread *thread)
-{
-    enum { CLOCK_THREAD_CPUTIME_ID = 3, NANOSECONDS = 1000000000 };
-    uint64_t time[2] = {0}, hz = thread->process->control->options.tsc_hz;
-    tr_syscall(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (uint64_t)time, 0);
-    return time[0] * hz + time[1] * hz / NANOSECONDS;
-}
-
-/* The same, read again only when the last reading is old: it takes a system call. */
+/* The thread's time on processors, read again only when the last reading is old: it takes system calls. */
 static uint64_t recent_processor_time(struct tr_thread *thread, uint64_t now)
 {
     enum { PARTS = 16 };

@@ -12,7 +12,7 @@
 
 #include "runtime/translator/thread.h"
 
-/* How many places are known that timed calls, and those whose results are recorded (call_values.h), return to; a fragment is always formed again with those of its time. */
+/* How many places are known that timed calls, those whose results are recorded (call_values.h) and selected ones (selected_calls.h) return to; a fragment is always formed again with those of its time. */
 uint32_t tr_return_places(void);
 
 /* Whether `pc` is one of the first `known` of them. */
@@ -26,9 +26,6 @@ void tr_timed_call_begin(struct tr_thread *thread, uint64_t now);
 
 /* app.pc is a place that timed calls return to. False: no call has ended here. */
 bool tr_timed_call_end(struct tr_thread *thread, struct tr_timed_call *call);
-
-/* Ticks that the thread has been on a processor, for the runtime, too: takes a system call. */
-uint64_t tr_processor_time(const struct tr_thread *thread);
 
 /* Ticks from the call's beginning until now; with -on-cpu, if these are more than -longer-than, those of them that the
  * thread spent on a processor, which may be too few by a sixteenth of -longer-than. */

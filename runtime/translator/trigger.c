@@ -14,7 +14,7 @@ enum { MICROSECONDS_AFTER = 10 };
 /* ---- conditions ---- */
 
 /* The time that the program passed, in the recording's clock; 0: none. Arguments x are passed as 2x + 1
- * (TRIGGER_STOP_INDICATOR in engine/trigger.h). */
+ * (TRIGGER_STOP_INDICATOR in engine/trigger/trigger.h). */
 static uint64_t passed_time(const struct tr_process *process, uint64_t value)
 {
     uint64_t tsc = value >> 1;

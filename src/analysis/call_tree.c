@@ -1,12 +1,12 @@
 #include "analysis/call_tree.h"
 
+#include "analysis/report_end.h"
 #include "index/file/index_reader.h"
 #include "index/marks.h"
 #include "index/span_walk.h"
 #include "index/valued_calls.h"
+#include "output/report/folded_lines.h"
 #include "output/report/tree_lines.h"
-
-#include <errno.h>
 
 struct call_tree {
     const struct trace_index *index;
@@ -15,7 +15,9 @@ struct call_tree {
     struct json_report *json; /* NULL: text */
     struct array marks;       /* of struct index_mark, of all tracks, by time */
     struct array hits;        /* of struct index_hit, likewise */
-    bool short_names;
+    struct array functions;   /* of struct span_function *, by group; NULL: not needed so far */
+    struct arena memory;      /* of functions and hits */
+    bool short_names, folds;
     bool printed; /* a thread was */
 };
 
@@ -25,9 +27,11 @@ struct thread_tree {
     uint32_t track;
     struct span_track thread;
     size_t next_mark, next_hit;
-    bool began;     /* a line was printed */
-    bool first_met; /* the call with which the part begins; or it has no call here */
-    bool last_met;  /* the one with which it ends */
+    struct array lines;  /* of struct tree_line, that are to be folded */
+    struct arena values; /* of its calls, or of the newest one where lines are not kept */
+    bool began;          /* a line was printed */
+    bool first_met;      /* the call with which the part begins; or it has no call here */
+    bool last_met;       /* the one with which it ends */
 };
 
 static void add_line(struct thread_tree *thread, const struct tree_line *line)
@@ -37,6 +41,10 @@ static void add_line(struct thread_tree *thread, const struct tree_line *line)
         tree_json_add(tree->json, line, &thread->thread, 0);
         return;
     }
+    if (tree->folds) {
+        array_add_all(&thread->lines, line, 1);
+        return;
+    }
     if (!thread->began)
         tree_print_thread(&thread->thread, !tree->printed, tree->index->facts.sampled,
                           tree->stream);
@@ -44,6 +52,20 @@ static void add_line(struct thread_tree *thread, const struct tree_line *line)
     struct tree_line shown = *line;
     shown.has_short_name = tree->short_names;
     tree_print_line(&shown, 0, &(struct tree_repetition){.count = 1}, tree->stream);
+}
+
+/* Prints what was kept for folding. */
+static void end_lines(struct thread_tree *thread)
+{
+    struct call_tree *tree = thread->tree;
+    if (thread->lines.count > 0) {
+        tree_print_thread(&thread->thread, !tree->printed, tree->index->facts.sampled,
+                          tree->stream);
+        folded_lines_print(&thread->lines, 0, tree->short_names, tree->stream);
+        tree->printed = true;
+    }
+    array_free(&thread->lines);
+    arena_free(&thread->values);
 }
 
 /* ---- marks and hits ---- */
@@ -104,15 +126,18 @@ static void add_hit(struct thread_tree *thread, const struct index_hit *hit)
     thread->next_hit++;
     if (!is_shown(thread, hit->depth))
         return;
-    const struct span_function function = {.name = hit->name};
-    const struct span_hit shown = {
+    struct arena *memory = &thread->tree->memory;
+    struct span_function *function = arena_allocate(memory, sizeof *function);
+    struct span_hit *shown = arena_allocate(memory, sizeof *shown);
+    *function = (struct span_function){.name = hit->name};
+    *shown = (struct span_hit){
         .has_passed = hit->has_passed,
         .has_argument = hit->has_argument,
         .argument = hit->argument,
     };
     add_line(thread, &(struct tree_line){
-                         .function = &function,
-                         .hit = &shown,
+                         .function = function,
+                         .hit = shown,
                          .start = hit->end,
                          .length = hit->has_passed ? hit->passed : 0,
                          .depth = hit->depth,
@@ -195,22 +220,30 @@ static bool find_values(const struct thread_tree *thread, const struct index_spa
     return index_values_of(index, &call, memory, read, error);
 }
 
+static const struct span_function *function_of(struct call_tree *tree, uint32_t group)
+{
+    while (tree->functions.count <= group)
+        array_add(&tree->functions);
+    struct span_function **known = array_at(&tree->functions, group);
+    if (!*known) {
+        const struct index_function named = trace_index_function(tree->index, group);
+        *known = arena_allocate(&tree->memory, sizeof **known);
+        **known = (struct span_function){
+            .name = named.name,
+            .origin = named.colour == INDEX_INLINED ? SPAN_INLINED : SPAN_OWN,
+        };
+    }
+    return *known;
+}
+
 static bool add_call(struct thread_tree *thread, const struct index_span *span, uint64_t begun,
                      struct error *error)
 {
-    struct arena memory = {0};
-    struct span_function function;
+    struct call_tree *tree = thread->tree;
     const struct named_values *values;
-    bool ok = find_values(thread, span, begun, &memory, &values, error);
-    const struct trace_index *index = thread->tree->index;
-    const struct index_function named =
-        trace_index_function(index, index_group_of(index, span->function));
-    function = (struct span_function){
-        .name = named.name,
-        .origin = named.colour == INDEX_INLINED ? SPAN_INLINED : SPAN_OWN,
-    };
+    bool ok = find_values(thread, span, begun, &thread->values, &values, error);
     add_line(thread, &(struct tree_line){
-                         .function = &function,
+                         .function = function_of(tree, index_group_of(tree->index, span->function)),
                          .values = values,
                          .start = span->start,
                          .length = span->end - span->start,
@@ -218,7 +251,8 @@ static bool add_call(struct thread_tree *thread, const struct index_span *span, 
                          .flags = span->flags,
                          .end = span->ending,
                      });
-    arena_free(&memory);
+    if (!tree->folds)
+        arena_free(&thread->values);
     return ok;
 }
 
@@ -259,6 +293,7 @@ static bool add_threads(struct call_tree *tree, struct error *error)
     bool ok = true, more;
     tree->marks = array_of(sizeof(struct index_mark));
     tree->hits = array_of(sizeof(struct index_hit));
+    tree->functions = array_of(sizeof(struct span_function *));
     ok = index_marks(tree->index, moments_range(moments), SIZE_MAX, &tree->marks, &more, error);
     index_hits_within(tree->index, moments_range(moments), &tree->hits);
     for (uint32_t i = 0; ok && i < tree->index->facts.tracks; i++) {
@@ -271,33 +306,32 @@ static bool add_threads(struct call_tree *tree, struct error *error)
             .thread = {track.pid, track.tid, track.process, track.thread},
             .first_met = !moments->begins_with_call || moments->first_call.track != i,
         };
+        thread.lines = array_of(sizeof(struct tree_line));
         ok = add_thread(&thread, !track.is_hits, error);
+        end_lines(&thread);
     }
     array_free(&tree->marks);
     array_free(&tree->hits);
+    array_free(&tree->functions);
+    arena_free(&tree->memory);
     return ok;
 }
 
 /* ---- the whole ---- */
 
-static bool finish(const struct call_tree *tree, bool ok, struct error *error)
-{
-    const struct index_facts *facts = trace_index_facts(tree->index);
-    if (!ok)
-        return false;
-    if (fflush(tree->stream) != 0 || ferror(tree->stream))
-        return error_set_errno(error, ERROR_IO, errno, "cannot write the report");
-    return !facts->damage || error_set(error, ERROR_FORMAT, "%s", facts->damage);
-}
-
 bool call_tree_print(const struct trace_index *index, const struct trace_moments *moments,
-                     bool short_names, FILE *stream, struct error *error)
+                     const struct report_tree_options *options, FILE *stream, struct error *error)
 {
     const struct index_facts *facts = trace_index_facts(index);
     struct call_tree tree = {
-        .index = index, .moments = moments, .stream = stream, .short_names = short_names};
+        .index = index,
+        .moments = moments,
+        .stream = stream,
+        .short_names = options->short_names,
+        .folds = options->fold,
+    };
     tree_print_head(facts->recorded, facts->sampled, stream);
-    return finish(&tree, add_threads(&tree, error), error);
+    return add_threads(&tree, error) && report_end(index, stream, error);
 }
 
 bool call_tree_print_json(const struct trace_index *index, const struct trace_moments *moments,
@@ -308,5 +342,5 @@ bool call_tree_print_json(const struct trace_index *index, const struct trace_mo
     tree_json_begin(&json, stream, trace_index_facts(index)->sampled, max_bytes);
     bool ok = add_threads(&tree, error);
     json_report_end(&json);
-    return finish(&tree, ok, error);
+    return ok && report_end(index, stream, error);
 }

@@ -10,9 +10,9 @@
 
 #include <stdio.h>
 
-/* `short_names`: as of struct report_tree_options. */
+/* Of the options `fold`, which takes 100 bytes a line, and `short_names` alone. */
 bool call_tree_print(const struct trace_index *index, const struct trace_moments *moments,
-                     bool short_names, FILE *stream, struct error *error);
+                     const struct report_tree_options *options, FILE *stream, struct error *error);
 
 /* At most `max_bytes` long, or of any size when that is 0. */
 bool call_tree_print_json(const struct trace_index *index, const struct trace_moments *moments,

@@ -13,11 +13,11 @@ struct call_walk {
     const struct trace_index *index;
     const uint32_t *ids;
     uint32_t track;
-    uint32_t off_cpu;         /* the group of times off a processor, which are no calls */
-    struct index_range range; /* what is still to be read */
-    uint64_t width;           /* ns, of what is read at once */
-    uint32_t depth;           /* of the outermost that counts */
-    struct array calls;       /* of struct index_span, that begin in what was read last */
+    struct off_cpu_groups off_cpu; /* times off a processor, which are no calls */
+    struct index_range range;      /* what is still to be read */
+    uint64_t width;                /* ns, of what is read at once */
+    uint32_t depth;                /* of the outermost that counts */
+    struct array calls;            /* of struct index_span, that begin in what was read last */
     size_t next;
     struct array stack; /* of uint32_t: ids of the active calls */
 };
@@ -44,7 +44,7 @@ static struct call_walk walk_begin(const struct trace_part *part, const uint32_t
         .index = part->index,
         .ids = ids,
         .track = part->is_call ? part->call.track : busiest_track(part->index),
-        .off_cpu = index_off_cpu_group(part->index),
+        .off_cpu = index_off_cpu_groups(part->index),
         .range = part->range,
         .calls = array_of(sizeof(struct index_span)),
         .stack = array_of(sizeof(uint32_t)),
@@ -89,7 +89,7 @@ static bool read_part(struct call_walk *walk, struct error *error)
         for (size_t i = 0; i < count; i++)
             if (spans[i].start >= range.from && spans[i].start < range.to &&
                 spans[i].depth >= walk->depth &&
-                index_group_of(walk->index, spans[i].function) != walk->off_cpu)
+                !off_cpu_groups_has(walk->off_cpu, index_group_of(walk->index, spans[i].function)))
                 array_add_all(&walk->calls, &spans[i], 1);
     if (walk->calls.count > 1)
         qsort(walk->calls.elements, walk->calls.count, walk->calls.element_size,

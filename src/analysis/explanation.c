@@ -37,6 +37,7 @@ static bool add_calls(struct explanation *explanation, const struct array *calls
     const struct context_source source = {
         .index = explanation->index,
         .split = &explanation->calls.split,
+        .left_out = explanation->calls.preempted,
     };
     for (size_t i = 0; i < calls->count; i++)
         if (!context_tree_add(&explanation->tree, source, array_at(calls, i), side, error))
@@ -88,7 +89,10 @@ static enum explained_place find_where(const struct explanation *explanation, ui
     uint32_t system_call = index_system_call_group(explanation->index);
     if (group_at(explanation, carrier) == system_call)
         return PLACE_SYSTEM_CALL;
-    if (group_at(explanation, carrier) != index_off_cpu_group(explanation->index))
+    const struct off_cpu_groups off_cpu = index_off_cpu_groups(explanation->index);
+    if (group_at(explanation, carrier) == off_cpu.preempted)
+        return PLACE_PREEMPTED;
+    if (group_at(explanation, carrier) != off_cpu.not_running)
         return PLACE_OUTSIDE;
     uint32_t around = parent_of(explanation, carrier);
     if (!is_outside(explanation, around))

@@ -19,7 +19,8 @@ const char *explanation_subject(const struct explanation *explanation)
 uint64_t explanation_longest(const struct explanation *explanation)
 {
     const struct call_place *longest = array_at(&explanation->calls.slow, 0);
-    return longest->span.end - longest->span.start;
+    return longest->span.end - longest->span.start -
+           slow_calls_left_out(&explanation->calls, longest);
 }
 
 static void print_name(FILE *stream, const struct explanation *explanation, uint32_t group)
@@ -170,6 +171,32 @@ void explained_cause_print(FILE *stream, const struct explanation *explanation,
     print_details(stream, explanation, explained);
 }
 
+/* Of the longest call: what of its time does not count. */
+static void print_preempted(FILE *stream, const struct explanation *explanation)
+{
+    char time[DURATION_TEXT_SIZE];
+    uint64_t left_out =
+        slow_calls_left_out(&explanation->calls, array_at(&explanation->calls.slow, 0));
+    if (left_out > 0)
+        fprintf(stream, ", without the %s in which it was preempted",
+                duration_format(time, left_out));
+}
+
+/* Calls that are no slow ones without the time in which they were preempted. */
+static void print_preempted_calls(FILE *stream, const struct slow_calls *calls)
+{
+    char time[DURATION_TEXT_SIZE];
+    duration_format(time, calls->preempted_time);
+    if (calls->preempted_calls == 1)
+        fprintf(stream, "One more took that long only because it was preempted, for %s", time);
+    else if (calls->preempted_calls > 1)
+        fprintf(stream,
+                "%" PRIu64 " more took that long only because they were preempted, for %s together",
+                calls->preempted_calls, time);
+    if (calls->preempted_calls > 0)
+        fputs(" (explain -wall counts that).\n", stream);
+}
+
 void explanation_print_heading(FILE *stream, const struct explanation *explanation)
 {
     const struct slow_calls *calls = &explanation->calls;
@@ -182,37 +209,48 @@ void explanation_print_heading(FILE *stream, const struct explanation *explanati
     duration_format(longest, explanation_longest(explanation));
     duration_format(limit, calls->limit);
     if (calls->is_longest)
-        fprintf(stream, "None took longer than %s. The longest, %s#%" PRIu64 ", took %s.\n", limit,
+        fprintf(stream, "None took longer than %s. The longest, %s#%" PRIu64 ", took %s", limit,
                 name, explanation->longest_ordinal, longest);
     else if (calls->slow_calls == 1)
-        fprintf(stream, "%s#%" PRIu64 " took %s.\n", name, explanation->longest_ordinal, longest);
+        fprintf(stream, "%s#%" PRIu64 " took %s", name, explanation->longest_ordinal, longest);
     else
-        fprintf(stream,
-                "%" PRIu64 " took longer than %s; the longest%s, %s#%" PRIu64 ", took %s.\n",
-                calls->slow_calls, limit, calls->passed_over ? " that was not just preempted" : "",
-                name, explanation->longest_ordinal, longest);
+        fprintf(stream, "%" PRIu64 " took longer than %s; the longest, %s#%" PRIu64 ", took %s",
+                calls->slow_calls, limit, name, explanation->longest_ordinal, longest);
+    print_preempted(stream, explanation);
+    fputs(".\n", stream);
+    print_preempted_calls(stream, calls);
     free(name);
+}
+
+uint64_t explanation_preempted(const struct explanation *explanation)
+{
+    uint64_t left_out = 0;
+    for (size_t i = 0; i < explanation->calls.slow.count; i++)
+        left_out += slow_calls_left_out(&explanation->calls, array_at(&explanation->calls.slow, i));
+    return left_out;
 }
 
 void explanation_print_extra(FILE *stream, const struct explanation *explanation)
 {
     const struct slow_calls *calls = &explanation->calls;
-    char extra[DURATION_TEXT_SIZE];
+    char time[DURATION_TEXT_SIZE];
+    uint64_t preempted = explanation_preempted(explanation);
+    char t = preempted > 0 ? 't' : 'T';
+    if (preempted > 0)
+        fprintf(stream, "Without the %s in which %s preempted, ", duration_format(time, preempted),
+                calls->slow.count == 1 ? "it was" : "they were");
     if (explanation->causes.count == 0) {
-        fputs("That is no longer than usual calls take, so there is nothing to explain.\n", stream);
+        fprintf(stream,
+                "%chat is no longer than usual calls take, so there is nothing to explain.\n", t);
         return;
     }
-    duration_format(extra, (uint64_t)explanation->extra);
+    duration_format(time, (uint64_t)explanation->extra);
     if (calls->slow.count == 1)
-        fprintf(stream, "That is %s more than usual (%zu usual calls compared).", extra,
-                calls->usual.count);
+        fprintf(stream, "%chat is %s more than usual", t, time);
     else if (calls->slow.count < calls->slow_calls)
-        fprintf(
-            stream,
-            "The %zu that stand out took %s more than usual together (%zu usual calls compared).",
-            calls->slow.count, extra, calls->usual.count);
+        fprintf(stream, "%che %zu that stand out took %s more than usual together", t,
+                calls->slow.count, time);
     else
-        fprintf(stream, "Together they took %s more than usual (%zu usual calls compared).", extra,
-                calls->usual.count);
-    fputs(" Where it went:\n", stream);
+        fprintf(stream, "%cogether they took %s more than usual", t, time);
+    fprintf(stream, " (%zu usual calls compared). Where it went:\n", calls->usual.count);
 }

@@ -12,10 +12,14 @@
 /* The function whose calls are explained. */
 const char *explanation_subject(const struct explanation *explanation);
 
-/* ns, of its longest slow call. */
+/* ns of its longest slow call, without that in which it was preempted where that does not count. */
 uint64_t explanation_longest(const struct explanation *explanation);
 
-/* Two sentences, a line each: how many calls there are, and which of them are slow. */
+/* ns in which the explained calls were preempted, where that does not count. */
+uint64_t explanation_preempted(const struct explanation *explanation);
+
+/* Up to three sentences, a line each: how many calls there are, which of them are slow, and how many
+ * only took so long because they were preempted. */
 void explanation_print_heading(FILE *stream, const struct explanation *explanation);
 
 /* A line: how much longer they took; its causes follow, if there are any. */

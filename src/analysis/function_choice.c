@@ -2,11 +2,27 @@
 
 #include "base/edit_distance.h"
 #include "base/memory.h"
+#include "output/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum match { NO_MATCH, MATCH_PART, MATCH_NAME };
+/* How well a name fits a function; the best fit counts. */
+enum match { NO_MATCH, MATCH_LAST_PART, MATCH_PART, MATCH_NAME };
+
+/* `handle` of `shop::Server::handle(int)` and of `main.(*Server).handle`. */
+static bool is_last_part(const char *function, const char *name)
+{
+    if (!strstr(function, name)) /* nearly all */
+        return false;
+    char *path = short_name(function);
+    size_t length = strlen(name), path_length = strlen(path);
+    const char *last = path + path_length - length;
+    bool is = length > 0 && length < path_length && strcmp(last, name) == 0 &&
+              (last[-1] == '.' || last[-1] == ':');
+    free(path);
+    return is;
+}
 
 static enum match match_of(const struct index_function *function, const char *name)
 {
@@ -15,7 +31,9 @@ static enum match match_of(const struct index_function *function, const char *na
         return MATCH_NAME;
     if (strncmp(function->name, name, length) == 0 && function->name[length] == '(')
         return MATCH_PART;
-    return function->symbol && strcmp(function->symbol, name) == 0 ? MATCH_PART : NO_MATCH;
+    if (function->symbol && strcmp(function->symbol, name) == 0)
+        return MATCH_PART;
+    return is_last_part(function->name, name) ? MATCH_LAST_PART : NO_MATCH;
 }
 
 static bool refuse_unknown(const struct trace_index *index, const char *name, struct error *error)
@@ -37,35 +55,42 @@ static bool refuse_unknown(const struct trace_index *index, const char *name, st
 static bool refuse_several(const struct trace_index *index, const char *name,
                            const uint32_t groups[2], struct error *error)
 {
-    return error_set(error, ERROR_USAGE,
-                     "several functions are called %s, `%s` and `%s` among them. Give the name "
-                     "with its parameters",
-                     name, trace_index_function(index, groups[0]).name,
-                     trace_index_function(index, groups[1]).name);
+    return error_set(
+        error, ERROR_USAGE,
+        "several functions are called %s, `%s` and `%s` among them. Give the whole name", name,
+        trace_index_function(index, groups[0]).name, trace_index_function(index, groups[1]).name);
+}
+
+/* The functions, of different groups, that fit a name best. */
+struct fitting {
+    enum match match;
+    uint32_t groups[2]; /* the first ones */
+    size_t count;       /* of them */
+};
+
+static void consider(struct fitting *fitting, enum match match, uint32_t group)
+{
+    if (match > fitting->match)
+        *fitting = (struct fitting){.match = match};
+    bool is_new = fitting->count == 0 || (fitting->count == 1 && fitting->groups[0] != group);
+    if (match != NO_MATCH && match == fitting->match && is_new)
+        fitting->groups[fitting->count++] = group;
 }
 
 static bool find_group(const struct trace_index *index, const char *name, uint32_t *group,
                        struct error *error)
 {
-    uint32_t found[2];
-    size_t count = 0;
-    for (uint32_t i = 0; i < trace_index_facts(index)->functions; i++) {
+    struct fitting fitting = {.match = NO_MATCH};
+    uint32_t functions = trace_index_facts(index)->functions;
+    for (uint32_t i = 0; i < functions && fitting.match != MATCH_NAME; i++) {
         struct index_function function = trace_index_function(index, i);
-        enum match match = match_of(&function, name);
-        if (match == MATCH_NAME) {
-            *group = function.group;
-            return true;
-        }
-        if (match == NO_MATCH || (count > 0 && found[0] == function.group))
-            continue;
-        if (count < 2)
-            found[count++] = function.group;
+        consider(&fitting, match_of(&function, name), function.group);
     }
-    if (count == 0)
+    if (fitting.count == 0)
         return refuse_unknown(index, name, error);
-    if (count > 1)
-        return refuse_several(index, name, found, error);
-    *group = found[0];
+    if (fitting.count > 1)
+        return refuse_several(index, name, fitting.groups, error);
+    *group = fitting.groups[0];
     return true;
 }
 

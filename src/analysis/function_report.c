@@ -10,29 +10,10 @@
 #include "output/report/report_rows.h"
 #include "output/span_words.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 enum { LONGEST_STANDARD = 10 };
-
-static bool finish(const struct trace_index *index, FILE *stream, struct error *error)
-{
-    const char *damage = trace_index_facts(index)->damage;
-    if (fflush(stream) != 0 || ferror(stream))
-        return error_set_errno(error, ERROR_IO, errno, "cannot write the report");
-    return !damage || error_set(error, ERROR_FORMAT, "%s", damage);
-}
-
-/* A time of the part counts up to its end. */
-static struct index_range range_of(const struct trace_index *index,
-                                   const struct trace_moments *moments)
-{
-    uint64_t duration = trace_index_facts(index)->duration;
-    if (moments->last > duration)
-        return (struct index_range){moments->first, duration + 1};
-    return (struct index_range){moments->first, moments->last + (moments->last == moments->first)};
-}
 
 /* ---- the table ---- */
 
@@ -146,7 +127,6 @@ static bool find_facts(const struct function_report *report, struct report_facts
     };
     for (size_t i = 0; i < report->found.count; i++) {
         const struct function_row *row = array_at(&report->found, i);
-        facts->calls += row->calls;
         facts->has_off_cpu |= row->off_cpu > 0;
         facts->start_inferred += row->start_not_seen;
         facts->end_inferred += row->end_not_seen;
@@ -161,7 +141,7 @@ bool function_report_print(const struct trace_index *index, const struct trace_m
                            FILE *stream, struct error *error)
 {
     struct function_report report = {
-        .index = index, .range = range_of(index, moments), .tracks = moments->tracks};
+        .index = index, .range = moments_time(index, moments), .tracks = moments->tracks};
     struct report_facts facts;
     bool ok = find_figures(&report, error) && find_facts(&report, &facts, error);
     if (ok) {
@@ -177,7 +157,7 @@ bool function_report_print(const struct trace_index *index, const struct trace_m
     free(report.quantiles);
     free(report.longest);
     free(report.functions);
-    return ok && finish(index, stream, error);
+    return ok && report_end(index, stream, error);
 }
 
 /* ---- the longest calls ---- */
@@ -219,7 +199,7 @@ static void print_longest(const struct longest_calls *longest, FILE *stream)
     for (size_t i = 0; i < statistics->slowest.count; i++) {
         const struct call_place *call = array_at(&statistics->slowest, i);
         const struct index_track track = trace_index_track(longest->index, call->track);
-        fprintf(stream, "%10s ", duration_format(text, call->span.end - call->span.start));
+        fprintf(stream, "%10s ", duration_format_call(text, call->span.end - call->span.start));
         fprintf(stream, "%18s  %s#%" PRIu64 " in thread %s (tid %" PRIu32 ")%s\n",
                 duration_format_exact(text, call->span.start), longest->function,
                 longest->numbers[i], track.thread, track.tid, cut_in_words(&call->span));
@@ -274,7 +254,7 @@ bool longest_calls_print(const struct trace_index *index, const char *function,
                                     .function = trace_index_function(index, choice.group).name};
     const struct calls_request request = {
         .tracks = moments->tracks,
-        .range = range_of(index, moments),
+        .range = moments_time(index, moments),
         .group = choice.group,
         .slowest = options->top ? options->top : LONGEST_STANDARD,
     };
@@ -286,5 +266,5 @@ bool longest_calls_print(const struct trace_index *index, const char *function,
         print_longest(&longest, stream);
     call_statistics_free(&longest.statistics);
     free(longest.numbers);
-    return ok && finish(index, stream, error);
+    return ok && report_end(index, stream, error);
 }

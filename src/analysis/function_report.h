@@ -7,16 +7,11 @@
 #ifndef MAGIC_TRACE_ANALYSIS_FUNCTION_REPORT_H
 #define MAGIC_TRACE_ANALYSIS_FUNCTION_REPORT_H
 
+#include "analysis/report_end.h"
 #include "analysis/trace_moments.h"
 #include "output/report/report_table.h"
 
 #include <stdio.h>
-
-/* Of JSON the size is `max_bytes` at most, or any when that is 0. */
-struct report_form_json {
-    bool is_json;
-    size_t max_bytes;
-};
 
 /* Of the part between the moments. */
 bool function_report_print(const struct trace_index *index, const struct trace_moments *moments,

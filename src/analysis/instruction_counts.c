@@ -130,14 +130,7 @@ bool instruction_counts_write(const struct instruction_counts *counts, const cha
                 row->instructions, row->function);
     }
     fclose(stream);
-    struct output_file file;
-    bool ok = output_file_recreate(&file, path, error);
-    if (ok && file_write_all(file.descriptor, text, size, path, error)) {
-        ok = output_file_commit(&file, error);
-    } else if (ok) {
-        output_file_abandon(&file);
-        ok = false;
-    }
+    bool ok = output_file_write(path, text, size, error);
     free(text);
     return ok;
 }

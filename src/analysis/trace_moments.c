@@ -64,3 +64,12 @@ bool trace_moments_find(const struct trace_index *index, const struct report_tre
                          "nothing lies between -from and -to: -to comes first in the trace");
     return true;
 }
+
+struct index_range moments_time(const struct trace_index *index,
+                                const struct trace_moments *moments)
+{
+    uint64_t duration = trace_index_facts(index)->duration;
+    if (moments->last > duration)
+        return (struct index_range){moments->first, duration + 1};
+    return (struct index_range){moments->first, moments->last + (moments->last == moments->first)};
+}

@@ -24,6 +24,10 @@ static inline struct index_range moments_range(const struct trace_moments *momen
     return (struct index_range){moments->first, moments->last + (moments->last < UINT64_MAX)};
 }
 
+/* The range whose time is added up: a time of the part counts up to its end. */
+struct index_range moments_time(const struct trace_index *index,
+                                const struct trace_moments *moments);
+
 /* ERROR_USAGE for moments that make no sense or come in the wrong order, ERROR_NOT_FOUND for what
  * never happens. */
 bool trace_moments_find(const struct trace_index *index, const struct report_tree_options *options,

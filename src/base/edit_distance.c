@@ -1,5 +1,7 @@
 #include "base/edit_distance.h"
 
+#include "base/smaller.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -7,11 +9,6 @@ enum {
     LONGEST = 64,      /* longer names are not taken for typing errors */
     SHORTEST_PART = 4, /* bytes that a name must have in common with a longer one */
 };
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Optimal string alignment distance: G. Navarro, "A guided tour to approximate string matching",
  * 2001. */

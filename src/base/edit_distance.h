@@ -5,7 +5,7 @@
  *     closest_names_offer(&closest, "output");
  *     if (closest.names[0]) ...
  *
- * Called by the command line for flags and commands, by engine/trigger.c for functions.
+ * Called by the command line for flags and commands, by engine/trigger/trigger.c for functions.
  */
 #ifndef MAGIC_TRACE_BASE_EDIT_DISTANCE_H
 #define MAGIC_TRACE_BASE_EDIT_DISTANCE_H

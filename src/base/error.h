@@ -18,6 +18,7 @@ enum error_code {
     ERROR_FORMAT,      /* bytes are not what they claim to be: damaged or foreign file */
     ERROR_UNSUPPORTED, /* understood, but this machine or this version cannot do it */
     ERROR_NOT_FOUND,   /* a program, file or symbol that was named does not exist */
+    ERROR_PERMISSION,  /* the user may not do it; the text says who may */
 };
 
 struct error {

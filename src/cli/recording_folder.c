@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/trusted_links.h"
 #include "engine/registry.h"
 #include "recording/recording.h"
 #include "recording/session.h"
@@ -113,7 +114,7 @@ bool recording_folder_make(struct recording_folder *folder, const char *wanted, 
     *folder = (struct recording_folder){0};
     if (!wanted)
         return make_temporary(folder, error);
-    if (!file_make_directories(wanted, error))
+    if (!trusted_links(wanted, error) || !file_make_directories(wanted, error))
         return false;
     folder->path = realpath(wanted, NULL);
     if (!folder->path)

@@ -39,6 +39,7 @@ void recording_request_free(struct recording_request *request)
     trigger_free(&request->record.from);
     trigger_free(&request->record.until);
     trigger_free(&request->record.start);
+    selected_functions_free(&request->record.selected);
     chosen_functions_free(&request->record.chosen);
     span_filter_names_free(&request->trace.filter);
 }
@@ -364,6 +365,7 @@ int recording_request_check(struct recording_request *request, const struct comm
         return status;
     request->record.triggered = request->trigger || request->symbol_part;
     request->record.bounded = request->from || request->until;
+    request->record.selective = request->only != NULL;
     /* Forked children would inherit a breakpoint, too. */
     if (request->record.follow_required ||
         (request->record.multi_thread && request->record.triggered))
@@ -459,6 +461,14 @@ bool recording_request_find_bounds(struct recording_request *request, const stru
     struct record_options *record = &request->record;
     return find_bound(&record->from, request->from, objects, error) &&
            find_bound(&record->until, request->until, objects, error);
+}
+
+bool recording_request_find_selected(struct recording_request *request,
+                                     const struct objects *objects, struct error *error)
+{
+    return !request->only || selected_functions_find(&request->record.selected, request->only,
+                                                     (const char *const *)objects->paths.elements,
+                                                     objects->paths.count, error);
 }
 
 bool recording_request_find_chosen(struct recording_request *request, const struct objects *objects,

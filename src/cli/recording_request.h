@@ -19,6 +19,7 @@ struct recording_request {
     const char *working_directory;
     const char *args;         /* -args; NULL: none */
     const char *args_file;    /* -args-all-of; NULL: none */
+    const char *only;         /* -only; NULL: none */
     const char *trigger;      /* as written; NULL: none */
     const char *symbol_part;  /* of -symbol; NULL: none */
     const char *from, *until; /* of -record-from and -record-until, as written; NULL: none */
@@ -46,6 +47,9 @@ bool recording_request_find_trigger(struct recording_request *request,
 /* The same of the places where the recording begins and ends. */
 bool recording_request_find_bounds(struct recording_request *request, const struct objects *objects,
                                    struct error *error);
+/* The same of what -only names. */
+bool recording_request_find_selected(struct recording_request *request,
+                                     const struct objects *objects, struct error *error);
 /* The same of the functions that -args names. */
 bool recording_request_find_chosen(struct recording_request *request, const struct objects *objects,
                                    struct error *error);

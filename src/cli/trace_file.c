@@ -4,10 +4,12 @@
 #include "base/memory.h"
 #include "cli/options/shell_word.h"
 #include "cli/text/decode_statistics.h"
+#include "cli/text/missing_names.h"
 #include "cli/text/summary.h"
 #include "output/output_file.h"
 #include "recording/recording.h"
 #include "stack/timeline.h"
+#include "symbol/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +53,9 @@ static bool write_spans(struct timeline *timeline, const struct trace_file_optio
         return false;
     const char *path = trace_file_path(options);
     summary->statistics = timeline_statistics(timeline);
-    bool ok =
-        format_of(options)->write(source, summary->statistics.spans, path, &summary->length, error);
+    summary->contents.calls = summary->statistics.spans;
+    bool ok = format_of(options)->write(source, summary->statistics.spans, path, &summary->contents,
+                                        error);
     source->close(source);
     log_progress_end();
     return ok;
@@ -80,7 +83,16 @@ static void say_how_to_open(const struct trace_file_options *options)
     free(word);
 }
 
-static void say_result(const char *recording, const struct trace_file_options *options,
+static void say_what_gives_names(const struct timeline *timeline)
+{
+    struct array unnamed = array_of(sizeof(struct unnamed_code));
+    symbols_unnamed_code(flow_symbols(timeline_flow(timeline)), &unnamed);
+    missing_names_print(&unnamed);
+    array_free(&unnamed);
+}
+
+static void say_result(const struct timeline *timeline, const char *recording,
+                       const struct trace_file_options *options,
                        const struct trace_summary *summary)
 {
     struct recording opened;
@@ -89,6 +101,7 @@ static void say_result(const char *recording, const struct trace_file_options *o
     summary_print(summary, is_open ? &opened : NULL);
     if (is_open)
         recording_close(&opened);
+    say_what_gives_names(timeline);
     say_how_to_open(options);
 }
 
@@ -112,7 +125,7 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
     bool ok = write_spans(timeline, options, &summary, error);
     stages.writing = stage_seconds_since(start);
     if (ok)
-        say_result(recording, options, &summary);
+        say_result(timeline, recording, options, &summary);
     if (ok && options->print_statistics)
         decode_statistics_print(timeline, &stages, stdout);
     const struct error *damage = ok ? timeline_damage(timeline) : NULL;

@@ -10,18 +10,20 @@
 #include <unistd.h>
 
 static bool write_fxt(struct span_source *source, uint64_t expected, const char *path,
-                      uint64_t *length, struct error *error)
+                      struct trace_contents *contents, struct error *error)
 {
     struct fxt_summary written = {0};
     struct fxt_options options = {.expected_spans = expected, .summary = &written};
     bool ok = fxt_write(source, path, &options, error);
-    *length = written.last.value - written.first.value;
+    contents->length = written.last.value - written.first.value;
+    contents->calls = written.calls;
     return ok;
 }
 
 static bool write_folded(struct span_source *source, uint64_t expected, const char *path,
-                         uint64_t *length, struct error *error)
+                         struct trace_contents *contents, struct error *error)
 {
+    (void)contents;
     struct output_file file;
     if (!output_file_create(&file, path, error))
         return false;

@@ -9,6 +9,12 @@
 #include "cli/options/options.h"
 #include "stack/spans/span.h"
 
+/* What a written file holds; what the format does not know stays as it was. */
+struct trace_contents {
+    uint64_t length; /* of the trace, in nanoseconds */
+    uint64_t calls;
+};
+
 struct trace_format {
     const char *name;
     const char *default_output; /* the file's name without -output */
@@ -17,9 +23,9 @@ struct trace_format {
     const char *contents;       /* what the file holds ("folded stacks"), for the message about it;
                                    NULL: a trace, which view and report open */
     /* Writes all spans of the source, about `expected` many, to the file; an old one becomes
-     * FILE.old. `length`: of the trace in nanoseconds, unchanged when the format does not know. */
-    bool (*write)(struct span_source *source, uint64_t expected, const char *path, uint64_t *length,
-                  struct error *error);
+     * FILE.old. */
+    bool (*write)(struct span_source *source, uint64_t expected, const char *path,
+                  struct trace_contents *contents, struct error *error);
 };
 
 /* The one that view, report and -serve show. */

@@ -1,7 +1,11 @@
 #include "counts/annotation.h"
 
+#include "base/memory.h"
+#include "output/report/json_report.h"
+
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TARGETS_SHOWN = 8 };
@@ -9,15 +13,18 @@ enum { TARGETS_SHOWN = 8 };
 struct annotation {
     const struct code_counts *counts;
     FILE *stream;
+    struct json_report *json; /* NULL: text */
+    const char *function;     /* of the part that is printed */
     ZydisDecoder decoder;
     ZydisFormatter formatter;
     const char *file; /* of the newest line; NULL: none was printed */
     uint32_t line;
 };
 
-static void print_line(struct annotation *annotation, const struct mapping *mapping, uint64_t at)
+static void print_line(struct annotation *annotation, const struct code_place_key *place)
 {
-    struct source_line line = symbols_line_at(annotation->counts->symbols, mapping, at);
+    struct mapping mapping = code_counts_mapping(place->file);
+    struct source_line line = symbols_line_at(annotation->counts->symbols, &mapping, place->offset);
     if (!line.file || (annotation->file && line.line == annotation->line &&
                        strcmp(line.file, annotation->file) == 0))
         return;
@@ -36,35 +43,103 @@ static void print_target(const struct annotation *annotation, const struct branc
     fprintf(annotation->stream, " x%" PRIu64 "\n", branch->count);
 }
 
-/* What the branches at `place` did, which `text` is. */
+/* What the branches at a place did. */
+struct branches_at {
+    size_t first, targets; /* in code_counts.branches */
+    uint64_t taken, not_taken;
+    bool conditional;
+};
+
+static struct branches_at branches_at(const struct code_counts *counts,
+                                      const struct code_place_key *place)
+{
+    const struct array *branches = &counts->branches;
+    struct branches_at found = {.first = code_counts_first(branches, place)};
+    for (size_t i = found.first; i < branches->count; i++) {
+        const struct branch_count *branch = array_at(branches, i);
+        if (code_place_compare(&branch->from, place) != 0)
+            break;
+        found.conditional |= branch->kind == STEP_TAKEN || branch->kind == STEP_NOT_TAKEN;
+        found.taken += branch->kind == STEP_TAKEN ? branch->count : 0;
+        found.not_taken += branch->kind == STEP_NOT_TAKEN ? branch->count : 0;
+        found.targets++;
+    }
+    return found;
+}
+
 static void print_branches(const struct annotation *annotation, const struct code_place_key *place,
                            const char *text)
 {
     const struct array *branches = &annotation->counts->branches;
-    size_t first = code_counts_first(branches, place), targets = 0;
-    uint64_t taken = 0, not_taken = 0;
-    bool conditional = false;
-    for (size_t i = first; i < branches->count; i++) {
-        const struct branch_count *branch = array_at(branches, i);
-        if (code_place_compare(&branch->from, place) != 0)
-            break;
-        conditional |= branch->kind == STEP_TAKEN || branch->kind == STEP_NOT_TAKEN;
-        taken += branch->kind == STEP_TAKEN ? branch->count : 0;
-        not_taken += branch->kind == STEP_NOT_TAKEN ? branch->count : 0;
-        targets++;
-    }
-    if (conditional)
-        fprintf(annotation->stream, "%-40s taken %" PRIu64 ", not taken %" PRIu64 "\n", text, taken,
-                not_taken);
+    struct branches_at at = branches_at(annotation->counts, place);
+    if (at.conditional)
+        fprintf(annotation->stream, "%-40s taken %" PRIu64 ", not taken %" PRIu64 "\n", text,
+                at.taken, at.not_taken);
     else
         fprintf(annotation->stream, "%s\n", text);
-    for (size_t i = first; !conditional && i < first + targets && i < first + TARGETS_SHOWN; i++) {
-        const struct branch_count *branch = array_at(branches, i);
+    for (size_t i = 0; !at.conditional && i < at.targets && i < TARGETS_SHOWN; i++) {
+        const struct branch_count *branch = array_at(branches, at.first + i);
         if (branch->kind == STEP_CALL || branch->kind == STEP_JUMP)
             print_target(annotation, branch);
     }
-    if (!conditional && targets > TARGETS_SHOWN)
-        fprintf(annotation->stream, "%26s-> %zu more\n", "", targets - TARGETS_SHOWN);
+    if (!at.conditional && at.targets > TARGETS_SHOWN)
+        fprintf(annotation->stream, "%26s-> %zu more\n", "", at.targets - TARGETS_SHOWN);
+}
+
+/* `list`, which it frees, with what follows the branch. */
+static char *json_add_target(const struct annotation *annotation, const struct branch_count *branch,
+                             char *list)
+{
+    struct function_bounds bounds = code_counts_function(annotation->counts, &branch->to);
+    char *name = json_member("function",
+                             symbols_function(annotation->counts->symbols, bounds.function)->name);
+    char *longer =
+        memory_format("%s%s{%s, \"offset\": %" PRIu64 ", \"count\": %" PRIu64 "}", list,
+                      *list ? ", " : "", name, branch->to.offset - bounds.start, branch->count);
+    free(name);
+    free(list);
+    return longer;
+}
+
+/* Members of an instruction's object. The caller frees. */
+static char *json_of_branches(const struct annotation *annotation,
+                              const struct code_place_key *place)
+{
+    struct branches_at at = branches_at(annotation->counts, place);
+    if (at.conditional)
+        return memory_format(", \"taken\": %" PRIu64 ", \"not_taken\": %" PRIu64, at.taken,
+                             at.not_taken);
+    char *list = memory_copy_string("");
+    for (size_t i = 0; i < at.targets; i++) {
+        const struct branch_count *branch = array_at(&annotation->counts->branches, at.first + i);
+        if (branch->kind == STEP_CALL || branch->kind == STEP_JUMP)
+            list = json_add_target(annotation, branch, list);
+    }
+    char *members =
+        memory_format("%s%s%s", *list ? ", \"targets\": [" : "", list, *list ? "]" : "");
+    free(list);
+    return members;
+}
+
+static void add_json(const struct annotation *annotation, const struct code_place_key *place,
+                     uint64_t address, const char *text)
+{
+    struct mapping mapping = code_counts_mapping(place->file);
+    struct source_line line = symbols_line_at(annotation->counts->symbols, &mapping, place->offset);
+    uint64_t executed = code_counts_at(annotation->counts, place);
+    char *function = json_member("function", annotation->function),
+         *file = json_member("file", line.file), *instruction = json_member("instruction", text),
+         *branches = json_of_branches(annotation, place);
+    json_report_add(annotation->json,
+                    memory_format("{%s, \"address\": \"0x%" PRIx64 "\", %s, \"executed\": %" PRIu64
+                                  "%s, %s, \"line\": %" PRIu32 "}",
+                                  function, address, instruction, executed, branches, file,
+                                  line.line),
+                    executed);
+    free(branches);
+    free(instruction);
+    free(file);
+    free(function);
 }
 
 /* Prints the instruction; returns its size, 0: no instruction could be decoded. */
@@ -82,6 +157,11 @@ static uint32_t print_instruction(struct annotation *annotation, const struct co
                                                       operands, instruction.operand_count_visible,
                                                       text, sizeof text, address, NULL)))
         return 0;
+    if (annotation->json) {
+        add_json(annotation, place, address, text);
+        return instruction.length;
+    }
+    print_line(annotation, place);
     fprintf(annotation->stream, "%12" PRIu64 "  %10" PRIx64 "  ",
             code_counts_at(annotation->counts, place), address);
     print_branches(annotation, place, text);
@@ -92,31 +172,32 @@ static uint32_t print_instruction(struct annotation *annotation, const struct co
 static void print_part(struct annotation *annotation, const struct image_file *file,
                        const struct function_bounds *bounds)
 {
-    struct mapping mapping = code_counts_mapping(file);
     const struct function *function =
         symbols_function(annotation->counts->symbols, bounds->function);
     uint64_t address = bounds->start, bias = 0;
     if (image_file_address(file, bounds->start, &address))
         bias = address - bounds->start;
-    fprintf(annotation->stream, "%s in %s, 0x%" PRIx64 " to 0x%" PRIx64 "\n%12s  %10s\n",
-            function->name, function->object ? function->object : file->path, address,
-            bounds->end + bias, "executed", "address");
+    if (!annotation->json)
+        fprintf(annotation->stream, "%s in %s, 0x%" PRIx64 " to 0x%" PRIx64 "\n%12s  %10s\n",
+                function->name, function->object ? function->object : file->path, address,
+                bounds->end + bias, "executed", "address");
+    annotation->function = function->name;
     annotation->file = NULL;
     struct code_place_key place = {file, bounds->start};
     while (place.offset < bounds->end) {
-        print_line(annotation, &mapping, place.offset);
         uint32_t size = print_instruction(annotation, &place, place.offset + bias);
         if (size == 0)
             break;
         place.offset += size;
     }
-    fputc('\n', annotation->stream);
+    if (!annotation->json)
+        fputc('\n', annotation->stream);
 }
 
-bool annotation_print(const struct code_counts *counts, const char *function, FILE *stream,
-                      struct error *error)
+bool annotation_print(const struct code_counts *counts, const char *function,
+                      struct json_report *json, FILE *stream, struct error *error)
 {
-    struct annotation annotation = {.counts = counts, .stream = stream};
+    struct annotation annotation = {.counts = counts, .stream = stream, .json = json};
     ZydisDecoderInit(&annotation.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     ZydisFormatterInit(&annotation.formatter, ZYDIS_FORMATTER_STYLE_INTEL);
     const struct array *all = &counts->instructions;

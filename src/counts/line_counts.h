@@ -1,7 +1,9 @@
 /* How often each line of source ran, from the counts of its instructions.
  *
- * A line runs once each time that control comes to it: from another line, or by a call. Control
- * that comes back from a call has not left the line, and a loop inside of one line runs it once.
+ * As gcov counts: a line runs once each time that control comes to it, from another line or by a call, and once more each time round a
+ * loop inside of the line. Control that comes back from a call has not left the line. Of a statement of several lines,
+ * those with no branch of their own run as often as the code between two branches that they are part of. Source: GCC's gcc/gcov.cc,
+ * accumulate_line_info; blocks are those of the machine code.
  *
  * Called by the source report and the lcov export.
  */

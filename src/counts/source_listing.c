@@ -130,8 +130,27 @@ static void print_file(const struct line_counts *lines, const struct shown_lines
     fputc('\n', stream);
 }
 
+/* Lines that have code. */
+static void add_json(const struct line_counts *lines, const struct shown_lines *shown,
+                     struct json_report *json)
+{
+    for (size_t i = 0; i < lines->lines.count; i++) {
+        const struct line_count *line = array_at(&lines->lines, i);
+        if (line->file != shown->file || line->line < shown->first || line->line > shown->last)
+            continue;
+        char *file = json_member("file", *(const char **)array_at(&lines->files, shown->file));
+        json_report_add(json,
+                        memory_format("{%s, \"line\": %" PRIu32 ", \"executed\": %" PRIu64
+                                      ", \"instructions\": %" PRIu64 "}",
+                                      file, line->line, line->count, line->cost),
+                        line->cost);
+        free(file);
+    }
+}
+
 bool source_listing_print(const struct code_counts *counts, const char *wanted,
-                          const struct source_root *root, FILE *stream, struct error *error)
+                          const struct source_root *root, struct json_report *json, FILE *stream,
+                          struct error *error)
 {
     struct line_counts lines;
     struct array shown = array_of(sizeof(struct shown_lines));
@@ -140,7 +159,10 @@ bool source_listing_print(const struct code_counts *counts, const char *wanted,
     if (shown.count == 0)
         find_function(counts, &lines, wanted, &shown);
     for (size_t i = 0; i < shown.count; i++)
-        print_file(&lines, array_at(&shown, i), root, stream);
+        if (json)
+            add_json(&lines, array_at(&shown, i), json);
+        else
+            print_file(&lines, array_at(&shown, i), root, stream);
     bool found = shown.count > 0;
     array_free(&shown);
     line_counts_free(&lines);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "counts/line_counts.h"
+#include "output/report/json_report.h"
 
 #include <stdio.h>
 
@@ -15,8 +16,10 @@ struct source_root {
 
 /* Prints the source files that `wanted` names, by their path or the end of it, or the lines of the
  * function that it names. A file whose text is missing is shown without. ERROR_NOT_FOUND: no code
- * of it ran. */
+ * of it ran. `json`, if it is not NULL, gets its lines that have code, without their text, in the
+ * place of the stream. */
 bool source_listing_print(const struct code_counts *counts, const char *wanted,
-                          const struct source_root *root, FILE *stream, struct error *error);
+                          const struct source_root *root, struct json_report *json, FILE *stream,
+                          struct error *error);
 
 #endif

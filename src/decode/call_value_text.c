@@ -259,6 +259,7 @@ static void add_value(struct text *text, const struct value_type *type, const ui
         add_enum(text, type, bytes);
         break;
     case VALUE_STRUCT:
+    case VALUE_COUNTED_STRING:
         add_struct(text, type, bytes);
         break;
     case VALUE_ARRAY:
@@ -315,6 +316,34 @@ static const uint8_t *take_memory(struct words *words, uint64_t *size, bool *cut
     return take(words, *size);
 }
 
+static void set_string(struct named_value *value, struct text *text, const uint8_t *bytes,
+                       uint64_t size, bool cut, struct arena *memory)
+{
+    char *string = arena_allocate(memory, size + 1);
+    memcpy(string, bytes, size);
+    string[size] = 0;
+    value->kind = NAMED_TEXT;
+    value->string = string;
+    add_string(text, bytes, size, cut);
+}
+
+static bool read_counted_string(struct words *words, const struct value_type *type,
+                                struct arena *memory, struct named_value *value, struct text *text)
+{
+    const uint8_t *fields = take(words, type->size), *bytes;
+    uint64_t size;
+    bool cut;
+    if (!fields || !(bytes = take_memory(words, &size, &cut)))
+        return false;
+    uint64_t count = unsigned_of(fields + sizeof(uint64_t), sizeof count);
+    value->kind = NAMED_TEXT;
+    if (count > 0 && size == 0)
+        add_value(text, type, fields);
+    else
+        set_string(value, text, bytes, count < size ? count : size, count > size, memory);
+    return true;
+}
+
 static bool read_string(struct words *words, struct arena *memory, struct named_value *value,
                         struct text *text)
 {
@@ -330,12 +359,7 @@ static bool read_string(struct words *words, struct arena *memory, struct named_
         add(text, "0x%" PRIx64, address);
         return true;
     }
-    value->kind = NAMED_TEXT;
-    char *string = arena_allocate(memory, size + 1);
-    memcpy(string, bytes, size);
-    string[size] = 0;
-    value->string = string;
-    add_string(text, bytes, size, cut);
+    set_string(value, text, bytes, size, cut, memory);
     return true;
 }
 
@@ -351,6 +375,8 @@ static bool read_value(struct words *words, const struct call_value *described,
     }
     if (type->kind == VALUE_STRING && !described->in_memory)
         return read_string(words, memory, value, text);
+    if (type->kind == VALUE_COUNTED_STRING && !described->in_memory)
+        return read_counted_string(words, type, memory, value, text);
     const uint8_t *bytes;
     uint64_t size = type->size;
     bool cut;

@@ -60,7 +60,8 @@ static inline void event_batch_add_relative(struct event_batch *batch,
     batch->count += count;
 }
 
-/* Events between two anchors get time + elapsed * share. Numbers are below 2^63, where processors
+/* Events between two anchors get time + elapsed * share, rounded to the nearest tick: rounded down,
+ * all that lie between anchors would be half a tick early against those at one. Numbers are below 2^63, where processors
  * can convert them with one instruction. */
 struct interpolation {
     uint64_t position, instructions; /* of the first anchor; from there to the second */
@@ -90,7 +91,7 @@ static inline uint64_t interpolation_time(const struct interpolation *between, u
     uint64_t executed = position - between->position;
     double since = (double)(int64_t)executed * between->share;
     bool at_end = executed >= between->instructions || since >= between->end;
-    return between->time + (at_end ? between->elapsed : (uint64_t)(int64_t)since);
+    return between->time + (at_end ? between->elapsed : (uint64_t)(int64_t)(since + 0.5));
 }
 
 /* The time was `time` when `position` instructions had been executed. An anchor that is earlier

@@ -204,6 +204,11 @@ bool flow_is_text(const char *path)
     return text_flow_recognizes(path);
 }
 
+bool flow_has_coarse_times(const struct flow *flow)
+{
+    return flow->text != NULL;
+}
+
 bool flow_is_sampled(const struct flow *flow)
 {
     return flow->sampled;

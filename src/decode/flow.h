@@ -43,6 +43,10 @@ void flow_steps(const struct flow *flow, const struct flow_observer *observer);
 /* Whether flow_open would treat `path` as text. Reads from regular files only. */
 bool flow_is_text(const char *path);
 
+/* Whether several events may have one time though time passed between them: of text, which has the
+ * times of packets, or whole microseconds. */
+bool flow_has_coarse_times(const struct flow *flow);
+
 /* Whether the recording has samples and no packets. */
 bool flow_is_sampled(const struct flow *flow);
 /* Whether it is a snapshot, so that threads may have run before. Of a recording without session that is not known: false. */

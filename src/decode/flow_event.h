@@ -49,9 +49,11 @@ enum flow_kind {
     FLOW_COPY, /* the instruction at `from` has added a register to the stack pointer, and a call or a string
                 * instruction comes before any branch: another stack, which lay where the running one lies and was
                 * copied away, may continue there. `to`: the next instruction */
+    FLOW_COPIED_STACKS, /* before a COPY: the stack that it leaves has the number `to` from now on, and the one that
+                         * continues was left with the number `next`; 0: unknown (packet/stack_numbers.h) */
 };
 
-enum { FLOW_KIND_COUNT = FLOW_COPY + 1 };
+enum { FLOW_KIND_COUNT = FLOW_COPIED_STACKS + 1 };
 
 enum flow_gap {
     FLOW_GAP_NONE,
@@ -82,8 +84,8 @@ struct flow_event {
     struct ticks time; /* never less than that of the event before */
     uint64_t from, to; /* addresses in the process; 0: unknown */
     uint64_t next;     /* of CALL: the return address; of SYSCALL: the address after it; of RETURN,
-                    * JUMP and COPY: the stack pointer after it, 0 if it was not recorded; of INLINED:
-                    * the number; of CALL_VALUE: see there; else 0 */
+                    * JUMP and COPY: the stack pointer after it, 0 if it was not recorded; of INLINED
+                    * and COPIED_STACKS: the number; of CALL_VALUE: see there; else 0 */
     function_id function; /* the one at `to` (of STOP, and of SYSCALL and INTERRUPT without `to`:
                            * at `from`) */
     uint8_t kind;         /* enum flow_kind */

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/monotonic.h"
+#include "base/smaller.h"
 #include "recording/flags.h"
 
 #include <stddef.h>
@@ -12,11 +13,6 @@ enum { LOOK_MS = 100, LOOK_COPIED_MS = 10, PERCENT = 5 };
 static const uint64_t most = UINT64_C(1) << 30;
 /* What the kernel's rings may hold when recording ends, and is written then. */
 static const uint64_t in_rings = UINT64_C(64) << 20;
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 void disk_reserve_begin(struct disk_reserve *reserve, const char *folder, bool copied)
 {

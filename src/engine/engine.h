@@ -7,9 +7,11 @@
 #define MAGIC_TRACE_ENGINE_ENGINE_H
 
 #include "base/error.h"
-#include "engine/chosen_functions.h"
+#include "base/log.h"
+#include "engine/functions/chosen_functions.h"
+#include "engine/functions/selected_functions.h"
 #include "engine/processor_options.h"
-#include "engine/trigger.h"
+#include "engine/trigger/trigger.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -33,6 +35,9 @@ struct record_options {
     /* Of attach(): the processes, at least one. */
     const pid_t *pids;
     size_t pid_count;
+    /* Of attach(): called when all of them are recorded, in the process that called attach(); NULL: nobody wants to know. */
+    void (*attached)(void *context);
+    void *attached_context;
     const char *directory; /* the recording's folder: exists, empty of older recordings */
     enum record_clock clock;
     uint64_t snapshot_size; /* bytes kept per thread; a power of two, at least 4096 */
@@ -54,9 +59,20 @@ struct record_options {
     struct trigger
         start; /* with trigger.on_cpu: where programs note the time that they pass with hits */
     bool wants_values; /* -args was given; its functions are found when the engine was chosen */
+    bool selective;    /* -only was given; its functions are found when the engine was chosen */
+    struct selected_functions
+        selected; /* what is recorded, with all that they call; empty: everything */
     struct chosen_functions chosen; /* whose arguments and results are recorded; empty: none */
     char **magic_trace_command;     /* our own argv, for the recording's header */
 };
+
+/* For attach(): all processes are recorded. */
+static inline void record_options_attached(const struct record_options *options)
+{
+    log_status("Attached. Press Ctrl-C to stop recording.");
+    if (options->attached)
+        options->attached(options->attached_context);
+}
 
 /* What came of a recording. */
 struct record_result {
@@ -88,6 +104,7 @@ struct engine {
     bool samples_alone;   /* it cannot but sample: choosing it is choosing -sampling */
     bool times_calls;     /* it can take a snapshot where a call ends: -longer-than */
     bool reads_values;    /* it can record arguments and results: -args */
+    bool selects_calls;   /* it can record the calls of some functions alone: -only */
     bool records_between; /* it can begin and end at places: -record-from, -record-until */
     bool counts_repeat;   /* runs count the same: each instruction in its function, inputs held */
     bool has_clocks;      /* it has those of -clock; else the machine's alone */

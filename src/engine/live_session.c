@@ -7,7 +7,7 @@
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_directory.h"
 #include "engine/recording_guard.h"
-#include "engine/trigger_hits.h"
+#include "engine/trigger/trigger_hits.h"
 #include "process/exec_stop.h"
 #include "process/pidfd.h"
 #include "process/processes.h"
@@ -379,7 +379,7 @@ static bool attach_session(struct live_session *session, struct error *error)
     bool ok =
         open_session(session, error) && guard_recording(session, session->target.pids[0], error);
     if (ok) {
-        log_status("Attached. Press Ctrl-C to stop recording.");
+        record_options_attached(options_of(session));
         ok = run_session(session, error) && write_session(session, error);
     }
     close_session(session);

@@ -110,6 +110,12 @@ static bool serves(const struct engine *engine, const struct record_options *opt
                          " say. The translator engine can begin and end elsewhere: " FLAG_ENGINE
                          " translator.",
                          engine->name);
+    if (options->selective && !engine->selects_calls)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the %s engine records all that runs, whatever " FLAG_ONLY
+                         " says. The translator engine can record calls of some functions "
+                         "alone: " FLAG_ENGINE " translator.",
+                         engine->name);
     if (options->clock != RECORD_CLOCK_DEFAULT && !engine->has_clocks)
         return error_set(error, ERROR_USAGE,
                          FLAG_CLOCK

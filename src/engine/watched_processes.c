@@ -1,6 +1,6 @@
 #include "engine/watched_processes.h"
 
-#include "engine/trigger_addresses.h"
+#include "engine/trigger/trigger_addresses.h"
 #include "recording/flags.h"
 
 #include <string.h>

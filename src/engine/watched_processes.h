@@ -6,7 +6,7 @@
 #ifndef MAGIC_TRACE_ENGINE_WATCHED_PROCESSES_H
 #define MAGIC_TRACE_ENGINE_WATCHED_PROCESSES_H
 
-#include "engine/trigger.h"
+#include "engine/trigger/trigger.h"
 #include "perf_event/watched_threads.h"
 
 struct watched_processes {

@@ -34,7 +34,7 @@ static bool count_part(void *state, const struct scan_part *part, struct error *
     uint64_t calls = 0;
     const struct index_span *spans;
     struct span_scan scan = span_scan_begin(count->index, part->track, part->range);
-    scan.only_group = count->group;
+    scan.only_groups[0] = count->group;
     for (size_t given; (given = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = 0; i < given; i++)
             calls +=
@@ -167,7 +167,7 @@ static bool scan_nth(void *state, const struct scan_part *scanned, struct error 
     const struct nth_search *search = part->search;
     const struct index_span *spans;
     struct span_scan scan = span_scan_begin(search->index, scanned->track, scanned->range);
-    scan.only_group = search->group;
+    scan.only_groups[0] = search->group;
     for (size_t given; (given = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = 0; i < given; i++)
             if (index_group_of(search->index, spans[i].function) == search->group &&

@@ -26,6 +26,12 @@ uint64_t call_bin_first(unsigned bin)
     return power > 63 ? UINT64_MAX : (UINT64_C(4) + bin % 4) << (power - 2);
 }
 
+/* A bin has 2 to the power of this lengths. */
+static unsigned bits_of_bin(unsigned bin)
+{
+    return bin < 4 ? 0 : bin / 4 - 1;
+}
+
 /* ---- one reading of all calls ---- */
 
 struct call_reading {
@@ -96,7 +102,7 @@ static bool scan_part(void *state, const struct scan_part *scanned, struct error
     const struct index_span *spans;
     struct outermost_call outermost = {0};
     struct span_scan scan = span_scan_begin(reading->index, scanned->track, scanned->range);
-    scan.only_group = reading->group;
+    scan.only_groups[0] = reading->group;
     for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = count; i-- > 0;)
             if (index_group_of(reading->index, spans[i].function) == reading->group)
@@ -304,78 +310,103 @@ static void add_figures(const struct call_reading *reading, void *state)
 
 /* ---- quantiles ---- */
 
-/* Quantiles are found digit by digit, from the highest, each in one reading: how many lengths that
- * agree in the digits so far have which next one. So memory does not grow with the calls, and most
- * lengths have one digit. */
-enum { DIGIT_BITS = 16, DIGITS = 1 << DIGIT_BITS, QUANTILES = 2 };
+/* A quantile's bin is known from the first reading, and each further one divides the lengths that it may have: it counts
+ * how many calls have which of the next binary digits. So memory does not grow with the calls, and one more reading
+ * is enough for most. */
+enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS, QUANTILES = 2 };
+
+/* Lengths from `first` on, 2 to the power of `bits` of them: one of these is the quantile. */
+struct quantile_search {
+    uint64_t first;
+    unsigned bits;
+    uint64_t ordinal; /* of the call among those with these lengths, from 1 */
+};
 
 struct digit_counts {
     uint64_t counts[QUANTILES][DIGITS];
 };
 
-struct digit_search {
-    unsigned shift;              /* of the digit that is searched */
-    uint64_t found[QUANTILES];   /* the digits above it */
-    uint64_t ordinal[QUANTILES]; /* among those with these digits, from 1 */
+struct digit_reading {
+    struct quantile_search quantiles[QUANTILES];
     struct digit_counts *counts;
 };
+
+static unsigned shift_of(const struct quantile_search *quantile)
+{
+    return quantile->bits > DIGIT_BITS ? quantile->bits - DIGIT_BITS : 0;
+}
 
 static void take_digit(const struct call_reading *reading, void *state,
                        const struct call_place *call, bool is_recursive)
 {
     (void)is_recursive;
-    const struct digit_search *search = reading->context;
+    const struct digit_reading *digits = reading->context;
     struct digit_counts *counts = state;
     if (!is_whole_call(&call->span, reading->range))
         return;
-    uint64_t digits = (call->span.end - call->span.start) >> search->shift;
-    for (unsigned i = 0; i < QUANTILES; i++)
-        if (digits >> DIGIT_BITS == search->found[i])
-            counts->counts[i][digits % DIGITS]++;
+    for (unsigned i = 0; i < QUANTILES; i++) {
+        const struct quantile_search *quantile = &digits->quantiles[i];
+        uint64_t offset = length_of(call) - quantile->first;
+        if (offset >> quantile->bits == 0)
+            counts->counts[i][offset >> shift_of(quantile)]++;
+    }
 }
 
 static void add_digits(const struct call_reading *reading, void *state)
 {
-    const struct digit_search *search = reading->context;
+    const struct digit_reading *digits = reading->context;
     const struct digit_counts *counts = state;
     for (unsigned i = 0; i < QUANTILES; i++)
         for (unsigned digit = 0; digit < DIGITS; digit++)
-            search->counts->counts[i][digit] += counts->counts[i][digit];
+            digits->counts->counts[i][digit] += counts->counts[i][digit];
 }
 
-static void choose_digits(struct digit_search *search)
+/* The first of the counts that, with those before, has the call of that ordinal; *ordinal becomes that among its calls. */
+static unsigned find_ordinal(const uint64_t *counts, unsigned count, uint64_t *ordinal)
 {
-    for (unsigned i = 0; i < QUANTILES; i++) {
-        unsigned digit = 0;
-        while (digit < DIGITS - 1 && search->counts->counts[i][digit] < search->ordinal[i])
-            search->ordinal[i] -= search->counts->counts[i][digit++];
-        search->found[i] = search->found[i] << DIGIT_BITS | digit;
-    }
+    unsigned found = 0;
+    while (found < count - 1 && counts[found] < *ordinal)
+        *ordinal -= counts[found++];
+    return found;
+}
+
+static struct quantile_search search_in_bin(const uint64_t *bins, uint64_t ordinal)
+{
+    unsigned bin = find_ordinal(bins, CALL_BINS, &ordinal);
+    return (struct quantile_search){call_bin_first(bin), bits_of_bin(bin), ordinal};
+}
+
+static void narrow(struct quantile_search *quantile, const uint64_t *counts)
+{
+    unsigned shift = shift_of(quantile);
+    quantile->first += (uint64_t)find_ordinal(counts, DIGITS, &quantile->ordinal) << shift;
+    quantile->bits = shift;
 }
 
 static bool find_quantiles(struct call_reading *reading, struct index_tracks tracks,
                            struct call_statistics *statistics, struct error *error)
 {
     uint64_t whole = statistics->whole;
-    struct digit_search search = {.ordinal = {(whole + 1) / 2, whole - whole / 100}};
-    while (search.shift + DIGIT_BITS < 64 && statistics->max >> (search.shift + DIGIT_BITS) > 0)
-        search.shift += DIGIT_BITS;
-    search.counts = memory_allocate(sizeof *search.counts);
-    reading->state_size = sizeof *search.counts;
+    struct digit_reading digits = {
+        {search_in_bin(statistics->bins, (whole + 1) / 2),
+         search_in_bin(statistics->bins, whole - whole / 100)},
+        memory_allocate(sizeof *digits.counts),
+    };
+    reading->state_size = sizeof *digits.counts;
     reading->take = take_digit;
     reading->take_time = NULL;
     reading->add = add_digits;
-    reading->context = &search;
+    reading->context = &digits;
     bool ok = true;
-    for (bool last = false; ok && !last; search.shift -= DIGIT_BITS) {
-        memset(search.counts, 0, sizeof *search.counts);
+    while (ok && (digits.quantiles[0].bits > 0 || digits.quantiles[1].bits > 0)) {
+        memset(digits.counts, 0, sizeof *digits.counts);
         ok = read_calls(reading, tracks, error);
-        choose_digits(&search);
-        last = search.shift == 0;
+        for (unsigned i = 0; i < QUANTILES; i++)
+            narrow(&digits.quantiles[i], digits.counts->counts[i]);
     }
-    statistics->median = search.found[0];
-    statistics->p99 = search.found[1];
-    free(search.counts);
+    statistics->median = digits.quantiles[0].first;
+    statistics->p99 = digits.quantiles[1].first;
+    free(digits.counts);
     return ok;
 }
 

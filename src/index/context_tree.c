@@ -115,16 +115,16 @@ void context_tree_enter(struct context_tree *tree, uint32_t depth, uint32_t grou
     enter(tree, &(struct activation){depth, group, place, length, 0, false}, side);
 }
 
-static bool is_call(const struct index_span *span, const struct call_place *call)
-{
-    return span->start == call->span.start && span->end == call->span.end &&
-           span->depth == call->span.depth;
-}
-
 static uint32_t id_of(struct context_source source, const struct index_span *span)
 {
     uint32_t group = index_group_of(source.index, span->function);
     return source.ids ? source.ids[group] : group;
+}
+
+static uint64_t left_out(struct context_source source, const struct call_part *part,
+                         const struct index_span *span)
+{
+    return off_cpu_times_within(source.left_out, part->place.track, call_part_range(part, span));
 }
 
 /* A call, or a part of one. */
@@ -136,20 +136,24 @@ static bool add_part(struct context_tree *tree, struct context_source source,
     const struct index_span *spans;
     struct span_scan scan = span_scan_begin(source.index, call->track, range);
     bool began = false, ended = false;
+    const bool leaves_out = source.left_out && left_out(source, part, &call->span) > 0;
     for (size_t count; !ended && (count = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = count; i-- > 0 && !ended;) {
             if (!began)
-                began = is_call(&spans[i], call);
+                began = index_is_same_span(&spans[i], &call->span);
             else
                 ended = spans[i].depth <= call->span.depth;
             if (!began || ended || !call_part_has(part, &spans[i]))
                 continue;
             const struct call_place place = {call->track, spans[i]};
+            const uint64_t without = leaves_out ? left_out(source, part, &spans[i]) : 0;
+            if (without > 0 && off_cpu_times_has(source.left_out, &spans[i]))
+                continue;
             const struct activation entered = {
                 .depth = spans[i].depth - call->span.depth,
                 .group = id_of(source, &spans[i]),
                 .place = &place,
-                .length = call_part_length(part, &spans[i]),
+                .length = call_part_length(part, &spans[i]) - without,
                 .suspended = call_part_suspension(part, &spans[i]),
                 .continues = call_part_continues(part, &spans[i]),
             };

@@ -10,6 +10,7 @@
 #ifndef MAGIC_TRACE_INDEX_CONTEXT_TREE_H
 #define MAGIC_TRACE_INDEX_CONTEXT_TREE_H
 
+#include "index/off_cpu_times.h"
 #include "index/span_search.h"
 #include "index/split_calls.h"
 #include "index/stack_tree.h"
@@ -58,6 +59,7 @@ struct context_source {
                             can be in one tree; NULL: its own */
     const struct split_calls
         *split; /* calls of several spans, read as one each; NULL: no call is split */
+    const struct off_cpu_times *left_out; /* time of calls that does not count; NULL: all counts */
 };
 
 /* The root is a call of `group`, or what calls all threads' outermost functions. */

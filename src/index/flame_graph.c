@@ -174,11 +174,11 @@ static void report(const struct stack_tree *tree, double share, struct array *no
 
 /* Leaves the nodes of the group out, with all below them: their time is that of nothing around them, either. Children have
  * greater numbers, so that they come first. */
-static void leave_out(struct stack_tree *tree, uint32_t group)
+static void leave_out(struct stack_tree *tree, struct off_cpu_groups off_cpu)
 {
     for (uint32_t i = (uint32_t)tree->nodes.count; i-- > STACK_ROOT + 1;) {
         struct stack_node *node = stack_tree_node(tree, i);
-        if (node->group != group)
+        if (!off_cpu_groups_has(off_cpu, node->group))
             continue;
         for (uint32_t at = node->parent; at != STACK_ROOT; at = stack_tree_node(tree, at)->parent)
             stack_tree_node(tree, at)->total -= node->total;
@@ -193,7 +193,7 @@ bool index_flame_graph(const struct trace_index *index, const struct flame_reque
     const struct part_scanner scanner = {&flame, begin_part, scan_part, end_part};
     bool ok = scan_parts(index, request->tracks, request->range, &scanner, error);
     if (ok && request->on_cpu)
-        leave_out(&flame.tree, index_off_cpu_group(index));
+        leave_out(&flame.tree, index_off_cpu_groups(index));
     if (ok)
         report(&flame.tree, request->share, nodes);
     stack_tree_free(&flame.tree);

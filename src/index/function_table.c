@@ -12,7 +12,7 @@ struct table {
     const struct trace_index *index;
     struct index_range range;
     struct function_row *rows; /* by group; owned */
-    uint32_t off_cpu;          /* group, or NO_GROUP */
+    struct off_cpu_groups off_cpu;
 };
 
 /* What one thread has found. */
@@ -103,7 +103,7 @@ static void add_span(struct table_part *part, const struct scan_part *scanned,
         part->rows[caller].self -= time;
     if (is_outermost)
         row->total += time;
-    if (is_outermost && group == part->table->off_cpu)
+    if (is_outermost && off_cpu_groups_has(part->table->off_cpu, group))
         add_off_cpu(part, time);
     if (part_counts(scanned, span))
         count_call(row, span, scanned->track, part->table->range);
@@ -175,7 +175,7 @@ bool index_function_table(const struct trace_index *index, struct index_tracks t
     struct table table = {.index = index,
                           .range = range,
                           .rows = new_rows(index),
-                          .off_cpu = index_off_cpu_group(index)};
+                          .off_cpu = index_off_cpu_groups(index)};
     const struct part_scanner scanner = {&table, begin_part, scan_part, end_part};
     bool ok = scan_parts(index, tracks, range, &scanner, error);
     for (uint32_t i = 0; ok && i < index->facts.functions; i++) {

@@ -1,17 +1,19 @@
 #include "index/scan_parts.h"
 
 #include "base/array.h"
+#include "base/smaller.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* Chunks of a part: with fewer, a thread is not worth its start. */
-enum { PART_CHUNKS = 64, THREADS_MAX = 16 };
+/* THREAD_CHUNKS: with fewer to scan, another thread is not worth its start. */
+enum { PART_CHUNKS = 64, THREAD_CHUNKS = 8, THREADS_MAX = 16 };
 
 struct work {
     const struct part_scanner *scanner;
     struct array parts; /* of struct scan_part */
+    size_t chunks;      /* of them all, about */
     atomic_size_t taken;
     atomic_bool failed;
     pthread_mutex_t lock;
@@ -21,11 +23,13 @@ struct work {
 /* ---- parts ---- */
 
 static void add_track(const struct trace_index *index, uint32_t track, struct index_range range,
-                      struct array *parts)
+                      struct work *work)
 {
     const struct chunk_run run = index_spans_of(index, track);
     size_t chunk = chunk_run_find(&run, range.from);
+    struct array *parts = &work->parts;
     struct scan_part part = {track, range, true};
+    work->chunks += chunk_run_find(&run, range.to) - chunk;
     for (chunk += PART_CHUNKS; chunk < run.count; chunk += PART_CHUNKS) {
         uint64_t cut = run.chunks[chunk].first_end;
         if (cut >= range.to)
@@ -40,7 +44,7 @@ static void add_track(const struct trace_index *index, uint32_t track, struct in
 }
 
 static bool find_parts(const struct trace_index *index, struct index_tracks tracks,
-                       struct index_range range, struct array *parts, struct error *error)
+                       struct index_range range, struct work *work, struct error *error)
 {
     size_t count = tracks.ids ? tracks.count : index->facts.tracks;
     for (size_t i = 0; i < count; i++) {
@@ -48,7 +52,7 @@ static bool find_parts(const struct trace_index *index, struct index_tracks trac
         if (!index_check_track(index, track, error))
             return false;
         if (tracks.ids || !index->tracks[track].is_hits)
-            add_track(index, track, range, parts);
+            add_track(index, track, range, work);
     }
     return true;
 }
@@ -75,20 +79,20 @@ static void *work_on(void *argument)
     return NULL;
 }
 
-static size_t threads_for(size_t parts)
+static size_t threads_for(const struct work *work)
 {
+    size_t useful = smaller(work->parts.count, work->chunks / THREAD_CHUNKS);
+    if (useful < 2)
+        return 1;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t threads = processors > 1 ? (size_t)processors : 1;
-    if (threads > THREADS_MAX)
-        threads = THREADS_MAX;
-    return threads < parts ? threads : parts;
+    return smaller(smaller(useful, THREADS_MAX), processors > 1 ? (size_t)processors : 1);
 }
 
 /* This thread works too, so the work is done even if no other thread can be created. */
 static void work_together(struct work *work)
 {
     pthread_t threads[THREADS_MAX];
-    size_t wanted = threads_for(work->parts.count), made = 0;
+    size_t wanted = threads_for(work), made = 0;
     while (made + 1 < wanted && pthread_create(&threads[made], NULL, work_on, work) == 0)
         made++;
     work_on(work);
@@ -106,7 +110,7 @@ bool scan_parts(const struct trace_index *index, struct index_tracks tracks,
     };
     if (range.to > index->facts.duration + 1)
         range.to = index->facts.duration + 1;
-    bool ok = range.from >= range.to || find_parts(index, tracks, range, &work.parts, error);
+    bool ok = range.from >= range.to || find_parts(index, tracks, range, &work, error);
     if (ok && work.parts.count > 0)
         work_together(&work);
     if (work.error.code != ERROR_NONE) {

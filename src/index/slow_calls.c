@@ -1,7 +1,6 @@
 #include "index/slow_calls.h"
 
 #include "base/memory.h"
-#include "index/preempted_time.h"
 #include "index/scan_parts.h"
 #include "index/span_scan.h"
 
@@ -15,6 +14,7 @@ enum {
 
 struct levelled_call {
     struct call_place place;
+    uint64_t length; /* ns that count */
     uint32_t level;
 };
 
@@ -31,6 +31,7 @@ struct call_pass {
     uint32_t given_level;
     /* The second pass: */
     bool is_second;
+    struct array slow; /* of struct levelled_call */
     struct slow_calls *calls;
 };
 
@@ -41,14 +42,29 @@ struct pass_part {
     uint64_t levels[LEVELS];
     struct array sample, slow;
     struct array split; /* of struct levelled_call: what may be parts of calls */
-    uint64_t slow_calls, slow_time;
+    uint64_t slow_calls, slow_time, preempted_calls, preempted_time;
     uint64_t too_short; /* for `slow` */
     uint32_t given_level;
 };
 
-static uint64_t length_of(const struct call_place *call)
+uint64_t slow_calls_left_out(const struct slow_calls *calls, const struct call_place *call)
 {
-    return call->span.end - call->span.start;
+    if (!calls->preempted)
+        return 0;
+    const struct call_part whole = {.place = *call};
+    const struct call_part *part = split_calls_first(&calls->split, call);
+    uint64_t left_out = 0;
+    for (part = part ? part : &whole; part; part = part->next)
+        left_out += off_cpu_times_within(calls->preempted, part->place.track,
+                                         call_part_range(part, &part->place.span));
+    return left_out;
+}
+
+static struct levelled_call measure(const struct call_pass *pass, const struct call_place *call,
+                                    uint32_t level)
+{
+    uint64_t all = call->span.end - call->span.start;
+    return (struct levelled_call){*call, all - slow_calls_left_out(pass->calls, call), level};
 }
 
 /* The same for the same call whichever thread reads it. */
@@ -63,7 +79,8 @@ static uint64_t hash_of(const struct call_place *call)
 
 static bool is_single(const struct call_pass *pass, const struct call_place *call)
 {
-    return pass->single && call_place_compare(call, pass->single) == 0;
+    return pass->single && call->track == pass->single->track &&
+           index_is_same_span(&call->span, &pass->single->span);
 }
 
 /* How many calls of the function enclose the span: callers come before what they call. */
@@ -84,10 +101,10 @@ static uint32_t enter(struct array *active, const struct index_span *span)
 
 static int compare_longest(const void *left, const void *right)
 {
-    const struct call_place *a = left, *b = right;
-    if (length_of(a) != length_of(b))
-        return length_of(a) > length_of(b) ? -1 : 1;
-    return call_place_compare(a, b);
+    const struct levelled_call *a = left, *b = right;
+    if (a->length != b->length)
+        return a->length > b->length ? -1 : 1;
+    return call_place_compare(&a->place, &b->place);
 }
 
 static void cut_longest(struct array *slow, uint64_t *too_short)
@@ -97,16 +114,16 @@ static void cut_longest(struct array *slow, uint64_t *too_short)
     if (slow->count <= SLOW_CALLS_MAX)
         return;
     slow->count = SLOW_CALLS_MAX;
-    *too_short = length_of(array_at(slow, SLOW_CALLS_MAX - 1));
+    *too_short = ((struct levelled_call *)array_at(slow, SLOW_CALLS_MAX - 1))->length;
 }
 
 /* ---- a reading of all calls ---- */
 
-static void take_slow(struct pass_part *part, const struct call_place *call)
+static void take_slow(struct pass_part *part, const struct levelled_call *call)
 {
     part->slow_calls++;
-    part->slow_time += length_of(call);
-    if (length_of(call) < part->too_short)
+    part->slow_time += call->length;
+    if (call->length < part->too_short)
         return;
     array_add_all(&part->slow, call, 1);
     if (part->slow.count >= CUT_AT)
@@ -116,16 +133,24 @@ static void take_slow(struct pass_part *part, const struct call_place *call)
 static void take_call(struct pass_part *part, const struct call_place *call, uint32_t level)
 {
     const struct call_pass *pass = part->pass;
-    if (pass->is_second) {
-        if (level == pass->calls->level && length_of(call) > pass->calls->limit)
-            take_slow(part, call);
+    if (!pass->is_second) {
+        part->levels[level]++;
+        if (is_single(pass, call))
+            part->given_level = level;
+        if (hash_of(call) <= pass->sampled)
+            *(struct levelled_call *)array_add(&part->sample) = measure(pass, call, level);
         return;
     }
-    part->levels[level]++;
-    if (is_single(pass, call))
-        part->given_level = level;
-    if (hash_of(call) <= pass->sampled)
-        array_add_all(&part->sample, &(struct levelled_call){*call, level}, 1);
+    uint64_t all = call->span.end - call->span.start;
+    if (level != pass->calls->level || all <= pass->calls->limit)
+        return;
+    const struct levelled_call measured = measure(pass, call, level);
+    if (measured.length > pass->calls->limit) {
+        take_slow(part, &measured);
+    } else {
+        part->preempted_calls++;
+        part->preempted_time += all - measured.length;
+    }
 }
 
 /* Calls of which there may be more parts are taken when all of these are known. */
@@ -134,7 +159,8 @@ static void take_span(struct pass_part *part, const struct call_place *call, uin
     const struct call_pass *pass = part->pass;
     if (trace_index_facts(pass->index)->switches > 0 && split_call_is_part(&call->span)) {
         if (!pass->is_second)
-            array_add_all(&part->split, &(struct levelled_call){*call, level}, 1);
+            *(struct levelled_call *)array_add(&part->split) =
+                (struct levelled_call){.place = *call, .level = level};
     } else if (is_whole_call(&call->span, pass->range)) {
         take_call(part, call, level);
     }
@@ -146,7 +172,7 @@ static bool scan_part(void *state, const struct scan_part *scanned, struct error
     const struct call_pass *pass = part->pass;
     const struct index_span *spans;
     struct span_scan scan = span_scan_begin(pass->index, scanned->track, scanned->range);
-    scan.only_group = pass->request->group;
+    scan.only_groups[0] = pass->request->group;
     part->active.count = 0;
     for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = count; i-- > 0;) {
@@ -165,7 +191,7 @@ static void *begin_part(void *context)
     part->pass = context;
     part->active = array_of(sizeof(struct index_span));
     part->sample = array_of(sizeof(struct levelled_call));
-    part->slow = array_of(sizeof(struct call_place));
+    part->slow = array_of(sizeof(struct levelled_call));
     part->split = array_of(sizeof(struct levelled_call));
     part->given_level = UINT32_MAX;
     return part;
@@ -181,14 +207,16 @@ static void end_part(void *context, void *state)
     if (part->given_level != UINT32_MAX)
         pass->given_level = part->given_level;
     array_add_all(&pass->sample, part->sample.elements, part->sample.count);
-    array_add_all(&pass->calls->slow, part->slow.elements, part->slow.count);
-    cut_longest(&pass->calls->slow, &too_short);
+    array_add_all(&pass->slow, part->slow.elements, part->slow.count);
+    cut_longest(&pass->slow, &too_short);
     for (size_t i = 0; i < part->split.count; i++) {
         const struct levelled_call *call = array_at(&part->split, i);
         split_calls_add(&pass->calls->split, &call->place, call->level);
     }
     pass->calls->slow_calls += part->slow_calls;
     pass->calls->slow_time += part->slow_time;
+    pass->calls->preempted_calls += part->preempted_calls;
+    pass->calls->preempted_time += part->preempted_time;
     array_free(&part->active);
     array_free(&part->sample);
     array_free(&part->slow);
@@ -235,8 +263,7 @@ static bool read_calls(struct call_pass *pass, struct error *error)
 
 static int compare_lengths(const void *left, const void *right)
 {
-    const struct levelled_call *a = left, *b = right;
-    return compare_longest(&b->place, &a->place);
+    return compare_longest(right, left);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -275,8 +302,9 @@ static void set_limit(const struct slow_calls_request *request, const struct arr
                       struct slow_calls *calls)
 {
     const struct levelled_call *middle = array_at(sample, (sample->count - 1) / 2);
-    calls->median = length_of(&middle->place);
-    double limit = request->factor * (double)calls->median;
+    calls->median = middle->length;
+    /* Of less than a nanosecond: it counts as one. */
+    double limit = request->factor * (double)(calls->median ? calls->median : 1);
     calls->limit = request->limit    ? request->limit
                    : limit < 0x1p+63 ? (uint64_t)limit
                                      : UINT64_MAX / 2;
@@ -286,9 +314,12 @@ static void set_limit(const struct slow_calls_request *request, const struct arr
 static void pick_usual(const struct call_pass *pass, struct slow_calls *calls)
 {
     struct array others = array_of(sizeof(struct call_place));
+    bool single_is_left_out = false; /* one call: others without length may be at its place */
     for (size_t i = 0; i < pass->sample.count; i++) {
         const struct levelled_call *call = array_at(&pass->sample, i);
-        if (length_of(&call->place) <= calls->limit && !is_single(pass, &call->place))
+        if (!single_is_left_out && is_single(pass, &call->place))
+            single_is_left_out = true;
+        else if (call->length <= calls->limit)
             array_add_all(&others, &call->place, 1);
     }
     if (others.count > 1)
@@ -299,122 +330,40 @@ static void pick_usual(const struct call_pass *pass, struct slow_calls *calls)
     array_free(&others);
 }
 
-static void take_single(struct slow_calls *calls, const struct call_place *call)
+static void take_single(struct call_pass *pass, const struct levelled_call *call)
 {
-    calls->slow.count = 0;
-    array_add_all(&calls->slow, call, 1);
-    calls->slow_calls = 1;
-    calls->slow_time = length_of(call);
+    pass->slow.count = 0;
+    array_add_all(&pass->slow, call, 1);
+    pass->calls->slow_calls = 1;
+    pass->calls->slow_time = call->length;
 }
 
 /* ---- those that stand out ---- */
 
-struct weighed_call {
-    struct call_place place;
-    uint64_t weight; /* ns: its length; or that without the time in which it was preempted */
-};
-
-static int compare_weights(const void *left, const void *right)
+static double extra_of(const struct levelled_call *call, uint64_t median)
 {
-    const struct weighed_call *a = left, *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    return call_place_compare(&a->place, &b->place);
+    return call->length > median ? (double)(call->length - median) : 0;
 }
 
-static double extra_of(uint64_t weight, uint64_t median)
-{
-    return weight > median ? (double)(weight - median) : 0;
-}
-
-/* How many calls stand far above all others, the greatest first: the others are slow by chance, like
- * calls that an interrupt met. They must account for enough of the extra time. 0: none do. */
-static size_t count_standing_out(const struct array *weighed, uint64_t median)
+/* How many calls stand far above all others, the longest first: the others are slow by chance, like
+ * calls that an interrupt met. They must account for enough of the extra time. All of them: none do. */
+static size_t count_standing_out(const struct array *slow, uint64_t median)
 {
     static const double FAR = 3, ENOUGH = 0.2;
-    const struct weighed_call *all = weighed->elements;
+    const struct levelled_call *all = slow->elements;
     double extra = 0, sum = 0, widest = FAR;
-    size_t kept = 0;
-    for (size_t i = 0; i < weighed->count; i++)
-        extra += extra_of(all[i].weight, median);
-    for (size_t i = 0; i + 1 < weighed->count; i++) {
-        sum += extra_of(all[i].weight, median);
-        uint64_t next = all[i + 1].weight > median ? all[i + 1].weight : median;
-        if ((double)all[i].weight < widest * (double)next || sum < ENOUGH * extra)
+    size_t kept = slow->count;
+    for (size_t i = 0; i < slow->count; i++)
+        extra += extra_of(&all[i], median);
+    for (size_t i = 0; i + 1 < slow->count; i++) {
+        sum += extra_of(&all[i], median);
+        uint64_t next = all[i + 1].length > median ? all[i + 1].length : median;
+        if ((double)all[i].length < widest * (double)next || sum < ENOUGH * extra)
             continue;
-        widest = (double)all[i].weight / (double)next;
+        widest = (double)all[i].length / (double)next;
         kept = i + 1;
     }
     return kept;
-}
-
-/* Whether calls with the time in which they were preempted are so long that the first `kept` do not
- * matter. */
-static bool is_negligible(const struct array *weighed, size_t kept, uint64_t median)
-{
-    static const double MATTERS = 0.1;
-    double extra = 0, sum = 0;
-    for (size_t i = 0; i < weighed->count; i++) {
-        const struct weighed_call *call = array_at(weighed, i);
-        extra += extra_of(length_of(&call->place), median);
-        sum += i < kept ? extra_of(length_of(&call->place), median) : 0;
-    }
-    return sum < MATTERS * extra;
-}
-
-static bool weigh(const struct call_pass *pass, bool without_preempted, struct array *weighed,
-                  struct error *error)
-{
-    const struct array *slow = &pass->calls->slow;
-    bool ok = true;
-    weighed->count = 0;
-    for (size_t i = 0; ok && i < slow->count; i++) {
-        struct weighed_call *call = array_add(weighed);
-        uint64_t preempted = 0;
-        call->place = *(struct call_place *)array_at(slow, i);
-        if (without_preempted && !split_calls_first(&pass->calls->split, &call->place))
-            ok = index_preempted_time(pass->index, &call->place, &preempted, error);
-        call->weight = length_of(&call->place) - preempted;
-    }
-    if (weighed->count > 1)
-        qsort(weighed->elements, weighed->count, weighed->element_size, compare_weights);
-    return ok;
-}
-
-/* Leaves the first `kept`; all those that are not longer than the shortest of these are left out,
- * too, and the longer ones were passed over. */
-static void leave_first(struct slow_calls *calls, const struct array *weighed, size_t kept)
-{
-    uint64_t shortest = UINT64_MAX, too_short = 0;
-    calls->slow.count = 0;
-    for (size_t i = 0; i < weighed->count; i++) {
-        const struct weighed_call *call = array_at(weighed, i);
-        uint64_t length = length_of(&call->place);
-        if (i < kept)
-            array_add_all(&calls->slow, &call->place, 1);
-        if (i < kept && length < shortest)
-            shortest = length;
-        calls->passed_over += i >= kept && length > shortest;
-    }
-    cut_longest(&calls->slow, &too_short);
-}
-
-/* Leaves the calls that stand out. Without the time in which they were preempted, some may that are
- * hidden among others which had to wait for a processor. */
-static bool leave_standing_out(const struct call_pass *pass, struct error *error)
-{
-    struct slow_calls *calls = pass->calls;
-    struct array weighed = array_of(sizeof(struct weighed_call));
-    bool ok = weigh(pass, true, &weighed, error);
-    size_t kept = ok ? count_standing_out(&weighed, calls->median) : 0;
-    if (ok && (kept == 0 || is_negligible(&weighed, kept, calls->median))) {
-        ok = weigh(pass, false, &weighed, error);
-        kept = count_standing_out(&weighed, calls->median);
-    }
-    if (ok && kept > 0)
-        leave_first(calls, &weighed, kept);
-    array_free(&weighed);
-    return ok;
 }
 
 static bool find_slow(struct call_pass *pass, struct error *error)
@@ -423,15 +372,21 @@ static bool find_slow(struct call_pass *pass, struct error *error)
     pass->is_second = true;
     if (!read_calls(pass, error))
         return false;
-    if (!pass->single && calls->slow_calls == 0) {
-        const struct levelled_call *last = array_at(&pass->sample, pass->sample.count - 1);
+    struct levelled_call single;
+    if (pass->single) {
+        single = measure(pass, pass->single, calls->level);
+        take_single(pass, &single);
+    } else if (calls->slow_calls == 0) {
+        single = *(struct levelled_call *)array_at(&pass->sample, pass->sample.count - 1);
         calls->is_longest = true;
-        pass->single = &last->place;
+        pass->single = &single.place;
+        take_single(pass, &single);
     }
-    if (pass->single)
-        take_single(calls, pass->single);
-    if (!leave_standing_out(pass, error))
-        return false;
+    size_t kept = count_standing_out(&pass->slow, calls->median);
+    for (size_t i = 0; i < kept; i++) {
+        const struct levelled_call *call = array_at(&pass->slow, i);
+        array_add_all(&calls->slow, &call->place, 1);
+    }
     pick_usual(pass, calls);
     return true;
 }
@@ -452,16 +407,16 @@ static bool check_calls(const struct call_pass *pass, uint32_t level, struct err
                      pass->sample.count ? "only one whole call" : "no whole call", name);
 }
 
-bool slow_calls_find(const struct trace_index *index, const struct slow_calls_request *request,
-                     struct slow_calls *calls, struct error *error)
+/* `preempted`: the time that does not count; NULL: all counts. */
+static bool find(const struct trace_index *index, const struct slow_calls_request *request,
+                 struct off_cpu_times *preempted, struct slow_calls *calls, struct error *error)
 {
     *calls = (struct slow_calls){
         .split = split_calls_new(),
         .slow = array_of(sizeof(struct call_place)),
         .usual = array_of(sizeof(struct call_place)),
+        .preempted = preempted,
     };
-    if (!index_check_group(index, request->group, error))
-        return false;
     uint64_t all = trace_index_group_calls(index, request->group);
     struct call_pass pass = {
         .index = index,
@@ -470,6 +425,7 @@ bool slow_calls_find(const struct trace_index *index, const struct slow_calls_re
         .single = request->given,
         .sampled = all <= SAMPLED_CALLS ? UINT64_MAX : UINT64_MAX / all * SAMPLED_CALLS,
         .sample = array_of(sizeof(struct levelled_call)),
+        .slow = array_of(sizeof(struct levelled_call)),
         .given_level = UINT32_MAX,
         .calls = calls,
     };
@@ -485,7 +441,43 @@ bool slow_calls_find(const struct trace_index *index, const struct slow_calls_re
         ok = find_slow(&pass, error);
     }
     array_free(&pass.sample);
+    array_free(&pass.slow);
     return ok;
+}
+
+/* Whether nothing but preemption makes calls slow. */
+static bool is_of_preemption(const struct slow_calls_request *request,
+                             const struct slow_calls *calls)
+{
+    enum { TIMES = 9 }; /* the other extra time */
+    if (!request->given)
+        return calls->is_longest && calls->preempted_calls > 0;
+    uint64_t left_out = slow_calls_left_out(calls, request->given);
+    uint64_t extra = calls->slow_time > calls->median ? calls->slow_time - calls->median : 0;
+    return left_out / TIMES > extra;
+}
+
+bool slow_calls_find(const struct trace_index *index, const struct slow_calls_request *request,
+                     struct slow_calls *calls, struct error *error)
+{
+    *calls = (struct slow_calls){0};
+    if (!index_check_group(index, request->group, error))
+        return false;
+    if (!request->counts_preempted) {
+        struct off_cpu_times *preempted = off_cpu_times_new(index, OFF_CPU_PREEMPTED);
+        bool ok = off_cpu_times_read(preempted, error);
+        if (ok && off_cpu_times_known(preempted)) {
+            ok = find(index, request, preempted, calls, error);
+            if (!ok || !is_of_preemption(request, calls))
+                return ok;
+            slow_calls_free(calls);
+        } else {
+            off_cpu_times_free(preempted);
+        }
+        if (!ok)
+            return false;
+    }
+    return find(index, request, NULL, calls, error);
 }
 
 void slow_calls_free(struct slow_calls *calls)
@@ -493,4 +485,5 @@ void slow_calls_free(struct slow_calls *calls)
     split_calls_free(&calls->split);
     array_free(&calls->slow);
     array_free(&calls->usual);
+    off_cpu_times_free(calls->preempted);
 }

@@ -11,7 +11,7 @@ struct span_scan span_scan_begin(const struct trace_index *index, uint32_t track
         .index = index,
         .run = index_spans_of(index, track),
         .range = range,
-        .only_group = UINT32_MAX,
+        .only_groups = {UINT32_MAX, UINT32_MAX},
         .room = memory_allocate(INDEX_CHUNK_ITEMS * sizeof(struct index_span)),
         .crossing = array_of(sizeof(struct index_span)),
     };
@@ -52,8 +52,15 @@ static size_t narrow(struct span_scan *scan, size_t chunk, const struct index_sp
 
 static bool is_passed_over(const struct span_scan *scan, size_t chunk)
 {
-    return scan->only_group != UINT32_MAX &&
-           !index_may_hold(scan->index, &scan->run, chunk, scan->only_group);
+    bool is_chosen = false;
+    for (size_t i = 0; i < sizeof scan->only_groups / sizeof *scan->only_groups; i++) {
+        if (scan->only_groups[i] == UINT32_MAX)
+            continue;
+        if (index_may_hold(scan->index, &scan->run, chunk, scan->only_groups[i]))
+            return false;
+        is_chosen = true;
+    }
+    return is_chosen;
 }
 
 size_t span_scan_next(struct span_scan *scan, const struct index_span **spans, struct error *error)

@@ -21,8 +21,9 @@ struct span_scan {
     const struct trace_index *index;
     struct chunk_run run;
     struct index_range range;
-    size_t first, next;  /* chunks: next - 1 is the next to be read, down to first */
-    uint32_t only_group; /* chunks without it are passed over; UINT32_MAX: all are read */
+    size_t first, next; /* chunks: next - 1 is the next to be read, down to first */
+    /* Chunks without any of these are passed over. UINT32_MAX: not used; where neither is, all chunks are read. */
+    uint32_t only_groups[2];
     bool began, failed;
     struct index_span *room; /* a chunk; owned */
     struct array crossing;   /* of struct index_span */

@@ -13,19 +13,20 @@ static const struct index_span *span_of(const struct array *spans, size_t index)
 
 /* ---- the stack at a moment ---- */
 
-/* Of the spans that ended at the moment, the one of length zero that began last, not less deep than
- * `depth`; `ended->count` if not found. In post-order the last to end comes last, and right
- * before it the last that it called. */
+/* Of the spans that ended at the moment, the one of length zero that began last, within what is open
+ * up to `depth`; `ended->count` if not found. In post-order the last to end comes last, and right
+ * before it the last that it called. What ended less deep than `depth` did so before the innermost open
+ * span began, with all that it had called. */
 static size_t find_last_begun(const struct array *ended, uint32_t depth)
 {
     size_t found = ended->count;
     for (size_t i = ended->count; i-- > 0;) {
         const struct index_span *span = span_of(ended, i);
-        bool deeper = found == ended->count ? span->depth >= depth
+        bool inside = found == ended->count ? span->depth >= depth
                                             : span->depth == span_of(ended, found)->depth + 1;
-        if (span->start == span->end && deeper)
+        if (span->start == span->end && inside)
             found = i;
-        else if (found != ended->count)
+        else if (found != ended->count || span->depth < depth)
             break;
     }
     return found;
@@ -99,6 +100,24 @@ bool index_span_at(const struct trace_index *index, uint32_t track, uint32_t dep
             array_add_all(stack, span_of(&open, i), 1);
     } else if (ok && at_depth < ended.count) {
         add_with_callers(&ended, at_depth, &open, stack);
+    }
+    array_free(&open);
+    array_free(&ended);
+    return ok;
+}
+
+bool index_brief_span_at(const struct trace_index *index, uint32_t track, uint32_t depth,
+                         uint64_t time, uint32_t group, struct array *stack, struct error *error)
+{
+    struct array open, ended;
+    bool ok = gather_moment(index, track, time, &open, &ended, error);
+    for (size_t i = 0; ok && i < ended.count; i++) {
+        const struct index_span *span = span_of(&ended, i);
+        bool meant = group == UINT32_MAX || index_group_of(index, span->function) == group;
+        if (span->depth != depth || span->start != span->end || !meant)
+            continue;
+        add_with_callers(&ended, i, &open, stack);
+        break;
     }
     array_free(&open);
     array_free(&ended);

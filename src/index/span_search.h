@@ -20,6 +20,11 @@ bool index_stack_at(const struct trace_index *index, uint32_t track, uint64_t ti
 bool index_span_at(const struct trace_index *index, uint32_t track, uint32_t depth, uint64_t time,
                    struct array *stack, struct error *error);
 
+/* As index_span_at, where a span of length zero is meant: appends the first one at that depth and
+ * moment that is of `group` (UINT32_MAX: any), with its callers; nothing where there is none. */
+bool index_brief_span_at(const struct trace_index *index, uint32_t track, uint32_t depth,
+                         uint64_t time, uint32_t group, struct array *stack, struct error *error);
+
 /* Time of the span in itself, and how many spans it has called directly. `span` is one that a query
  * has given; ERROR_NOT_FOUND: it is not in the track. */
 bool index_span_self(const struct trace_index *index, uint32_t track, const struct index_span *span,
@@ -30,6 +35,14 @@ static inline bool index_is_cut(const struct index_span *span)
 {
     return (span->flags & (SPAN_START_INFERRED | SPAN_END_INFERRED)) != 0 ||
            span->ending == SPAN_END_GAP || span->ending == SPAN_END_OF_TRACE;
+}
+
+/* Whether both are one span, or spans of one track that nothing distinguishes. Start and depth do
+ * not say it: calls without length may begin where others do. */
+static inline bool index_is_same_span(const struct index_span *a, const struct index_span *b)
+{
+    return a->start == b->start && a->end == b->end && a->depth == b->depth &&
+           a->function == b->function && a->flags == b->flags && a->ending == b->ending;
 }
 
 struct call_place {

@@ -46,7 +46,9 @@ static int compare_depths(const void *left, const void *right)
     int order = compare_numbers(a->track, b->track);
     if (order == 0)
         order = compare_numbers(a->span.depth, b->span.depth);
-    return order ? order : compare_numbers(a->span.start, b->span.start);
+    if (order == 0)
+        order = compare_numbers(a->span.start, b->span.start);
+    return order ? order : compare_numbers(a->span.end, b->span.end);
 }
 
 /* How many of the sorted elements do not come after the key. */
@@ -66,7 +68,7 @@ static size_t count_up_to(const struct array *sorted, const void *key,
 
 /* ---- joining ---- */
 
-/* Whether the span, which began before, is active when its stack is suspended. Where that was not seen,
+/* Whether the span is active when its stack is suspended. Where that was not seen,
  * its thread may have done nothing else until the end of the trace. */
 static bool is_suspended_at(const struct index_span *span, const struct switch_record *at)
 {
@@ -75,24 +77,38 @@ static bool is_suspended_at(const struct index_span *span, const struct switch_r
     return span->end >= at->from_time || span->ending == SPAN_END_OF_TRACE;
 }
 
-/* The part that is suspended there; NULL: no part that is known. It began before: what begins at that moment is what is
- * resumed, where a goroutine is chosen again at once. */
-static struct call_part *find_suspended(const struct array *by_depth,
-                                        const struct switch_record *at, uint32_t depth)
+/* Whether the call of `part` has `other` among its later parts of the same moment. */
+static bool goes_on_at_once(const struct call_part *part, const struct call_part *other)
 {
-    if (at->from_time == 0)
-        return NULL;
-    struct call_part key = {
-        .place = {at->from_track, {.start = at->from_time - 1, .depth = depth}},
-    };
+    uint64_t moment = part->place.span.start;
+    while (part != other && part->next && part->next->place.span.start == moment)
+        part = part->next;
+    return part == other;
+}
+
+/* The part that is suspended there, before `resumed`; NULL: no part that is known. What begins at
+ * that moment is what is resumed, where a goroutine is chosen again at once, unless it has no length. */
+static struct call_part *find_suspended(const struct array *by_depth,
+                                        const struct switch_record *at,
+                                        const struct call_part *resumed)
+{
+    struct call_part key = {.place = resumed->place};
+    key.place.track = at->from_track;
+    key.place.span.start = key.place.span.end = at->from_time;
     struct call_part *pointer = &key;
-    size_t count = count_up_to(by_depth, &pointer, compare_depths);
-    if (count == 0)
-        return NULL;
-    struct call_part *found = *(struct call_part **)array_at(by_depth, count - 1);
-    const struct call_place *place = &found->place;
-    bool is_there = place->track == at->from_track && place->span.depth == depth;
-    return is_there && !found->next && is_suspended_at(&place->span, at) ? found : NULL;
+    for (size_t i = count_up_to(by_depth, &pointer, compare_depths); i-- > 0;) {
+        struct call_part *found = *(struct call_part **)array_at(by_depth, i);
+        const struct call_place *place = &found->place;
+        if (place->track != at->from_track || place->span.depth != key.place.span.depth)
+            break;
+        bool began_before = place->span.start < at->from_time;
+        if ((began_before || at->was_seen) && !found->next && is_suspended_at(&place->span, at) &&
+            !goes_on_at_once(resumed, found))
+            return found;
+        if (began_before)
+            break;
+    }
+    return NULL;
 }
 
 static void join_at(struct split_calls *split, const struct array *by_depth,
@@ -108,8 +124,8 @@ static void join_at(struct split_calls *split, const struct array *by_depth,
             break;
         if (!(resumed->place.span.flags & SPAN_START_INFERRED) || resumed->previous)
             continue;
-        struct call_part *suspended = find_suspended(by_depth, at, resumed->place.span.depth);
-        if (!suspended || suspended == resumed)
+        struct call_part *suspended = find_suspended(by_depth, at, resumed);
+        if (!suspended)
             continue;
         suspended->next = resumed;
         resumed->previous = suspended;
@@ -150,19 +166,30 @@ bool split_calls_whole(const struct call_part *part, struct call_place *call)
            last->ending != SPAN_END_OF_TRACE && last->ending != SPAN_END_SWITCH;
 }
 
+/* Whether the span is that of the part, or the whole call that begins with it. Calls without length may begin where the
+ * part does. */
+static bool is_named_by(const struct call_part *part, const struct index_span *span)
+{
+    struct call_place whole;
+    return index_is_same_span(&part->place.span, span) ||
+           (split_calls_whole(part, &whole) && index_is_same_span(&whole.span, span));
+}
+
 const struct call_part *split_calls_first(const struct split_calls *split,
                                           const struct call_place *call)
 {
     const struct call_part key = {.place = *call};
-    size_t count = count_up_to(&split->parts, &key, compare_starts);
-    if (count == 0)
-        return NULL;
-    const struct call_part *part = array_at(&split->parts, count - 1);
-    if (compare_starts(part, &key) != 0 || (!part->next && !part->previous))
-        return NULL;
-    while (part->previous)
-        part = part->previous;
-    return part;
+    for (size_t i = count_up_to(&split->parts, &key, compare_starts); i-- > 0;) {
+        const struct call_part *part = array_at(&split->parts, i);
+        if (compare_starts(part, &key) != 0)
+            break;
+        if ((!part->next && !part->previous) || !is_named_by(part, &call->span))
+            continue;
+        while (part->previous)
+            part = part->previous;
+        return part;
+    }
+    return NULL;
 }
 
 uint64_t call_part_suspension(const struct call_part *part, const struct index_span *span)
@@ -180,6 +207,14 @@ uint64_t call_part_length(const struct call_part *part, const struct index_span 
     if (part->next && end > part->next->place.span.start)
         end = part->next->place.span.start;
     return end - span->start;
+}
+
+struct index_range call_part_range(const struct call_part *part, const struct index_span *span)
+{
+    uint64_t end = span->end;
+    if (part->next && end > part->next->place.span.start)
+        end = part->next->place.span.start;
+    return (struct index_range){span->start, end};
 }
 
 bool call_part_continues(const struct call_part *part, const struct index_span *span)

@@ -56,6 +56,9 @@ static inline bool call_part_has(const struct call_part *part, const struct inde
 /* How long such a span lasts: if it is active when the part ends, until the next part begins. */
 uint64_t call_part_length(const struct call_part *part, const struct index_span *span);
 
+/* When in its track it is active as long as the part lasts. */
+struct index_range call_part_range(const struct call_part *part, const struct index_span *span);
+
 /* How much of that it was suspended after it. */
 uint64_t call_part_suspension(const struct call_part *part, const struct index_span *span);
 

@@ -16,7 +16,8 @@ struct tiles_request {
     size_t limit; /* maximal number of tiles */
 };
 
-/* Appends struct index_tile to `tiles`, by start, outer first. *more: the limit cut the answer. */
+/* Appends struct index_tile to `tiles`, by start, outer first, then by end: what has no length before
+ * what follows it. *more: the limit cut the answer. */
 bool index_tiles(const struct trace_index *index, const struct tiles_request *request,
                  struct array *tiles, bool *more, struct error *error);
 

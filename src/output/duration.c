@@ -45,6 +45,14 @@ char *duration_format(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds
     return text;
 }
 
+char *duration_format_call(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds)
+{
+    if (nanoseconds > 0)
+        return duration_format(text, nanoseconds);
+    snprintf(text, DURATION_TEXT_SIZE, "<1 ns");
+    return text;
+}
+
 char *duration_format_exact(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds)
 {
     const struct unit *unit = unit_for(nanoseconds);

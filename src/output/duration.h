@@ -14,6 +14,9 @@ enum { DURATION_TEXT_SIZE = 32 };
 /* Four significant digits and a unit: "12 ns", "1.234 us", "56.78 ms", "1234 s". Returns `text`. */
 char *duration_format(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds);
 
+/* As duration_format, of a single call: "<1 ns" where it began and ended within one. */
+char *duration_format_call(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds);
+
 /* All digits, in the unit that duration_format would choose: "1.234567 ms". For moments, where two
  * near ones must be distinguishable. Returns `text`. */
 char *duration_format_exact(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds);

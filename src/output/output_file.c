@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/trusted_links.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,47 +58,20 @@ static bool open_directly(struct output_file *file, const char *path, struct err
     return true;
 }
 
-/* Whose links can lead us only where we may be asked to write: our own, and the
- * administrator's. */
-static bool is_trusted(const struct stat *link)
-{
-    return link->st_uid == geteuid() || link->st_uid == 0;
-}
-
-/* What the link at `path` leads to; relative targets begin in its folder. */
-static char *follow(const char *path)
-{
-    char *target = file_read_link(path);
-    const char *slash = strrchr(path, '/');
-    if (!target || *target == '/' || !slash)
-        return target;
-    char *joined = memory_format("%.*s%s", (int)(slash + 1 - path), path, target);
-    free(target);
-    return joined;
-}
-
-/* Where `path` leads to when it is a symbolic link. In a folder that others may write to, one of
- * theirs could have us replace any file: such a link is not followed, which the kernel alone sees to
- * only where fs.protected_symlinks is set and files are opened. The caller frees; NULL with the
- * reason. */
+/* Where `path` leads to when it is a symbolic link. The caller frees; NULL with the reason. */
 static char *resolve_link(const char *path, struct error *error)
 {
-    enum { LINKS_MAX = 40 }; /* as in the kernel */
+    if (!trusted_links(path, error))
+        return NULL;
     char *resolved = memory_copy_string(path);
     struct stat status;
-    for (int i = 0; lstat(resolved, &status) == 0 && S_ISLNK(status.st_mode); i++) {
-        char *next = i < LINKS_MAX && is_trusted(&status) ? follow(resolved) : NULL;
-        if (!next && !is_trusted(&status))
-            error_set(
-                error, ERROR_IO,
-                "cannot write to %s: %s is a symbolic link of another user (%u), which is not "
-                "followed. Remove it, or name another file",
-                path, resolved, (unsigned)status.st_uid);
-        else if (!next)
-            error_set(error, ERROR_IO, "cannot write to %s: it is a symbolic link to itself", path);
+    while (lstat(resolved, &status) == 0 && S_ISLNK(status.st_mode)) {
+        char *next = link_target(resolved);
         free(resolved);
-        if (!next)
+        if (!next) {
+            error_set_errno(error, ERROR_IO, errno, "cannot write to %s", path);
             return NULL;
+        }
         resolved = next;
     }
     return resolved;
@@ -244,6 +218,18 @@ void output_file_abandon(struct output_file *file)
         unlink(file->temporary);
     free(file->temporary);
     free(file->path);
+}
+
+bool output_file_write(const char *path, const void *bytes, size_t size, struct error *error)
+{
+    struct output_file file;
+    if (!output_file_create(&file, path, error))
+        return false;
+    file.forgets = true;
+    if (file_write_all(file.descriptor, bytes, size, path, error))
+        return output_file_commit(&file, error);
+    output_file_abandon(&file);
+    return false;
 }
 
 bool output_file_check(const char *path, struct error *error)

@@ -13,6 +13,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct output_file {
     int descriptor;
@@ -34,6 +35,10 @@ bool output_file_commit(struct output_file *file, struct error *error);
 
 /* Closes and removes what was written. */
 void output_file_abandon(struct output_file *file);
+
+/* Writes a whole file at once, at a path that the user chose; an older one is replaced and not kept. For what can be
+ * made again, or is kept elsewhere (in version control). */
+bool output_file_write(const char *path, const void *bytes, size_t size, struct error *error);
 
 /* Whether output_file_create would succeed; leaves no file. For commands that check this before a
  * long run. */

@@ -39,46 +39,80 @@ static bool is_end_of_name(const char *text)
     return strncmp(text, " [clone", strlen(" [clone")) == 0;
 }
 
-/* How many letters of an operator's name follow `operator` at `at`: of "operator<<" 2. */
+/* How many letters of an operator's name follow `operator` at `at`: of "operator<<" 2; 0 of "operator new". */
 static size_t operator_length(const char *at)
 {
-    size_t length = strspn(at, "<>=!+-*/%&|^~,[]");
-    return length ? length : strncmp(at, "()", 2) == 0 ? 2 : 0;
+    static const char *const operators[] = {
+        "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
+        "--",  "+=",  "-=",  "*=",  "/=", "%=", "^=", "&=", "|=", "->", "()", "[]", "+",
+        "-",   "*",   "/",   "%",   "^",  "&",  "|",  "~",  "!",  "=",  "<",  ">",  ",",
+    };
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (strncmp(at, operators[i], strlen(operators[i])) == 0)
+            return strlen(operators[i]);
+    return 0;
+}
+
+static const char keyword[] = "operator";
+
+/* Whether [start, end) ends in the word `operator`. */
+static bool ends_in_operator(const char *start, const char *end)
+{
+    ptrdiff_t length = sizeof keyword - 1;
+    return end - start >= length && memcmp(end - length, keyword, (size_t)length) == 0 &&
+           (end - start == length || !is_word(end[-length - 1]));
+}
+
+/* The operator's name at `*at`, and `<>` for its template arguments, which "operator<< <char>" has after a
+ * space. The end of what was written. */
+static char *put_operator(char *end, const char **at)
+{
+    size_t length = operator_length(*at);
+    end = mempcpy(end, *at, length);
+    *at += length;
+    bool spaced = length > 0 && strncmp(*at, " <", 2) == 0;
+    const char *open = *at + spaced;
+    const char *closing = length > 0 && *open == '<' ? find_closing(open, '<', '>') : NULL;
+    if (!closing)
+        return end;
+    *at = closing + 1;
+    return spaced ? mempcpy(end, " <>", 3) : mempcpy(end, "<>", 2);
 }
 
 /* Names of template functions begin with the type that they return. */
 static void drop_return_type(char *name)
 {
     size_t length = strlen(name);
-    const char *space = strrchr(name, ' ');
-    if (space && length >= 2 && strcmp(name + length - 2, "<>") == 0)
-        memmove(name, space + 1, strlen(space));
+    if (length < 2 || strcmp(name + length - 2, "<>") != 0)
+        return;
+    const char *start = name;
+    int depth = 0;
+    for (const char *at = name; *at; at++) {
+        depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
+        if (*at == ' ' && depth == 0 && strcmp(at, " <>") != 0 && !ends_in_operator(name, at))
+            start = at + 1;
+    }
+    memmove(name, start, strlen(start) + 1);
 }
 
 char *short_name(const char *name)
 {
-    static const char keyword[] = "operator";
     char *shortened = memory_allocate(strlen(name) + sizeof "<>");
     char *end = shortened;
     for (const char *at = name; *at;) {
-        const char *closing = NULL;
-        size_t written = (size_t)(end - shortened), known = sizeof keyword - 1;
-        if (written >= known && memcmp(end - known, keyword, known) == 0 &&
-            (written == known || !is_word(end[-(ptrdiff_t)known - 1]))) {
-            size_t length = operator_length(at);
-            end = mempcpy(end, at, length);
-            at += length;
-            if (length > 0)
-                continue;
-        }
-        if (*at == '<' && written > 0 && is_word(end[-1]) &&
-            (closing = find_closing(at, '<', '>'))) {
+        const char *closing = NULL, *before = at;
+        bool begun = end > shortened;
+        if (ends_in_operator(shortened, end))
+            end = put_operator(end, &at);
+        if (at > before)
+            continue;
+        if (*at == '<' && begun && is_word(end[-1]) && (closing = find_closing(at, '<', '>'))) {
             end = mempcpy(end, "<>", 2);
             at = closing + 1;
         } else if (*at == '{' && (closing = find_closing(at, '{', '}'))) {
             end = mempcpy(end, at, (size_t)(closing + 1 - at));
             at = closing + 1;
-        } else if (*at == '(' && written > 0 && (closing = find_closing(at, '(', ')')) &&
+        } else if (*at == '(' && begun && (closing = find_closing(at, '(', ')')) &&
                    is_end_of_name(closing + 1)) {
             break;
         } else {

@@ -548,6 +548,7 @@ void pt_encoder_restore_calls(struct pt_encoder *encoder, const struct pt_saved_
 
 static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
 {
+    encoder->sigreturned = 0;
     bool synchronises = psb_is_due(encoder);
     uint64_t stack_pointer = stack_pointer_after_system_call(encoder);
     drop_dead_calls(encoder, stack_pointer);
@@ -728,6 +729,36 @@ static void leave(struct pt_encoder *encoder, uint64_t target)
     encoder->previous = &pt_code_block_none;
 }
 
+static bool ends_with_branch(const struct pt_code_block *block)
+{
+    switch ((enum pt_code_block_kind)block->kind) {
+    case PT_BLOCK_SEQUENTIAL:
+    case PT_BLOCK_REPEAT:
+    case PT_BLOCK_FAR:
+        return false;
+    default:
+        return true;
+    }
+}
+
+void pt_encoder_leave(struct pt_encoder *encoder, uint64_t target)
+{
+    if (encoder->stopped || encoder->previous->kind == PT_BLOCK_NONE)
+        return;
+    if (ends_with_branch(encoder->previous))
+        leave(encoder, target);
+    else
+        pt_encoder_interrupt(encoder, target, false);
+}
+
+/* A stop while tracing is off takes effect without turning tracing on. */
+static bool stops_while_off(struct pt_encoder *encoder)
+{
+    if (atomic_load_explicit(encoder->stop, memory_order_relaxed))
+        encoder->stopped = 1;
+    return encoder->stopped;
+}
+
 void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block)
 {
     struct pt_code_block *previous = encoder->previous;
@@ -737,12 +768,8 @@ void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *bloc
         leave(encoder, block->pc);
         return;
     }
-    /* A stop while tracing is off takes effect without turning tracing on. */
-    if (previous->kind == PT_BLOCK_NONE &&
-        atomic_load_explicit(encoder->stop, memory_order_relaxed)) {
-        encoder->stopped = 1;
+    if (previous->kind == PT_BLOCK_NONE && stops_while_off(encoder))
         return;
-    }
     if (is_restart(previous, block))
         uncount(encoder, previous, block->pc);
     else
@@ -754,6 +781,7 @@ void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *bloc
 
 void pt_encoder_disable(struct pt_encoder *encoder)
 {
+    encoder->sigreturned = 0;
     if (encoder->previous->kind == PT_BLOCK_NONE)
         return;
     struct group group = group_begin(encoder);
@@ -763,11 +791,29 @@ void pt_encoder_disable(struct pt_encoder *encoder)
     encoder->previous = &pt_code_block_none;
 }
 
+void pt_encoder_note_sigreturn(struct pt_encoder *encoder)
+{
+    encoder->sigreturned = 1;
+}
+
+/* Before tracing has begun again. */
+static void interrupt_arrival(struct pt_encoder *encoder, uint64_t ip)
+{
+    if (!encoder->sigreturned || ip == 0 || stops_while_off(encoder))
+        return;
+    edge_enable(encoder, ip);
+    put_asynchronous_end(encoder, ip);
+}
+
 void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
 {
     const struct pt_code_block *previous = encoder->previous;
-    if (encoder->stopped || previous->kind == PT_BLOCK_NONE)
+    if (encoder->stopped)
         return;
+    if (previous->kind == PT_BLOCK_NONE) {
+        interrupt_arrival(encoder, ip);
+        return;
+    }
     if (previous->kind == PT_BLOCK_FAR && ip == previous->end) {
         pt_encoder_disable(encoder); /* int3, int n: the branch itself ends tracing */
         return;
@@ -803,10 +849,15 @@ static bool edge_has_packet(const struct pt_encoder *encoder, const struct pt_co
     }
 }
 
+void pt_encoder_leave_old_code(struct pt_encoder *encoder, const struct pt_code_block *block)
+{
+    pt_encoder_interrupt(encoder, block->pc, is_restart(encoder->previous, block));
+}
+
 void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block)
 {
     if (!edge_has_packet(encoder, block)) {
-        pt_encoder_interrupt(encoder, block->pc, is_restart(encoder->previous, block));
+        pt_encoder_leave_old_code(encoder, block);
     } else if (encoder->coarse_time && encoder->previous->kind != PT_BLOCK_NONE &&
                !encoder->stopped && may_go_on(encoder)) {
         struct group group = group_begin(encoder);

@@ -130,6 +130,7 @@ struct pt_encoder {
     uint8_t stopped;     /* bool: the stream has ended: `stop` was set or no room was left */
     uint8_t coarse_time; /* bool: no CYC packets */
     uint8_t periods;     /* bool, with coarse_time: MTC packets */
+    uint8_t sigreturned; /* bool: tracing is off since rt_sigreturn */
     /* bool: between the moments that are exact, a CYC packet only comes when the owner has set
      * time_is_due since the last one. */
     uint8_t sparse_time, time_is_due;
@@ -263,6 +264,10 @@ void pt_encoder_stop_at(struct pt_encoder *encoder, uint64_t pc);
  * something had interrupted the program there. */
 void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block);
 
+/* The same where the old code is what ran last, up to the edge to `block`: that is emitted with the time now, which has to be before
+ * that moment. The trace looks as if something had interrupted the program there. */
+void pt_encoder_leave_old_code(struct pt_encoder *encoder, const struct pt_code_block *block);
+
 /* `block` begins to run: all cases. */
 void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block);
 
@@ -313,10 +318,19 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
  */
 void pt_encoder_disable(struct pt_encoder *encoder);
 
+/* The branch that ends the block that ran last leads to `target`, which is not traced, as with a filter of addresses (SDM volume 3,
+ * "IP Filtering"). After a block without a branch: as pt_encoder_interrupt. */
+void pt_encoder_leave(struct pt_encoder *encoder, uint64_t target);
+
 /* Something (a signal) interrupted the program before the instruction at `ip`: FUP, TIP.PGD.
  * `faulted`: that instruction raised it; if `ip` is in the block that runs, the block ends there.
  */
 void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted);
+
+/* The system call that has turned tracing off is rt_sigreturn, which may lead anywhere. An interruption that comes before the
+ * next step is one of the code that it leads to: TIP.PGE, FUP, TIP.PGD. Without them decoders would take the handler to
+ * interrupt what ran when the handler before it began. */
+void pt_encoder_note_sigreturn(struct pt_encoder *encoder);
 
 /* For packet/block_run.c: the time now, if it is due; and a return to `pc` that the return stack does not
  * have. */

@@ -1,9 +1,11 @@
 #include "process/debug_registers.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { CONTROL = 7 };
 
@@ -32,4 +34,48 @@ bool debug_registers_hit(pid_t tid, int status)
     siginfo_t info;
     return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP &&
            ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_code == TRAP_HWBKPT;
+}
+
+/* ---- whether they work here ---- */
+
+/* Where the child arrives. */
+static __attribute__((noinline)) void arrive(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+/* Only calls that are safe in the child of a program with threads. */
+static _Noreturn void run_to_breakpoint(void)
+{
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0)
+        arrive();
+    _exit(0);
+}
+
+/* The child's next state. False: it has ended. */
+static bool wait_for_stop(pid_t child, int *status)
+{
+    while (waitpid(child, status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return WIFSTOPPED(*status);
+}
+
+bool debug_registers_fire(void)
+{
+    const uint64_t address = (uintptr_t)arrive;
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        run_to_breakpoint();
+    if (child < 0 || !wait_for_stop(child, &status))
+        return true;
+    bool tried = debug_registers_set(child, &address, 1) && ptrace(PTRACE_CONT, child, 0, 0) == 0;
+    bool stopped = !tried || wait_for_stop(child, &status);
+    if (stopped) {
+        kill(child, SIGKILL);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    return stopped;
 }

@@ -7,12 +7,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <elf.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +116,11 @@ bool process_namespaces_are_same(pid_t pid, pid_t other)
     return stat(path, &two) != 0 || file_is_same(&one, &two);
 }
 
+bool process_memory_is_same(pid_t pid, pid_t other)
+{
+    return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0;
+}
+
 bool process_user(pid_t pid, uid_t *user)
 {
     char path[64];
@@ -171,14 +178,35 @@ bool process_has_argument(pid_t pid, const void *word)
     return found;
 }
 
-bool process_maps_file(pid_t pid, const void *path)
+static char *read_maps(pid_t pid)
 {
     char name[64];
-    snprintf(name, sizeof name, "/proc/%d/maps", pid);
-    char *maps = file_read(name, NULL, NULL), *rest = maps;
+    snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
+    return file_read(name, NULL, NULL);
+}
+
+struct mapped_file mapped_file_at(const void *address)
+{
+    char *maps = read_maps(getpid()), *rest = maps;
+    uint64_t sought = (uint64_t)(uintptr_t)address;
+    struct mapped_file file = {0};
+    for (struct maps_line line; file.inode == 0 && maps_line_next(&rest, &line);)
+        if (sought >= line.start && sought < line.end)
+            file = (struct mapped_file){line.device_major, line.device_minor, line.inode};
+    free(maps);
+    return file;
+}
+
+bool process_maps_file(pid_t pid, const void *file)
+{
+    const struct mapped_file *sought = file;
+    if (sought->inode == 0)
+        return false;
+    char *maps = read_maps(pid), *rest = maps;
     bool found = false;
     for (struct maps_line line; !found && maps_line_next(&rest, &line);)
-        found = strcmp(line.path, path) == 0;
+        found = line.inode == sought->inode && line.device_major == sought->device_major &&
+                line.device_minor == sought->device_minor;
     free(maps);
     return found;
 }

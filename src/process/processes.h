@@ -30,6 +30,9 @@ pid_t process_number_within(pid_t tid);
 /* Whether both are in one pid namespace, as far as we may look. */
 bool process_namespaces_are_same(pid_t pid, pid_t other);
 
+/* Whether both have one memory, as a child made by vfork has its parent's (kcmp(2)); false where the kernel does not say. */
+bool process_memory_is_same(pid_t pid, pid_t other);
+
 /* The user as whom it opens files (its filesystem user: credentials(7)). False: there is no such process. */
 bool process_user(pid_t pid, uid_t *user);
 
@@ -45,10 +48,19 @@ struct process_test {
     const void *context;
 };
 
+/* A file by which /proc/PID/maps can be searched, also when it was renamed or removed meanwhile. */
+struct mapped_file {
+    uint32_t device_major, device_minor;
+    uint64_t inode; /* 0: no file */
+};
+
+/* The one that we have mapped at that address; no file where /proc does not say. */
+struct mapped_file mapped_file_at(const void *address);
+
 /* Tests. `word`: a string, an argument of the command line or its beginning, up to a comma. */
 bool process_has_argument(pid_t pid, const void *word);
-/* `path`: a string, of a file that the process has mapped. */
-bool process_maps_file(pid_t pid, const void *path);
+/* `file`: a struct mapped_file. */
+bool process_maps_file(pid_t pid, const void *file);
 
 /* Kills `program` and all its descendants by SIGKILL, including those that are started meanwhile.
  * `is_ours` finds processes that had left the tree before (daemons). The caller waits for `program`

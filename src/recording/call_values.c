@@ -10,10 +10,12 @@
 static const char file_name[] = "call-values.json";
 
 static const char *const kind_names[VALUE_KIND_COUNT] = {
-    [VALUE_SIGNED] = "signed", [VALUE_UNSIGNED] = "unsigned", [VALUE_FLOAT] = "float",
-    [VALUE_BOOL] = "bool",     [VALUE_CHARACTER] = "char",    [VALUE_POINTER] = "pointer",
-    [VALUE_STRING] = "string", [VALUE_ENUM] = "enum",         [VALUE_STRUCT] = "struct",
-    [VALUE_ARRAY] = "array",   [VALUE_BYTES] = "bytes",
+    [VALUE_SIGNED] = "signed",  [VALUE_UNSIGNED] = "unsigned",
+    [VALUE_FLOAT] = "float",    [VALUE_BOOL] = "bool",
+    [VALUE_CHARACTER] = "char", [VALUE_POINTER] = "pointer",
+    [VALUE_STRING] = "string",  [VALUE_ENUM] = "enum",
+    [VALUE_STRUCT] = "struct",  [VALUE_COUNTED_STRING] = "counted string",
+    [VALUE_ARRAY] = "array",    [VALUE_BYTES] = "bytes",
 };
 
 enum {
@@ -190,6 +192,8 @@ static const struct value_type *read_type(struct reading *reading, const json_t 
     read_members(reading, json_object_get(object, "members"), type, depth);
     bool has_size =
         type->kind != VALUE_FLOAT || type->size == sizeof(float) || type->size == sizeof(double);
+    if (type->kind == VALUE_COUNTED_STRING)
+        has_size = type->size == 2 * sizeof(uint64_t);
     if (!has_size || (type->kind == VALUE_ARRAY && type->member_count != 1))
         reading->ok = false;
     return reading->ok ? type : NULL;

@@ -7,7 +7,8 @@
  *
  * A value in words is its bytes, in whole 64-bit words. A value in memory has before it a word that holds its address;
  * then a word with the number of bytes that could be read (VALUE_CUT: a string goes on after them), then these. A string
- * (VALUE_STRING) is a pointer in words, followed by the characters as a value in memory is.
+ * (VALUE_STRING, VALUE_COUNTED_STRING) is its words, followed by the characters as a value in memory is; of a counted one more
+ * bytes than it has may follow.
  */
 #ifndef MAGIC_TRACE_RECORDING_CALL_VALUES_H
 #define MAGIC_TRACE_RECORDING_CALL_VALUES_H
@@ -27,6 +28,7 @@ enum value_kind {
     VALUE_CHARACTER,
     VALUE_POINTER,
     VALUE_STRING, /* a pointer to characters up to a 0 */
+    VALUE_COUNTED_STRING, /* of Go and Rust: a structure of a pointer to characters and their number, a word each */
     VALUE_ENUM,
     VALUE_STRUCT,
     VALUE_ARRAY,

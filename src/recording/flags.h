@@ -22,6 +22,7 @@
 #define FLAG_MULTI_SNAPSHOT "-multi-snapshot"
 #define FLAG_MULTI_THREAD "-multi-thread"
 #define FLAG_ON_CPU "-on-cpu"
+#define FLAG_ONLY "-only"
 #define FLAG_RECORD_FROM "-record-from"
 #define FLAG_RECORD_UNTIL "-record-until"
 #define FLAG_SAMPLING "-sampling"

@@ -43,8 +43,10 @@ static const struct route {
 void api_open(struct api *api, const struct trace_index *index, const char *name, const char *trace,
               const struct line_counter *line_counter)
 {
-    *api = (struct api){
-        .index = index, .name = name, .trace = trace, .off_cpu = off_cpu_times_new(index)};
+    *api = (struct api){.index = index,
+                        .name = name,
+                        .trace = trace,
+                        .off_cpu = off_cpu_times_new(index, OFF_CPU_ALL)};
     if (line_counter)
         api->line_counter = *line_counter;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);

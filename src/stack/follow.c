@@ -2,6 +2,7 @@
 
 #include "stack/inlined_functions.h"
 #include "stack/recorded_values.h"
+#include "stack/rules/called_fibers.h"
 #include "stack/rules/common_moves.h"
 #include "stack/rules/kernel_frames.h"
 #include "stack/stack_moves.h"
@@ -27,10 +28,10 @@ static void ask_rules(struct thread_stack *stack, const struct flow_event *event
         event->kind == FLOW_CALL || event->kind == FLOW_RETURN || event->kind == FLOW_JUMP;
     if (branches && enter_program(stack, event))
         return;
-    if (event->kind == FLOW_JUMP && event->flags & FLOW_DIRECT)
-        stack_moves_replace(stack, event->function, event->to);
-    else
+    if (event->kind != FLOW_JUMP || !(event->flags & FLOW_DIRECT))
         stack_rules_follow(stack, &stack->rules, event);
+    else if (!called_fibers_follow_jump(stack, event))
+        stack_moves_replace(stack, event->function, event->to);
 }
 
 /* Frame ids have run out: the thread's stacks end here, visibly, in a gap of kind FLOW_GAP_NONE. */

@@ -1,25 +1,25 @@
 #include "stack/frame_tree.h"
 
 #include "base/memory.h"
-#include "stack/frame_children.h"
 
 #include <stdlib.h>
 
 static void add_chunk(struct frame_tree *tree)
 {
-    if (tree->chunk_count == tree->chunk_capacity) {
-        tree->chunk_capacity += tree->chunk_capacity / 2 + 8;
-        tree->chunks = memory_resize(tree->chunks, tree->chunk_capacity * sizeof(*tree->chunks));
+    if (tree->frames.chunk_count == tree->frames.chunk_capacity) {
+        tree->frames.chunk_capacity += tree->frames.chunk_capacity / 2 + 8;
+        tree->frames.chunks = memory_resize(tree->frames.chunks, tree->frames.chunk_capacity *
+                                                                     sizeof(*tree->frames.chunks));
     }
     struct frame_chunk *chunk = memory_allocate(sizeof(*chunk));
     chunk->origins = NULL;
-    tree->chunks[tree->chunk_count++] = chunk;
+    tree->frames.chunks[tree->frames.chunk_count++] = chunk;
 }
 
 static frame_id add_frame(struct frame_tree *tree, const struct frame *frame)
 {
-    frame_id id = tree->count++;
-    if (id >> FRAME_CHUNK_SHIFT == tree->chunk_count)
+    frame_id id = tree->frames.count++;
+    if (id >> FRAME_CHUNK_SHIFT == tree->frames.chunk_count)
         add_chunk(tree);
     *frame_tree_at(tree, id) = *frame;
     return id;
@@ -39,11 +39,11 @@ void frame_tree_init(struct frame_tree *tree)
 
 void frame_tree_free(struct frame_tree *tree)
 {
-    for (uint32_t i = 0; i < tree->chunk_count; i++) {
-        free(tree->chunks[i]->origins);
-        free(tree->chunks[i]);
+    for (uint32_t i = 0; i < tree->frames.chunk_count; i++) {
+        free(tree->frames.chunks[i]->origins);
+        free(tree->frames.chunks[i]);
     }
-    free(tree->chunks);
+    free(tree->frames.chunks);
     array_free(&tree->returns);
     array_free(&tree->joined);
     frame_starts_free(&tree->starts);
@@ -58,7 +58,7 @@ frame_id frame_tree_add_placeholder(struct frame_tree *tree)
 
 static void add_origin(struct frame_tree *tree, frame_id frame, function_id origin)
 {
-    struct frame_chunk *chunk = tree->chunks[frame >> FRAME_CHUNK_SHIFT];
+    struct frame_chunk *chunk = tree->frames.chunks[frame >> FRAME_CHUNK_SHIFT];
     if (chunk->origins == NULL)
         chunk->origins = memory_allocate(FRAME_CHUNK_SIZE * sizeof(*chunk->origins));
     chunk->origins[frame & (FRAME_CHUNK_SIZE - 1)] = origin;
@@ -76,7 +76,7 @@ static frame_id add_child(struct frame_tree *tree, frame_id parent,
                                   });
     if (activation->origin != FUNCTION_UNKNOWN)
         add_origin(tree, id, activation->origin);
-    frame_children_add(tree, id);
+    frame_children_add(&tree->children, &tree->frames, id);
     return id;
 }
 
@@ -85,7 +85,7 @@ frame_id frame_tree_child_slowly(struct frame_tree *tree, frame_id parent,
 {
     struct activation known = *activation;
     known.function = frame_known_function(activation->function);
-    frame_id id = frame_children_find(tree, parent, &known);
+    frame_id id = frame_children_find(&tree->children, &tree->frames, parent, &known);
     *added = id == FRAME_NONE;
     return *added ? add_child(tree, parent, &known) : id;
 }
@@ -93,7 +93,7 @@ frame_id frame_tree_child_slowly(struct frame_tree *tree, frame_id parent,
 frame_id frame_tree_find_child(struct frame_tree *tree, frame_id parent,
                                const struct activation *activation)
 {
-    return frame_children_find(tree, parent, activation);
+    return frame_children_find(&tree->children, &tree->frames, parent, activation);
 }
 
 void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start)
@@ -169,7 +169,7 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
     frame->function = frame_known_function(function);
     frame->kind = FRAME_FUNCTION;
     frame_tree_set_start(tree, placeholder, start);
-    frame_children_add(tree, placeholder);
+    frame_children_add(&tree->children, &tree->frames, placeholder);
 }
 
 /* A placeholder has no return address, so the field is free for this. */

@@ -222,6 +222,12 @@ const struct clock_conversion *timeline_clock(const struct timeline *timeline)
     return setup->has_clock ? &setup->clock : NULL;
 }
 
+struct history_clock timeline_history_clock(const struct timeline *timeline)
+{
+    return (struct history_clock){.conversion = timeline_clock(timeline),
+                                  .is_coarse = flow_has_coarse_times(timeline->flow)};
+}
+
 struct nanoseconds timeline_nanoseconds(const struct timeline *timeline, struct ticks ticks)
 {
     const struct clock_conversion *clock = timeline_clock(timeline);
@@ -240,8 +246,7 @@ struct timeline_statistics timeline_statistics(const struct timeline *timeline)
     struct timeline_statistics sum = {
         .flow = flow_statistics(timeline->flow),
         .threads = timeline->threads.count,
-        .damaged_debug = symbols_damaged_debug_information(timeline->functions.symbols),
-        .unnamed_jit_code = symbols_met_unnamed_jit_code(timeline->functions.symbols)};
+        .damaged_debug = symbols_damaged_debug_information(timeline->functions.symbols)};
     for (size_t i = 0; i < timeline->threads.count; i++) {
         const struct thread_stack *stack = &thread_at(timeline, i)->stack;
         sum.spans += stack->statistics.spans;

@@ -33,7 +33,6 @@ struct timeline_statistics {
     /* Events after a thread had more distinct stacks than ids (2^32). */
     uint64_t ignored;
     const char *damaged_debug; /* an object with damaged debug information; NULL: all are whole */
-    bool unnamed_jit_code;     /* code of a JIT compiler ran whose names are not known */
 };
 struct timeline_statistics timeline_statistics(const struct timeline *timeline);
 /* The time 0 of the spans, on the clock of perf's records. */

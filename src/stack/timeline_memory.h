@@ -4,11 +4,13 @@
 #ifndef MAGIC_TRACE_STACK_TIMELINE_MEMORY_H
 #define MAGIC_TRACE_STACK_TIMELINE_MEMORY_H
 
+#include "base/array.h"
+#include "decode/flow.h"
 #include "stack/process_code.h"
 #include "stack/rules/sampled_stacks.h"
 #include "stack/spans/span_functions.h"
+#include "stack/spans/timestamp_disambiguation.h"
 #include "stack/thread_stack.h"
-#include "stack/timeline.h"
 
 #include <pthread.h>
 
@@ -34,6 +36,8 @@ struct timeline {
 
 /* The recording's clock; NULL if it has none: then ticks are nanoseconds. */
 const struct clock_conversion *timeline_clock(const struct timeline *timeline);
+/* The same for the second pass. */
+struct history_clock timeline_history_clock(const struct timeline *timeline);
 struct nanoseconds timeline_nanoseconds(const struct timeline *timeline, struct ticks ticks);
 
 #endif

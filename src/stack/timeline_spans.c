@@ -4,11 +4,12 @@
  * smaller number comes first, so that the order is the same in every run. The first of the heap
  * supplies all its events up to that of the next thread at once.
  */
+#include "stack/timeline.h"
+
 #include "base/memory.h"
 #include "stack/recorded_values.h"
 #include "stack/recorded_words.h"
 #include "stack/spans/hit_spans.h"
-#include "stack/spans/marker_placement.h"
 #include "stack/spans/off_cpu_spans.h"
 #include "stack/spans/replay.h"
 #include "stack/spans/sample_spans.h"
@@ -252,33 +253,6 @@ static void close_source(struct span_source *source)
     free(merged);
 }
 
-static bool is_of_thread(const struct session_hit *hit, const struct timeline_thread *thread)
-{
-    return hit->pid == thread->thread.pid && hit->tid == thread->thread.tid;
-}
-
-/* The session's trigger hits, at the times at which they are shown. The caller frees. */
-static struct session_hit *place_hits(const struct timeline *timeline,
-                                      const struct session *session)
-{
-    size_t size = session->hit_count * sizeof *session->hits;
-    struct session_hit *hits = memory_allocate(size);
-    struct session_hit **of_thread = memory_allocate(session->hit_count * sizeof *of_thread);
-    memcpy(hits, session->hits, size);
-    for (size_t i = 0; i < timeline->threads.count; i++) {
-        const struct timeline_thread *thread =
-            *(struct timeline_thread **)array_at(&timeline->threads, i);
-        size_t count = 0;
-        for (size_t j = 0; j < session->hit_count; j++)
-            if (is_of_thread(&hits[j], thread))
-                of_thread[count++] = &hits[j];
-        if (count > 0)
-            marker_placement_find(&thread->stack, timeline_clock(timeline), of_thread, count);
-    }
-    free(of_thread);
-    return hits;
-}
-
 static bool has_switches(const struct timeline *timeline)
 {
     const struct perf_data *data = flow_perf_data(timeline->flow);
@@ -302,13 +276,7 @@ static struct span_source *add_off_cpu(struct timeline_source *merged)
 static struct span_source *add_hits(struct timeline_source *merged, struct span_source *source)
 {
     struct timeline *timeline = merged->timeline;
-    struct session session = *flow_session(timeline->flow);
-    if (session.hit_count == 0)
-        return source;
-    session.hits = place_hits(timeline, &session);
-    source = hit_spans(source, &session, merged->origin, &timeline->functions);
-    free(session.hits);
-    return source;
+    return hit_spans(source, flow_session(timeline->flow), merged->origin, &timeline->functions);
 }
 
 static struct span_source *add_samples(struct timeline_source *merged, struct span_source *source)
@@ -328,7 +296,8 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
     for (size_t i = 0; i < count; i++) {
         struct timeline_thread *thread =
             *(struct timeline_thread **)array_at(&timeline->threads, i);
-        replay_init_with_clock(&merged->rows[i].replay, &thread->stack, timeline_clock(timeline));
+        replay_init_with_clock(&merged->rows[i].replay, &thread->stack,
+                               timeline_history_clock(timeline));
         merged->rows[i].track = (uint32_t)i;
     }
     fill_heap(merged);

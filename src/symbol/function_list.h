@@ -1,6 +1,6 @@
 /* All functions that an object file names, as a list for users to choose from.
  *
- * Called by engine/trigger.c and the command line, before a program runs. Unlike symbols.h it keeps
+ * Called by engine/trigger/trigger.c and the command line, before a program runs. Unlike symbols.h it keeps
  * every name of an address (aliases), and the address of a function is its first instruction in the
  * object. PLT slots are left out: they are no function's code.
  */

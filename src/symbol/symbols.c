@@ -649,10 +649,33 @@ const char *symbols_damaged_debug_information(const struct symbols *symbols)
     return symbols->damaged;
 }
 
-bool symbols_met_unnamed_jit_code(const struct symbols *symbols)
+/* What is nameless in an object that has its symbols, as stubs of the linker are, is not counted. */
+static size_t unnamed_functions(const struct object *object)
 {
-    for (size_t i = 0; i < symbols->spaces->process_count; i++)
-        if (atomic_load(&symbols->processes[i].unnamed) != FUNCTION_UNKNOWN)
-            return true;
-    return false;
+    size_t named = 0, unnamed = 0;
+    for (uint32_t i = 0; i < object->table.function_count; i++) {
+        const struct table_function *function = &object->table.functions[i];
+        if (atomic_load(&function->id) == FUNCTION_UNKNOWN)
+            continue;
+        *(function->symbol ? &named : &unnamed) += 1;
+    }
+    return unnamed > named ? unnamed : 0;
+}
+
+void symbols_unnamed_code(const struct symbols *symbols, struct array *list)
+{
+    const struct address_spaces *spaces = symbols->spaces;
+    for (size_t i = 0; i < spaces->file_count; i++) {
+        const struct object *object = atomic_load(&symbols->files[i].object);
+        size_t functions = object ? unnamed_functions(object) : 0;
+        if (functions > 0)
+            *(struct unnamed_code *)array_add(list) =
+                (struct unnamed_code){.file = spaces->files[i], .functions = functions};
+    }
+    for (size_t i = 0; i < spaces->process_count; i++) {
+        const struct process_slot *slot = &symbols->processes[i];
+        if (!slot->map && atomic_load(&slot->unnamed) != FUNCTION_UNKNOWN)
+            *(struct unnamed_code *)array_add(list) =
+                (struct unnamed_code){.process = &spaces->processes[i]};
+    }
 }

@@ -12,6 +12,7 @@
 #ifndef MAGIC_TRACE_SYMBOL_SYMBOLS_H
 #define MAGIC_TRACE_SYMBOL_SYMBOLS_H
 
+#include "base/array.h"
 #include "image/address_space.h"
 #include "symbol/dwarf/inlined.h"
 #include "symbol/elf/ocaml_code.h"
@@ -91,7 +92,15 @@ struct source_line symbols_line(struct symbols *symbols, function_id function);
 struct source_line symbols_line_at(struct symbols *symbols, const struct mapping *mapping,
                                    uint64_t address);
 
-/* Whether code was asked for that a JIT compiler made and named nowhere: "[JIT code]". */
-bool symbols_met_unnamed_jit_code(const struct symbols *symbols);
+/* Code that was asked for and has no names. */
+struct unnamed_code {
+    const struct image_file *file; /* an object without symbols; NULL: a JIT compiler's code */
+    const struct process *process; /* whose JIT code it is, if `file` is NULL */
+    size_t functions;              /* of the object, that were asked for and have no name */
+};
+
+/* Appends to `list` (of struct unnamed_code): objects of which most functions that were asked for have no
+ * names, and processes whose JIT compiler named its code nowhere ("[JIT code]"). */
+void symbols_unnamed_code(const struct symbols *symbols, struct array *list);
 
 #endif

@@ -27,6 +27,7 @@ import tempfile
 
 SKIPPED = 77
 SHOWN_DIFFERENCES = 10
+CALLS_OF_PART = 20
 TEXT_ELEMENTS = 128  # characters of a string that both show
 
 # ---- types and values ----
@@ -194,7 +195,8 @@ class Program:
         (folder / f"functions.{suffix}").write_text("\n".join(bodies) + "\n")
         blocks = [f"{function[0]}({', '.join(values)});" for function, values in self.calls]
         main = ['#include "functions.h"', "#include <sys/mman.h>", "char *end_of_page;"]
-        parts = [blocks[at:at + 200] for at in range(0, len(blocks), 200)]
+        # Many in one function take a compiler long: it looks for temporary structures that can share their places.
+        parts = [blocks[at:at + CALLS_OF_PART] for at in range(0, len(blocks), CALLS_OF_PART)]
         main += [f"static void part{at}(void) {{\n{chr(10).join(part)}\n}}" for at, part in enumerate(parts)]
         main += ["int main(void) {",
                  "end_of_page = (char *)mmap((void *)0x200000000UL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) + 4096;",

@@ -2,10 +2,10 @@
 """Checks a trace in the Fuchsia trace format as strictly as Perfetto is lenient.
 
 Perfetto loads a faulty trace without a word and draws it wrong: an event that names an undefined thread lands on thread
-0, an end without a begin is ignored, a span deeper than 512 is dropped while its end closes another span. Spans without
-length, or that begin in the same nanosecond as their caller, are drawn in no visible order. This program reads the
-bytes by the specification (https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format), follows what Perfetto makes
-of them, and reports all that would be lost. It shares no code with magic-trace.
+0, an end without a begin is ignored, a span deeper than 512 is dropped while its end closes another span. This program
+reads the bytes by the specification (https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format), follows what
+Perfetto makes of them, and reports all that would be lost. Events of one time keep their order in the file, so spans
+without length nest as well as others. It shares no code with magic-trace.
 
     fxt_check.py TRACE            a JSON object: spans, errors by kind, threads, greatest depth, ...
     fxt_check.py TRACE --spans    lines "COUNT NAME" of spans per function, all threads together
@@ -26,7 +26,6 @@ DEPTH_LIMIT = 512
 MAX_STRING = 4094 * 8
 TIME_LIMIT = 1 << 63
 KEPT_EXAMPLES = 5
-HITS_PROCESS = "Snapshot symbol hits"  # moments, not calls: they need no length
 
 METADATA, INITIALIZATION, STRING, THREAD, EVENT, BLOB, USERSPACE, KERNEL, SCHEDULING, LOG = range(10)
 LARGE = 15
@@ -162,7 +161,7 @@ class Thread:
     """One row of Perfetto: the spans open on it."""
 
     def __init__(self):
-        self.open = []  # of (name, start, end or None, whether the start was seen)
+        self.open = []  # of (name, start, end or None)
         self.last_time = 0
         self.spans = collections.Counter()
         self.depth = 0
@@ -332,13 +331,11 @@ class Checker:
         ids = self.thread(header >> 24 & 0xff, record)
         category = self.string(header >> 32 & 0xffff, record, "a category")
         name = self.string(header >> 48, record, "the name of an event")
-        seen = True
         if kind == COUNTER:
             self.counter(header, name, record)
         else:
             for _ in range(header >> 20 & 15):
-                if self.event_argument(record, kind) == "inferred_start_time":
-                    seen = False
+                self.event_argument(record, kind)
         if kind not in (INSTANT, COUNTER, BEGIN, END, COMPLETE):
             return
         time = self.nanoseconds(ticks)
@@ -357,12 +354,12 @@ class Checker:
         if self.first_time is None or time < self.first_time:
             self.first_time = time
         if kind == BEGIN:
-            self.begin(thread, ids, name, time, None, seen, record)
+            self.begin(thread, ids, name, time, None, record)
         elif kind == COMPLETE:
             end = self.nanoseconds(record.word())
             if end < time:
                 raise Fault("ends before it begins", f"{record.place()}: {name!r}")
-            self.begin(thread, ids, name, time, end, seen, record)
+            self.begin(thread, ids, name, time, end, record)
             self.last_end = max(self.last_end, end)
         elif kind == END:
             self.end(thread, ids, time, record)
@@ -381,19 +378,17 @@ class Checker:
     def expire(self, thread, time):
         stack = thread.open
         while stack and stack[-1][2] is not None and stack[-1][2] <= time:
-            _, start, end, _ = stack.pop()
+            _, start, end = stack.pop()
             self.note_length(end - start)
 
-    def begin(self, thread, ids, name, time, end, seen, record):
+    def begin(self, thread, ids, name, time, end, record):
         self.expire(thread, time)
         if len(thread.open) >= DEPTH_LIMIT:
             self.faults.add("too deep", f"{record.place()}: {name!r} on {ids}")
         limit = thread.open[-1][2] if thread.open else None
         if end is not None and limit is not None and end > limit:
             self.faults.add("does not nest", f"{record.place()}: {name!r} outlives its caller on {ids}")
-        if thread.open and thread.open[-1][1] == time and thread.open[-1][3]:
-            self.faults.add("begins with its caller", f"{record.place()}: {name!r} at {time} ns on {ids}")
-        thread.open.append((name, time, end, seen))
+        thread.open.append((name, time, end))
         if len(thread.open) > thread.depth:
             thread.depth = len(thread.open)
         thread.spans[name] += 1
@@ -403,11 +398,9 @@ class Checker:
         if not thread.open:
             self.faults.add("end without begin", f"{record.place()} on {ids}")
             return
-        name, start, end, _ = thread.open.pop()
+        name, start, end = thread.open.pop()
         if end is not None:
             self.faults.add("does not nest", f"{record.place()}: an end event closes complete {name!r} on {ids}")
-        if time == start and self.process_names.get(ids[0]) != HITS_PROCESS:
-            self.faults.add("no length", f"{record.place()}: {name!r} at {time} ns on {ids}")
         self.note_length(time - start)
 
     # ------------------------------------------------------------ the whole

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -195,6 +196,65 @@ static void clone_in_other_ways(void)
     puts("clone");
 }
 
+/* Its caller must not have called a function for it: with CLONE_VM the child uses the same stack. */
+static inline __attribute__((always_inline)) pid_t clone_here(struct clone_args *arguments)
+{
+    long result = SYS_clone3;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(arguments), "S"(sizeof *arguments)
+                     : "rcx", "r11", "memory");
+    return (pid_t)result;
+}
+
+static void ignore(int signal)
+{
+}
+
+/* As posix_spawn does since glibc 2.38, with all signals blocked. */
+static void *clone_without_handlers(void *argument)
+{
+    struct clone_args forks = {.flags = CLONE_CLEAR_SIGHAND, .exit_signal = SIGCHLD};
+    struct clone_args waits = {.flags = CLONE_CLEAR_SIGHAND | CLONE_VM | CLONE_VFORK,
+                               .exit_signal = SIGCHLD};
+    struct sigaction action;
+    sigset_t all, before;
+    signal(SIGUSR1, ignore);
+    pid_t child = clone_here(&forks);
+    if (child == 0) {
+        sigaction(SIGUSR1, NULL, &action);
+        _exit(action.sa_handler == SIG_DFL ? 17 : 18);
+    }
+    check(result_of(child) == 17, "clone3 that clears handlers");
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    child = clone_here(&waits);
+    if (child == 0)
+        execute("19");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    check(result_of(child) == 19, "clone3 that clears handlers, and exec");
+    sigaction(SIGUSR1, NULL, &action);
+    check(action.sa_handler == ignore, "the parent's handler");
+    return argument;
+}
+
+/* Above the callers on the stack is nothing that could be read. */
+static void clone_at_the_end_of_a_stack(void)
+{
+    enum { STACK = 1 << 16, PAGE = 1 << 12 };
+    char *stack =
+        mmap(NULL, STACK + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    check(mprotect(stack + STACK, PAGE, PROT_NONE) == 0, "mprotect");
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stack, STACK);
+    check(pthread_create(&thread, &attributes, clone_without_handlers, NULL) == 0,
+          "pthread_create");
+    pthread_join(thread, NULL);
+    puts("clone without handlers");
+}
+
 int main(int count_of_arguments, char **arguments)
 {
     if (count_of_arguments > 2)
@@ -205,5 +265,6 @@ int main(int count_of_arguments, char **arguments)
     fork_and_end();
     replace_programs();
     clone_in_other_ways();
+    clone_at_the_end_of_a_stack();
     return 0;
 }

@@ -111,6 +111,15 @@ static void no_files(void)
     _exit(6);
 }
 
+/* By which pages of memory could be made at once: what is traced takes more memory than before. */
+static void no_madvise(void)
+{
+    forbid(SYS_madvise, SECCOMP_RET_KILL_PROCESS);
+    for (int i = 0; i < 20; i++)
+        work();
+    _exit(7);
+}
+
 static void run(void (*function)(void), const char *name)
 {
     int status;
@@ -133,5 +142,6 @@ int main(void)
     run(refused, "refused");
     run(answered, "answered");
     run(no_files, "no files");
+    run(no_madvise, "no madvise");
     return 0;
 }

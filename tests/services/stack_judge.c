@@ -212,19 +212,35 @@ static void judge_stack(struct judge *judge, uint32_t tid, const char *moment,
     print_addresses("unwound", known, known_count);
 }
 
+enum { SYSCALL_SIZE = 2 };
+
+static bool stands_at(uint64_t address, uint64_t pc)
+{
+    return address == pc || address == pc - SYSCALL_SIZE;
+}
+
+/* A signal that was pending is handled before anything else: the handler returns to where the thread stood. */
+static void leave_handler(struct array *shown, uint64_t pc)
+{
+    uint64_t *addresses = shown->elements;
+    if (shown->count == 0 || !stands_at(addresses[0], pc))
+        return;
+    memmove(addresses, addresses + 1, --shown->count * sizeof *addresses);
+}
+
 static void judge_first(struct judged_thread *thread, uint64_t *verdicts)
 {
-    enum { SYSCALL_SIZE = 2 };
     const struct known_stack *known = find_known(thread->judge, thread->thread->tid);
     if (!known || thread->first == FRAME_NONE)
         return;
     const uint64_t *addresses = known->addresses.elements;
     uint64_t pc = addresses[0];
-    if (thread->pc != pc && thread->pc != pc - SYSCALL_SIZE)
+    if (!stands_at(thread->pc, pc))
         printf("  thread %" PRIu32 " begins at %" PRIx64 ", not at %" PRIx64 "\n",
                thread->thread->tid, thread->pc, pc);
     struct array shown = array_of(sizeof(uint64_t));
     collect(thread, thread->first, &shown);
+    leave_handler(&shown, pc);
     judge_stack(thread->judge, thread->thread->tid, "first stack", &shown, addresses + 1,
                 known->addresses.count - 1, verdicts);
     array_free(&shown);

@@ -127,7 +127,8 @@ static void *begin_cut(void *context, const struct thread *thread)
 
 static bool is_reported(const struct flow_event *event)
 {
-    return event->kind == FLOW_CALLER || event->kind == FLOW_STACK;
+    return event->kind == FLOW_CALLER || event->kind == FLOW_STACK ||
+           event->kind == FLOW_COPIED_STACKS;
 }
 
 static void take_cut(void *thread_object, const struct flow_event *events, size_t count)

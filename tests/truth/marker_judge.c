@@ -70,7 +70,8 @@ static bool hide_reports(struct flow_event *event)
 {
     if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP || event->kind == FLOW_COPY)
         event->next = 0;
-    return event->kind != FLOW_STACK && event->kind != FLOW_CALLER;
+    return event->kind != FLOW_STACK && event->kind != FLOW_CALLER &&
+           event->kind != FLOW_COPIED_STACKS;
 }
 
 static bool is_marker(const struct judged_thread *thread, const struct flow_event *event)

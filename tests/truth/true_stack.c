@@ -224,12 +224,28 @@ static void begin_with_callers(struct true_stack *stack, function_id function)
         root->caller = callers[outermost].function;
 }
 
-/* Whether the callers that memory has are those of `area`: else another thread has run the
+/* Whether the innermost frame of `area`, of those that frame pointers lead to, is of `function`. */
+static bool runs_last(const struct true_stack *stack, const struct stack_area *area,
+                      function_id function)
+{
+    const struct true_caller *callers = stack->callers.elements;
+    size_t frame = area->frames.count - 1;
+    if (stack->callers.count == 0)
+        return true;
+    while (frame > 0 && stack_area_frame(area, frame)->slot != callers[0].slot)
+        frame--;
+    return function_of(stack, stack_area_frame(area, frame)->node) == function;
+}
+
+/* Whether `function`, which goes on, and the callers that memory has are those of `area`: else another thread has run the
  * goroutine. Functions without a frame are not among them. */
-static bool has_callers(const struct true_stack *stack, const struct stack_area *area)
+static bool has_callers(const struct true_stack *stack, const struct stack_area *area,
+                        function_id function)
 {
     const struct true_caller *callers = stack->callers.elements;
     size_t frame = area->frames.count;
+    if (!runs_last(stack, area, function))
+        return false;
     for (size_t i = 0; i + 1 < stack->callers.count; i++) {
         do {
             if (--frame == 0)
@@ -245,7 +261,7 @@ static void change_goroutine(struct true_stack *stack, const struct truth_block 
                              const struct truth_record *record, function_id function)
 {
     struct stack_area *area = find_goroutine(stack, record->g);
-    bool waits = area && wakes_up(area, block, record->rsp) && has_callers(stack, area);
+    bool waits = area && wakes_up(area, block, record->rsp) && has_callers(stack, area, function);
     if (waits) {
         go_on_in(stack, area);
         return;
@@ -363,12 +379,10 @@ void true_stack_become(struct true_stack *stack, function_id function)
     leaf->unseen = false;
 }
 
-/* A handler that waits for another one, at its first instruction, has not run; nor has a function
- * that it makes the program call. */
+/* A handler that waits for another one, at its first instruction, has not run. */
 static bool is_waiting(const struct truth_block *block, const struct truth_record *record)
 {
-    bool injected = record->flags & TRUTH_CALLED && record->flags & TRUTH_SIGNAL_RETURN;
-    return block->last == 0 && (record->flags & TRUTH_SIGNAL || injected);
+    return block->last == 0 && record->flags & TRUTH_SIGNAL;
 }
 
 void true_stack_step(struct true_stack *stack, const struct truth_block *block,

@@ -22,7 +22,7 @@ static inline bool truth_alignment_concerns(const struct flow_event *event)
     return event->kind != FLOW_STOP && event->kind != FLOW_GAP && event->kind != FLOW_TRAP_PUSH &&
            event->kind != FLOW_TRAP_POP && event->kind != FLOW_STACK && event->kind != FLOW_COPY &&
            event->kind != FLOW_CALLER && event->kind != FLOW_INLINED &&
-           event->kind != FLOW_CALL_VALUE;
+           event->kind != FLOW_CALL_VALUE && event->kind != FLOW_COPIED_STACKS;
 }
 
 /* Walks the truth to where it is after `event`, which concerns it. False when it never gets there:

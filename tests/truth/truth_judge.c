@@ -102,7 +102,7 @@ static bool hide_pointer(struct flow_event *event)
 {
     if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP || event->kind == FLOW_COPY)
         event->next = 0;
-    return event->kind != FLOW_STACK;
+    return event->kind != FLOW_STACK && event->kind != FLOW_COPIED_STACKS;
 }
 
 static void take_events(void *thread_object, const struct flow_event *events, size_t count)

@@ -39,7 +39,11 @@ enum {
     RBP = 5,
     R14 = 14,
     MOST_CALLERS = 1 << 16,
-    RIP = 16, /* eip follows regs[16] (target/i386/cpu.h) */
+    PAGE = 4096,
+    CALLER_PLACES = 1 << 8,
+    INJECTED_CALLS = 1 << 12,
+    NOWHERE = 1, /* in place of a return address of 0 */
+    RIP = 16,    /* eip follows regs[16] (target/i386/cpu.h) */
 };
 
 /* A program that never ends must not fill the disk. */
@@ -58,23 +62,48 @@ struct growing_file {
 
 struct interrupted {
     uint64_t handler_rsp; /* where the handler's return address lies */
-    uint64_t pc, rsp, r14;
+    uint64_t pc, rsp, rbp, r14;
+    uint64_t entry_rsp; /* the log's */
 };
 
 struct block {
     struct truth_block reported;
+    uint32_t id;
+    _Atomic bool is_called; /* it has begun by a call: a function begins there */
+};
+
+/* A handler has made a function call another one (Go's asyncPreempt), as if it had called it from `address`. */
+struct injected_call {
+    uint64_t slot, address;
+    /* Where the function's own return address lies; 0: it has a frame, which frame pointers lead to. */
+    uint64_t caller_slot;
+};
+
+/* What was read last of a stack: `size` bytes from `address` on. */
+struct stack_bytes {
+    uint64_t address;
+    size_t size;
+    char bytes[2 * PAGE];
+};
+
+/* The id of the place that a return address is. */
+struct caller_place {
+    uint64_t address;
     uint32_t id;
 };
 
 /* A thread's log. Lives as long as the process. */
 struct log {
     struct growing_file file;
-    const struct block *previous;
+    struct block *previous;
     uint64_t rsp;         /* at its entry */
+    uint64_t entry_rsp;   /* where the function that began last did */
     bool signal_returned; /* by rt_sigreturn, since */
     uint32_t tid;
     struct interrupted interrupted[DEEPEST_NESTING]; /* the newest ones, as in a ring */
     unsigned interruptions;
+    struct stack_bytes stack;
+    struct caller_place places[CALLER_PLACES]; /* by address; the newest of those that share one */
 };
 
 struct handler {
@@ -85,16 +114,18 @@ static struct {
     char directory[3000];
     struct truth_header header;
     struct growing_file blocks;
-    pthread_mutex_t lock; /* of `blocks` and of adding handlers */
+    pthread_mutex_t lock; /* of `blocks`, `injected_calls` and of adding handlers */
     uint64_t guest_base;
     bool guest_base_known;
     bool logs_callers;
     struct handler handlers[HANDLERS]; /* never shrinks */
     _Atomic uint32_t handler_count;
+    struct injected_call
+        injected_calls[INJECTED_CALLS]; /* by slot; the newest of those that share one */
     ZydisDecoder decoder;
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const struct block nothing;
+static struct block nothing;
 
 static __thread struct log *current __attribute__((tls_model("initial-exec")));
 
@@ -289,12 +320,12 @@ static void describe_instruction(struct truth_block *reported, const uint8_t *by
     reported->from_memory |= from_memory;
 }
 
-static const struct block *add_block(const struct truth_block *reported)
+static struct block *add_block(const struct truth_block *reported)
 {
     struct block *block = malloc(sizeof *block);
     if (!block)
         give_up("cannot remember a block");
-    block->reported = *reported;
+    *block = (struct block){.reported = *reported};
     pthread_mutex_lock(&process.lock);
     *(struct truth_block *)add_entry(&process.blocks) = *reported;
     block->id = (uint32_t)process.blocks.count;
@@ -311,20 +342,57 @@ static uint64_t word_at(uint64_t address)
     return word;
 }
 
-/* A handler can have the program go on as if it had called a function: by pushing the address where
- * it was interrupted, and changing the context. Or by pushing any address right there (Go restarts
- * a few instructions). */
-static bool returned_into_call(const struct log *log, uint64_t pc, uint64_t rsp)
+/* What the handler has interrupted that has returned; NULL: unknown. Handlers' stacks are used again, so the newest counts. */
+static const struct interrupted *find_interrupted(const struct log *log)
 {
-    for (unsigned i = 1; i <= DEEPEST_NESTING;
-         i++) { /* the newest first: handlers' stacks are used again */
+    for (unsigned i = 1; i <= DEEPEST_NESTING; i++) {
         const struct interrupted *place =
             &log->interrupted[(log->interruptions - i) % DEEPEST_NESTING];
         if (place->handler_rsp && place->handler_rsp + 8 == log->rsp)
-            return pc != place->pc && rsp < place->rsp &&
-                   (rsp == place->rsp - 8 || word_at(rsp) == place->pc);
+            return place;
     }
-    return false;
+    return NULL;
+}
+
+/* A handler can have the program go on as if it had called a function: by pushing the address where
+ * it was interrupted, and changing the context. Or by pushing any address right there (Go restarts
+ * a few instructions). */
+static bool is_injected_call(const struct interrupted *place, uint64_t pc, uint64_t rsp)
+{
+    return pc != place->pc && rsp < place->rsp &&
+           (rsp == place->rsp - 8 || word_at(rsp) == place->pc);
+}
+
+static struct injected_call *injected_call_at(uint64_t slot)
+{
+    return &process.injected_calls[slot / sizeof slot % INJECTED_CALLS];
+}
+
+/* Where the interrupted function's return address lies if it has no frame yet; 0: it has one. Its frame pointer is its
+ * caller's then, or 0 in a goroutine's first function, which nobody has called. */
+static uint64_t find_frameless(const struct interrupted *place)
+{
+    if (place->rbp == 0)
+        return place->rsp;
+    bool has_frame = place->entry_rsp < place->rsp || place->entry_rsp >= place->rbp;
+    return has_frame ? 0 : place->entry_rsp;
+}
+
+static void note_injected_call(const struct interrupted *place, uint64_t slot)
+{
+    pthread_mutex_lock(&process.lock);
+    *injected_call_at(slot) = (struct injected_call){slot, word_at(slot), find_frameless(place)};
+    pthread_mutex_unlock(&process.lock);
+}
+
+/* Where the return address lies of a function without a frame that has called as `address` in `slot` says; 0: it has a frame,
+ * or has called by itself. */
+static uint64_t find_injected_caller(uint64_t slot, uint64_t address)
+{
+    pthread_mutex_lock(&process.lock);
+    struct injected_call call = *injected_call_at(slot);
+    pthread_mutex_unlock(&process.lock);
+    return call.slot == slot && call.address == address ? call.caller_slot : 0;
 }
 
 /* A signal has stopped `previous` before its end. RSP may then point to where there is no memory: a
@@ -334,17 +402,34 @@ static bool is_inside(const struct truth_block *place, const struct truth_block 
     return place->last == 0 && place->pc > previous->pc && place->pc < previous->end;
 }
 
-static void add_record(struct log *log, const struct block *block, uint64_t rsp, uint32_t flags,
+/* True if rt_sigreturn, which leads to `pc`, begins a call there. */
+static bool returns_into_call(struct log *log, uint64_t pc, uint64_t rsp)
+{
+    const struct interrupted *place = find_interrupted(log);
+    if (!place)
+        return false;
+    log->entry_rsp = place->entry_rsp;
+    if (!is_injected_call(place, pc, rsp))
+        return false;
+    note_injected_call(place, rsp);
+    return true;
+}
+
+static void add_record(struct log *log, struct block *block, uint64_t rsp, uint32_t flags,
                        uint64_t r14)
 {
     const struct truth_block *previous = &log->previous->reported;
     if (!(flags & TRUTH_SIGNAL) && previous->ends_in == TRUTH_END_CALL &&
         !is_inside(&block->reported, previous) && word_at(rsp) == previous->end)
         flags |= TRUTH_CALLED;
-    if (log->signal_returned && returned_into_call(log, block->reported.pc, rsp))
+    if (log->signal_returned && returns_into_call(log, block->reported.pc, rsp))
         flags |= TRUTH_CALLED;
     if (log->signal_returned)
         flags |= TRUTH_SIGNAL_RETURN;
+    if (flags & TRUTH_CALLED)
+        block->is_called = true;
+    if (block->is_called)
+        log->entry_rsp = rsp;
     *(struct truth_record *)add_entry(&log->file) = (struct truth_record){
         .block = block->id, .flags = flags & 0xff, .g = r14 >> 5 & 0xffffff, .rsp = rsp};
     log->previous = block;
@@ -358,25 +443,56 @@ static void add_place(struct log *log, const struct interrupted *place, uint32_t
     add_record(log, add_block(&reported), place->rsp, flags, place->r14);
 }
 
+static uint32_t caller_place(struct log *log, uint64_t return_address)
+{
+    struct caller_place *place = &log->places[return_address % CALLER_PLACES];
+    if (place->id == 0 || place->address != return_address) {
+        struct truth_block reported = {.pc = return_address, .end = return_address};
+        *place = (struct caller_place){return_address, add_block(&reported)->id};
+    }
+    return place->id;
+}
+
 static void add_caller(struct log *log, uint64_t return_address, uint64_t slot)
 {
-    struct truth_block place = {.pc = return_address, .end = return_address};
+    uint32_t place = caller_place(log, return_address);
     *(struct truth_record *)add_entry(&log->file) =
-        (struct truth_record){.block = add_block(&place)->id, .flags = TRUTH_CALLER, .rsp = slot};
+        (struct truth_record){.block = place, .flags = TRUTH_CALLER, .rsp = slot};
+}
+
+/* The two words at `address`, a multiple of 8; NULL: there is no memory. Reads up to the end of the page: with a system call
+ * for each frame, a goroutine of 10,000 frames was preempted where it went on, again and again. */
+static const uint64_t *read_pair(struct stack_bytes *stack, uint64_t address)
+{
+    size_t needed = 2 * sizeof(uint64_t);
+    if (address < stack->address || address - stack->address + needed > stack->size) {
+        uint64_t end = ((address + needed - 1) | (PAGE - 1)) + 1;
+        struct iovec to = {stack->bytes, end - address};
+        struct iovec from = {(void *)(uintptr_t)(address + process.guest_base), end - address};
+        bool read = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)(end - address);
+        stack->address = address;
+        stack->size = read ? end - address : 0;
+        if (!read)
+            return NULL;
+    }
+    return (const uint64_t *)(stack->bytes + (address - stack->address));
 }
 
 /* What would be returned to without a frame pointer, then the return addresses that frame pointers
  * lead to from `rsp` on: each points to the next, and a return address follows it. */
 static void add_callers(struct log *log, uint64_t rsp, uint64_t frame)
 {
-    add_caller(log, word_at(rsp), rsp);
+    uint64_t innermost = word_at(rsp);
+    add_caller(log, innermost ? innermost : NOWHERE, rsp);
+    log->stack.size = 0;
     for (unsigned i = 0; i < MOST_CALLERS && frame >= rsp && frame % 8 == 0; i++) {
-        uint64_t pair[2];
-        struct iovec to = {pair, sizeof pair};
-        struct iovec from = {(void *)(uintptr_t)(frame + process.guest_base), sizeof pair};
-        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof pair)
+        const uint64_t *pair = read_pair(&log->stack, frame);
+        if (!pair || pair[1] == 0)
             return;
         add_caller(log, pair[1], frame + 8);
+        uint64_t caller_slot = find_injected_caller(frame + 8, pair[1]);
+        if (caller_slot)
+            add_caller(log, word_at(caller_slot), caller_slot);
         if (pair[0] <= frame)
             return;
         frame = pair[0];
@@ -405,12 +521,19 @@ static bool may_be_handler(uint64_t address)
  * return address, arch/x86/include/uapi/asm/ucontext.h, sigcontext.h). */
 static struct interrupted interrupted_by(uint64_t handler_rsp, uint64_t *rdx)
 {
-    enum { UCONTEXT_R14 = 88, UCONTEXT_RDX = 136, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
+    enum {
+        UCONTEXT_R14 = 88,
+        UCONTEXT_RBP = 120,
+        UCONTEXT_RDX = 136,
+        UCONTEXT_RSP = 160,
+        UCONTEXT_RIP = 168
+    };
     uint64_t context = handler_rsp + 8;
     *rdx = word_at(context + UCONTEXT_RDX);
     return (struct interrupted){.handler_rsp = handler_rsp,
                                 .pc = word_at(context + UCONTEXT_RIP),
                                 .rsp = word_at(context + UCONTEXT_RSP),
+                                .rbp = word_at(context + UCONTEXT_RBP),
                                 .r14 = word_at(context + UCONTEXT_R14)};
 }
 
@@ -420,8 +543,9 @@ static bool handler_begins(uint64_t pc, uint64_t rsp, uint64_t rdx)
 }
 
 /* Several signals at once are stacked before the first handler runs: each interrupts the one before
- * at its first instruction. Logs where the program was, and the handlers that wait. */
-static void add_interrupted(struct log *log, uint64_t handler_rsp)
+ * at its first instruction. Logs where the program was, with its callers if it `arrives` there, and the handlers that
+ * wait. */
+static void add_interrupted(struct log *log, uint64_t handler_rsp, bool arrives)
 {
     struct interrupted chain[DEEPEST_NESTING];
     int depth = 0;
@@ -432,8 +556,11 @@ static void add_interrupted(struct log *log, uint64_t handler_rsp)
         chain[depth] = interrupted_by(chain[depth - 1].rsp, &rdx);
         depth++;
     }
+    if (arrives)
+        add_callers(log, chain[depth - 1].rsp, chain[depth - 1].rbp);
     for (int i = depth - 1; i >= 0; i--) {
         add_place(log, &chain[i], i == depth - 1 ? 0 : TRUTH_SIGNAL);
+        chain[i].entry_rsp = log->entry_rsp;
         log->interrupted[log->interruptions++ % DEEPEST_NESTING] = chain[i];
     }
 }
@@ -444,10 +571,18 @@ static void check_registers(const uint64_t *registers, uint64_t pc)
         give_up("this qemu keeps the guest's registers elsewhere");
 }
 
-__attribute__((used, visibility("hidden"))) void log_block(unsigned vcpu, const struct block *block,
+__attribute__((used, visibility("hidden"))) void log_block(unsigned vcpu, struct block *block,
                                                            const uint64_t *registers);
 
-void log_block(unsigned vcpu, const struct block *block, const uint64_t *registers)
+/* The program is one of Go, and code that has loaded the stack pointer has just jumped. */
+static bool goroutine_arrives(const struct log *log)
+{
+    const struct truth_block *previous = &log->previous->reported;
+    return process.logs_callers && previous->from_memory &&
+           previous->ends_in == TRUTH_END_INDIRECT_JUMP;
+}
+
+void log_block(unsigned vcpu, struct block *block, const uint64_t *registers)
 {
     struct log *log = current;
     if (!log) {
@@ -457,14 +592,13 @@ void log_block(unsigned vcpu, const struct block *block, const uint64_t *registe
     }
     uint64_t rsp = registers[RSP];
     uint32_t flags = 0;
+    bool arrives = goroutine_arrives(log);
     if (handler_begins(block->reported.pc, rsp, registers[RDX])) {
-        add_interrupted(log, rsp);
+        add_interrupted(log, rsp, arrives);
         flags = TRUTH_SIGNAL;
-    }
-    const struct truth_block *previous = &log->previous->reported;
-    if (process.logs_callers && !flags && previous->from_memory &&
-        previous->ends_in == TRUTH_END_INDIRECT_JUMP)
+    } else if (arrives) {
         add_callers(log, rsp, registers[RBP]);
+    }
     add_record(log, block, rsp, flags, registers[R14]);
 }
 

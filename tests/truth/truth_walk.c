@@ -167,16 +167,40 @@ static const struct truth_block *block_of(const struct truth_walk *walk, uint64_
     return &walk->log.blocks[walk->log.records[record].block - 1];
 }
 
+/* A handler has returned to the block at `place`, and no other signal has come meanwhile. */
+static bool returns_to(const struct truth_walk *walk, uint64_t record, uint64_t place)
+{
+    return walk->log.records[record].flags & TRUTH_SIGNAL_RETURN && block_of(walk, record)->last &&
+           walk->log.records[record].rsp == walk->log.records[place].rsp &&
+           block_of(walk, record)->pc == block_of(walk, place)->pc;
+}
+
+/* The record of the block at `place`, when the handlers of signals that have come before it have returned. */
+static uint64_t skip_handler(const struct truth_walk *walk, uint64_t place)
+{
+    uint64_t record = place;
+    if (block_of(walk, place)->last == 0)
+        while (record < walk->log.record_count && !returns_to(walk, record, place))
+            record++;
+    return record;
+}
+
 /* Whether the code that runs next has made its frame. A function that begins has not, nor one that
- * goes back to its beginning when its stack has grown. */
+ * goes back to its beginning when its stack has grown, after a block or two. */
 static bool runs_in_frame(struct truth_walk *walk)
 {
-    const struct truth_record *arrival = &walk->log.records[walk->next];
-    uint64_t pc = block_of(walk, walk->next)->pc;
-    uint64_t start = truth_walk_function(walk, pc).start;
-    bool begins_again = walk->next + 1 < walk->log.record_count && arrival[1].rsp == arrival->rsp &&
-                        block_of(walk, walk->next + 1)->pc == start;
-    return pc != start && !begins_again;
+    enum { BLOCKS = 4 };
+    uint64_t pc = block_of(walk, walk->next)->pc, start = truth_walk_function(walk, pc).start;
+    uint64_t first = skip_handler(walk, walk->next), end = walk->log.record_count;
+    if (pc == start)
+        return false;
+    for (uint64_t next = first; next < end && next < first + BLOCKS; next++) {
+        if (walk->log.records[next].rsp != walk->log.records[walk->next].rsp)
+            return true;
+        if (block_of(walk, next)->pc == start)
+            return false;
+    }
+    return true;
 }
 
 /* A call that never returns may be the last instruction of its function. But a function that was

@@ -53,6 +53,13 @@ test('what is shorter than a pixel is still seen, and a long one is never hidden
   assert.equal(drawn, 2, 'one pixel is not drawn twice by what is shorter');
 });
 
+test('a span of no length has a pixel of its own beside those that touch it', () => {
+  const at = (/** @type {number} */ pixelsPerNs) => draw([[0, 1, 0], [1, 1, 1], [1, 2.5, 2]], { pixelsPerNs, to: 20 }).line;
+  for (const pixelsPerNs of [7, 7.4, 7.6]) {
+    assert.deepEqual(at(pixelsPerNs).slice(7, 10), [SINGLE + 1, SINGLE + 2, SINGLE + 2], `${pixelsPerNs}`);
+  }
+});
+
 test('merged tiles are drawn lighter', () => {
   assert.equal(draw([[5, 6, 0, 17]]).line[5], MERGED);
 });

@@ -142,13 +142,30 @@ test('the stack and the span at a moment', async () => {
     const source = sourceOf(spans);
     for (let i = 0; i < 20; i++) {
       const time = Math.floor(random() * 500);
-      const want = spans.filter(({ start, end }) => start <= time && end > time).sort((a, b) => a.depth - b.depth);
-      const stack = (await source.stack(0, time)).filter(({ start, end }) => end > start);
+      const open = spans.filter(({ start, end }) => start <= time && end > time).sort((a, b) => a.depth - b.depth);
+      const began = spans.filter(({ start }) => start <= time);
+      const last = began[began.length - 1];
+      const isBrief = last?.start === time && last.end === time;
+      const want = isBrief ? began.filter((span, i) => !began.slice(i + 1).some(({ depth }) => depth <= span.depth)) : open;
+      const stack = await source.stack(0, time);
       assert.deepEqual(stack.map(({ depth, start, end }) => [depth, start, end]), want.map(({ depth, start, end }) => [depth, start, end]));
-      for (const { depth, start, end } of want) {
+      for (const { depth, start, end } of open) {
         const { span, parents } = await source.span(0, depth, time);
         assert.deepEqual([span?.start, span?.end, parents.length], [start, end, depth]);
       }
+    }
+  }
+});
+
+test('a span of no length is found beside a longer one that begins there, and by its function beside others', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const spans = randomSpans(randomNumbers(seed));
+    const source = sourceOf(spans);
+    for (const { depth, start, end, function: fn } of spans) {
+      if (start !== end) continue;
+      const group = (await source.functions())[fn].group;
+      const { span, parents } = await source.span(0, depth, start, undefined, { group });
+      assert.deepEqual([span?.start, span?.end, span?.name, parents.length], [start, end, NAMES[fn], depth]);
     }
   }
 });

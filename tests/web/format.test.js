@@ -15,6 +15,12 @@ test('a duration has four digits and its unit', () => {
   for (const [ns, text] of cases) assert.equal(plain(format.formatDuration(ns)), text);
 });
 
+test('the length of a span that has none is less than a nanosecond', () => {
+  assert.equal(plain(format.formatLength(0)), '<1 ns');
+  assert.equal(plain(format.formatLength(1)), '1 ns');
+  assert.equal(plain(format.formatLength(1234)), '1.234 us');
+});
+
 test('a moment differs from its neighbours', () => {
   assert.equal(plain(format.formatTime(1234567890)), '1.234567890 s');
   assert.equal(plain(format.formatTime(1234567890, 1000)), '1.234568 s');

@@ -21,7 +21,7 @@ __attribute__((noinline)) static void leaf(int i)
 __attribute__((noinline)) static void branch(int i)
 {
     for (int k = 0; k < ${LEAVES / BRANCHES}; k++)
-        leaf(i);
+        leaf(2 * i);
     sum++;
 }
 

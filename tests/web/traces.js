@@ -196,7 +196,7 @@ export function makeTallTrace({ tracks, depth, duration = 1e9 }) {
   };
 }
 
-/** Every fifth span that calls nothing becomes a time in which its thread was not running. @param {CarriedTrace} trace @returns {CarriedTrace} */
+/** Every fifth span that calls nothing becomes a time in which its thread was not running, preempted or not. @param {CarriedTrace} trace @returns {CarriedTrace} */
 export function withPauses(trace) {
   const notRunning = trace.functions.length;
   const tracks = trace.tracks.map((track) => {
@@ -206,10 +206,10 @@ export function withPauses(trace) {
     const plain = [];
     for (let i = 0; i < spans.count; i++) {
       const calls = i + 1 < spans.count && spans.depth[i + 1] > spans.depth[i];
-      const fn = !calls && i % 5 === 0 ? notRunning : spans.function[i];
+      const fn = !calls && i % 5 === 0 ? notRunning + (i % 2) : spans.function[i];
       plain.push({ depth: spans.depth[i], start: spans.start[i], end: spans.end[i], function: fn, flags: spans.flags[i] });
     }
     return { ...track, columns: packSpans(plain) };
   });
-  return { ...trace, tracks, functions: [...trace.functions, ['[not running]', null, null, 0, null, 'special']] };
+  return { ...trace, tracks, functions: [...trace.functions, ['[not running]', null, null, 0, null, 'special'], ['[preempted]', null, null, 0, null, 'special']] };
 }

@@ -3,7 +3,7 @@
 
 import { moduleOf } from './function_module.js';
 import { tilesOf } from './embedded_tiles.js';
-import { chain, eachOverlapping, spanAt, stackAt } from './embedded_search.js';
+import { briefSpanAt, chain, eachOverlapping, spanAt, stackAt } from './embedded_search.js';
 import { callsOf, flameOf, tableOf } from './embedded_statistics.js';
 import { ENDINGS, checkTrace, groupsOf, unpackSpans } from './embedded_trace.js';
 import { OffCpuTimes, isOffCpu } from './off_cpu.js';
@@ -127,9 +127,12 @@ export class EmbeddedSource {
   }
 
   /** @type {DataSource['span']} */
-  async span(track, depth, time) {
+  async span(track, depth, time, _signal, brief = null) {
     const spans = this.#spansOf(track);
-    const i = spanAt(spans, depth, time);
+    /** @param {number} fn */
+    const isMeant = (fn) => brief?.group === undefined || this.#functions[fn].group === brief.group;
+    const found = brief === null ? -1 : briefSpanAt(spans, depth, time, isMeant);
+    const i = found >= 0 ? found : spanAt(spans, depth, time);
     if (i < 0) return { span: null, parents: [] };
     const [name, symbol, file, line, address] = this.#trace.functions[spans.function[i]];
     const flags = spans.flags[i];

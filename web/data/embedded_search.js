@@ -49,24 +49,38 @@ export function eachOverlapping(spans, range, visit) {
 }
 
 /**
- * The numbers of the spans that hold a moment, outermost first; one for each depth.
+ * The numbers of the spans that hold a moment, outermost first; one for each depth. Where one of length zero began last, it with
+ * its callers, also those that end at the moment.
  * @param {Spans} spans @param {number} time
  */
 export function stackAt(spans, time) {
   const last = beginBefore(spans, nextAfter(time)) - 1;
-  return chain(spans, last).filter((i) => spans.end[i] > time || spans.start[i] === time);
+  const stack = chain(spans, last);
+  const isBrief = last >= 0 && spans.start[last] === time && spans.end[last] === time;
+  return isBrief ? stack : stack.filter((i) => spans.end[i] > time);
 }
 
 /**
- * The span of a depth that holds a moment; -1 when there is none. Of several, all but one have length zero: the longest.
+ * The span of a depth that holds a moment, or else the last one of length zero there; -1 when there is none.
  * @param {Spans} spans @param {number} depth @param {number} time
  */
 export function spanAt(spans, depth, time) {
-  const onStack = stackAt(spans, time)[depth] ?? -1;
-  if (onStack >= 0 && spans.end[onStack] > spans.start[onStack]) return onStack;
+  const begun = beginBefore(spans, nextAfter(time));
+  const open = chain(spans, begun - 1).filter((i) => spans.end[i] > time);
+  if (depth < open.length) return open[depth];
+  for (let i = begun - 1; i >= 0 && spans.start[i] === time; i--)
+    if (spans.depth[i] === depth && spans.end[i] === time) return i;
+  return -1;
+}
+
+/**
+ * The first span of no length at a depth and a moment; -1 when there is none.
+ * @param {Spans} spans @param {number} depth @param {number} time @param {(fn: number) => boolean} isMeant
+ */
+export function briefSpanAt(spans, depth, time, isMeant) {
   for (let i = beginBefore(spans, time); i < spans.count && spans.start[i] === time; i++)
-    if (spans.depth[i] === depth) return i;
-  return onStack;
+    if (spans.depth[i] === depth && spans.end[i] === time && isMeant(spans.function[i])) return i;
+  return -1;
 }
 
 /**

@@ -128,8 +128,9 @@ export class HttpSource {
   }
 
   /** @type {DataSource['span']} */
-  async span(track, depth, time, signal) {
-    const { span, parents } = await this.#json('span', { track, depth, time: Math.floor(time) }, signal);
+  async span(track, depth, time, signal, brief = null) {
+    const place = { track, depth, time: Math.floor(time), ...(brief && { end: Math.floor(time), group: brief.group }) };
+    const { span, parents } = await this.#json('span', place, signal);
     return { span, parents: parents ?? [] };
   }
 

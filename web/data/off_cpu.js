@@ -8,7 +8,7 @@
  * @param {FunctionInfo} fn
  */
 export function isOffCpu({ colour, name }) {
-  return colour === 'special' && name === '[not running]';
+  return colour === 'special' && (name === '[not running]' || name === '[preempted]');
 }
 
 /**

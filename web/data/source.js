@@ -14,11 +14,13 @@
  * @typedef {{letter: 'a' | 'b', otherName: string, otherDuration: number}} Pair two traces are compared: which of them this is, and the other
  * @typedef {{name: string, group: number, colour: 'own' | 'library' | 'kernel' | 'inlined' | 'special', calls: number,
  *   module: string}} FunctionInfo module: its source file, or what its name says; '': not known
- * @typedef {{track: number, depth: number, start: number, end: number}} Place where a span is; enough to find it again
+ * @typedef {{track: number, depth: number, start: number, end: number, group?: number}} Place where a span is; enough to find it again.
+ *   group: its function's, where that is known: of less than a ns, several may lie at one place
  * @typedef {{depth: number, start: number, end: number, function: number}} StackEntry
  * @typedef {Place & {self: number, offCpu: number, children: number, function: number, name: string, symbol: string | null, file: string | null,
  *   line: number, address: string | null, beganInferred: boolean, endInferred: boolean, acrossGap: boolean, ended: string,
- *   arguments: Record<string, string | number>, values: [name: string, value: string][], result: string | null}} SpanDetails
+ *   arguments: Record<string, string | number>, values: [name: string, value: string][], result: string | null,
+ *   unnamed?: string | null}} SpanDetails unnamed: what would give the function a name, where it has none; not in an exported page
  *   arguments: of a hit of the trigger; values, result: arguments and result of a call, where they were recorded
  * @typedef {{from: number, to: number}} Range [from, to)
  * @typedef {{group: number, name: string, calls: number, total: number, self: number, offCpu: number, whole: number, min: number,
@@ -84,8 +86,8 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {() => Promise<TraceInfo>} trace
  * @property {() => Promise<FunctionInfo[]>} functions by id
  * @property {(track: number, range: Range, resolution: number, depth: number, rows: number, signal?: AbortSignal) => Promise<Tiles>} tiles
- * @property {(track: number, depth: number, time: number, signal?: AbortSignal) =>
- *   Promise<{span: SpanDetails | null, parents: StackEntry[]}>} span
+ * @property {(track: number, depth: number, time: number, signal?: AbortSignal, brief?: {group?: number} | null) =>
+ *   Promise<{span: SpanDetails | null, parents: StackEntry[]}>} span brief: one of no length, of that group, is meant, if there is one
  * @property {(track: number, time: number, signal?: AbortSignal) => Promise<StackEntry[]>} stack
  * @property {(range: Range, tracks: number[] | null, top: number, sort: 'self' | 'total' | 'calls' | 'max' | 'onCpu', signal?: AbortSignal) =>
  *   Promise<{rows: TableRow[], omittedRows: number, omittedSelf: number, time: number, offCpu: number}>} table

@@ -1,6 +1,6 @@
 // The calls of a function over time: each cell stands for calls that begin at about the same time and take about as long. Cells can be
 // walked through, are read by screen readers, and lead to their longest call.
-import { formatCounted, formatDuration, formatTime } from '../format.js';
+import { formatCounted, formatDuration, formatLength, formatTime } from '../format.js';
 import { element, svg } from './dom.js';
 import { layoutCallMap } from './call_map_layout.js';
 import { makeRoving } from './roving.js';
@@ -22,9 +22,9 @@ const TICK_APART = 14; // px between the words of two ticks
 /** @param {Cell} cell */
 function wordsOf({ calls, shortest, longest, place }) {
   const length = place.end - place.start;
-  if (calls === 1) return `1 call: ${formatDuration(length)} at ${formatTime(place.start)}`;
+  if (calls === 1) return `1 call: ${formatLength(length)} at ${formatTime(place.start)}`;
   const some = `${formatCounted(calls, 'call')} of ${formatDuration(shortest)} to ${formatDuration(longest)}`;
-  return `${some}; the longest ${formatDuration(length)} at ${formatTime(place.start)}`;
+  return `${some}; the longest ${formatLength(length)} at ${formatTime(place.start)}`;
 }
 
 /**
@@ -45,7 +45,7 @@ export function makeCallMap({ column = 1, map = [] }, range, state) {
       class: 'cell', x: cell.x, y: ABOVE + cell.y, width: cell.width, height: cell.height, 'fill-opacity': cell.weight,
       role: 'button', 'aria-label': words, tabindex: -1,
     });
-    const show = () => reveal(state, cell.place);
+    const show = () => reveal(state, { ...cell.place, group: state.search.group ?? undefined });
     dot.addEventListener('click', show);
     dot.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' && event.key !== ' ') return;

@@ -82,8 +82,8 @@ export class CallWalk extends EventTarget {
       (signal) => stepToCall(source, group, place, direction, whereOf(state.search), state.duration, signal),
       ({ call, ordinal, of, wrapped }) => {
         if (call === null) return this.#report(group, 'no calls');
-        this.#place = call;
-        reveal(state, call);
+        this.#place = { ...call, group };
+        reveal(state, this.#place);
         this.#report(group, `${formatCount(ordinal)} of ${formatCount(of)}${wrapped ? ', around' : ''}`);
       },
     );

@@ -1,6 +1,6 @@
 // All calls of one function: how many, how long, the distribution of their lengths, when they are, the slowest ones. A bar of the
 // distribution lists its calls.
-import { formatCount, formatCounted, formatDuration, formatShare, formatTime } from '../format.js';
+import { formatCount, formatCounted, formatDuration, formatLength, formatShare, formatTime } from '../format.js';
 import { knowsOffCpu } from '../data/off_cpu.js';
 import { makePanel } from './context.js';
 import { button, element, fill } from './dom.js';
@@ -153,8 +153,8 @@ function slowest({ state, info, functions }, places, one = 'slowest call', many 
   const severalThreads = info.tracks.filter((track) => track.kind === 'thread').length > 1;
   const entries = places.map((place) => {
     const where = `at ${formatTime(place.start)}${severalThreads ? ` in ${threads.get(place.track) ?? 'a thread'}` : ''}`;
-    const go = button('', () => reveal(state, place));
-    const length = element('strong', {}, formatDuration(place.end - place.start));
+    const go = button('', () => reveal(state, { ...place, group: state.search.group ?? undefined }));
+    const length = element('strong', {}, formatLength(place.end - place.start));
     const onCpu = hasOnCpu && ` ${formatDuration(place.end - place.start - place.offCpu)} on-CPU`;
     const cut = place.cut && !info.sampled && element('span', { class: 'cut', title: CUT }, 'cut');
     go.append(length, ...(onCpu ? [onCpu] : []), ...(cut ? [' ', cut] : []), ' ', element('span', { class: 'quiet' }, where));

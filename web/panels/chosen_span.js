@@ -1,4 +1,5 @@
 // All that is known of the chosen span, asked once for all panels that show it.
+import { spanOf } from '../data/place.js';
 import { Question } from './question.js';
 
 /** @typedef {import('../data/source.js').SpanDetails} SpanDetails */
@@ -23,7 +24,7 @@ export class ChosenSpan extends EventTarget {
         return;
       }
       this.question.run(
-        (signal) => source.span(place.track, place.depth, place.start, signal),
+        (signal) => spanOf(source, place, signal),
         ({ span, parents }) => this.#set(span, parents),
       );
     };

@@ -1,5 +1,5 @@
 // The chosen span: what is known of it, the stack around it, and what one can do with it.
-import { formatCount, formatDuration } from '../format.js';
+import { formatCount, formatLength } from '../format.js';
 import { copyText } from './clipboard.js';
 import { makePanel, showCallsOf } from './context.js';
 import { copyCalls } from './copy_calls.js';
@@ -62,6 +62,7 @@ function describe(context, span, parents, copying) {
   const names = parents.map((parent) => functions[parent.function].name);
   return [
     element('h2', { class: 'name', title: span.name }, shownName),
+    span.unnamed ? element('p', { class: 'unnamed' }, span.unnamed) : null,
     element('div', { class: 'buttons' }, ...actions(context, span, () => spanText(span, lines, names), copying)),
     element('dl', {}, ...shown.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
   ];
@@ -91,13 +92,14 @@ function actions(context, span, text, copying) {
 }
 
 /** @param {Context} context @param {SpanDetails} span @param {StackEntry[]} parents */
-function frames({ state, names }, span, parents) {
+function frames({ state, names, functions }, span, parents) {
   /** @param {StackEntry} entry */
   const frame = (entry) => {
     const name = element('span', { class: 'clamped' }, names.of(entry.function));
     const { depth, start, end } = entry;
-    const choose = () => state.setSpan({ track: span.track, depth, start, end });
-    const length = element('span', { class: 'quiet' }, formatDuration(end - start));
+    const { group } = functions[entry.function];
+    const choose = () => state.setSpan({ track: span.track, depth, start, end, group });
+    const length = element('span', { class: 'quiet' }, formatLength(end - start));
     const current = depth === span.depth;
     return element('li', {}, element('button', { type: 'button', click: choose, 'aria-current': current && 'true', title: names.of(entry.function) }, name, ' ', length));
   };

@@ -44,7 +44,7 @@ export class SearchBox {
     this.popup = element('div', { class: 'search-popup', hidden: true }, this.#question.element, this.total, this.list);
     // A click into the list must not take the focus from the box, whose loss closes the list.
     this.popup.addEventListener('mousedown', (event) => event.preventDefault());
-    this.where = button('', () => this.#showCalls(), { class: 'search-where', title: 'All calls of the function' });
+    this.where = button('', () => this.#showCalls(), { class: 'search-where' });
     this.previous = button('\u2191', () => walk.step('previous'), { title: 'Previous call (Shift-N)', 'aria-label': 'Previous call' });
     this.next = button('\u2193', () => walk.step('next'), { title: 'Next call (N)', 'aria-label': 'Next call' });
     this.element = element('div', { class: 'search', role: 'search' }, this.input, this.regex, this.previous, this.next,
@@ -76,6 +76,7 @@ export class SearchBox {
     // A link may name a function that this trace does not have.
     const chosen = group === null ? undefined : functions[group];
     this.where.textContent = chosen === undefined ? '' : walk.words || formatCounted(chosen.calls, info.sampled ? 'span' : 'call');
+    this.where.title = `${this.where.textContent}: all calls of the function`;
     this.where.hidden = chosen === undefined;
   }
 

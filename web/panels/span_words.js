@@ -1,5 +1,5 @@
 // What is known of a span, in words. No DOM here.
-import { formatCounted, formatDuration, formatExact, formatTime, formatWallClock } from '../format.js';
+import { formatCounted, formatDuration, formatExact, formatLength, formatTime, formatWallClock } from '../format.js';
 
 /** @typedef {import('../data/source.js').SpanDetails} SpanDetails */
 /** @typedef {import('../data/source.js').StackEntry} StackEntry */
@@ -53,7 +53,7 @@ export function factsOf(span, track, wallClock) {
   const facts = [
     ...span.values.map(([name, value]) => /** @type {[string, string]} */ ([name, value])),
     ['Result', span.result],
-    ['Duration', both(length)],
+    ['Duration', length > 0 ? both(length) : formatLength(length)],
     ['On CPU', span.offCpu > 0 ? `${both(length - span.offCpu)}; its thread was not running for ${formatDuration(span.offCpu)}` : null],
     ['Self time', both(span.self)],
     ['Start', formatTime(span.start)],

@@ -5,8 +5,8 @@ const THEMES = /** @type {const} */ (['system', 'light', 'dark']);
 
 /** @param {import('../view_state.js').ViewState} state */
 export function makeThemeSwitch(state) {
-  const options = THEMES.map((theme) => element('option', { value: theme }, `${theme} theme`));
-  const select = element('select', { 'aria-label': 'Theme' }, ...options);
+  const options = THEMES.map((theme) => element('option', { value: theme }, theme));
+  const select = element('select', { 'aria-label': 'Theme', title: 'Theme' }, ...options);
   select.addEventListener('change', () => state.setTheme(/** @type {typeof THEMES[number]} */ (select.value)));
   const show = () => {
     select.value = state.theme;

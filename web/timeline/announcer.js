@@ -1,6 +1,7 @@
 // Announces which span is chosen in the page's live region, for users who do not see the picture.
 
-import { formatDuration, formatTime } from '../format.js';
+import { spanOf } from '../data/place.js';
+import { formatDuration, formatLength, formatTime } from '../format.js';
 
 /** @typedef {import('../data/source.js').DataSource} DataSource */
 /** @typedef {import('../data/source.js').TraceInfo} TraceInfo */
@@ -14,11 +15,11 @@ export function announceSpans(live, source, state, info) {
   const report = async () => {
     const place = state.span;
     if (place === null) return;
-    const { span } = await source.span(place.track, place.depth, place.start);
+    const { span } = await spanOf(source, place);
     if (span === null || state.span !== place) return;
     const track = info.tracks.find(({ id }) => id === place.track);
     live.textContent =
-      `${span.name}, ${formatDuration(span.end - span.start)}, in itself ${formatDuration(span.self)}, ` +
+      `${span.name}, ${formatLength(span.end - span.start)}, in itself ${formatDuration(span.self)}, ` +
       `depth ${span.depth}, at ${formatTime(span.start)}, thread ${track?.thread ?? ''}`;
   };
   state.addEventListener('span', () => {

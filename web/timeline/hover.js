@@ -1,7 +1,7 @@
 // What is under the pointer: outlined, described beside it, and its moment set as the page's cursor.
 
 import { FLAG_ACROSS_GAP, FLAG_END_INFERRED, FLAG_START_INFERRED } from '../data/source.js';
-import { formatCount, formatDuration, formatTime } from '../format.js';
+import { formatCount, formatDuration, formatLength, formatTime } from '../format.js';
 import { HeadCanvas } from './head_canvas.js';
 import { HEAD_HEIGHT, RULER_HEIGHT } from './scene.js';
 
@@ -21,7 +21,7 @@ export function wordsOf({ function: fn, start, end, spans, flags }, names) {
   const name = names.of(fn) || '?';
   const at = `at ${formatTime(start)}`;
   if (spans > 1) return [`${formatCount(spans)} calls`, `longest: ${name}`, `together ${formatDuration(end - start)}`, at];
-  const lines = [name, formatDuration(end - start), at];
+  const lines = [name, formatLength(end - start), at];
   if (flags & FLAG_START_INFERRED) lines.push('its beginning was not seen');
   if (flags & FLAG_END_INFERRED) lines.push('its end was not seen');
   if (flags & FLAG_ACROSS_GAP) lines.push('goes across a gap');

@@ -10,6 +10,7 @@ import { firstTileFrom } from './request_range.js';
 
 const PATTERN_HEIGHT = 7; // lower rows have no room for a pattern,
 const PATTERN_WIDTH = 4; // and narrower spans none for hatching
+const BRIEF_SEEN = 4; // pixels of a ns from which on a span of no length is seen beside those that touch it
 const GAP_WIDTH = 4; // wider spans leave a pixel free at their end, so that calls one after the other can be distinguished
 const HATCH_PERIOD = 7;
 const HATCH_WIDTH = 2;
@@ -107,16 +108,20 @@ export class Pixels {
     const spacing = height >= PATTERN_HEIGHT ? GAP_WIDTH : Infinity;
     let drawn = 0;
     let filled = clipLeft; // left of this all is drawn already
+    let brief = clipLeft; // left of this lies the pixel of a span of no length: what begins there is drawn beside it
     for (let i = firstTileFrom(tileRows, row, clipFrom); i < stop; i++) {
       const exact = (tileRows.start[i] - from) * pixelsPerNs;
       if (exact >= clipRight || tileRows.start[i] >= place.until) break;
       if (tileRows.end[i] <= clipFrom && tileRows.start[i] < clipFrom) continue;
       const exactEnd = (tileRows.end[i] - from) * pixelsPerNs;
-      if (exactEnd < filled && exactEnd - exact < 1) continue;
-      const left = Math.max(Math.floor(exact), clipLeft);
+      const isBrief = exact === exactEnd && pixelsPerNs >= BRIEF_SEEN;
+      if (exactEnd < filled && exactEnd - exact < 1 && !isBrief) continue;
+      let left = Math.max(Math.floor(exact), clipLeft);
       const end = Math.max(Math.round(exactEnd), left + 1);
+      if (left < brief && brief < end) left = brief;
       let right = Math.min(end, clipRight);
       filled = right;
+      if (isBrief) brief = right;
       if (end <= clipRight && right - left >= spacing) right--;
       if (left >= right) continue;
       drawn++;

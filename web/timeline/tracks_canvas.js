@@ -263,7 +263,8 @@ export class TracksCanvas {
       if (item.track.onStack && (time < from - near || time > to + near)) return;
       for (let i = firstTileFrom(tileRows, row, time - near); i < tileRows.rowStart[row + 1] && tileRows.start[i] <= time + near; i++) {
         if (tileRows.start[i] >= until) break;
-        const away = Math.max(tileRows.start[i] - time, time - tileRows.end[i], 0);
+        const drawnTo = tileRows.end[i] > tileRows.start[i] ? tileRows.end[i] : tileRows.start[i] + scene.nsPerPixel;
+        const away = Math.max(tileRows.start[i] - time, time - drawnTo, 0);
         if (away >= distance) continue;
         distance = away;
         best = drawnTile(tileRows, row, i);

@@ -1,6 +1,8 @@
 // From span to span by the keyboard: caller, first callee, the next and the one before at the same depth. Asks the source for few
 // tiles at a time, however many spans there are.
 
+import { spanOf } from '../data/place.js';
+
 /** @typedef {import('../data/source.js').DataSource} DataSource */
 /** @typedef {import('../data/source.js').Place} Place */
 /** @typedef {import('../data/source.js').Range} Range */
@@ -49,7 +51,7 @@ export async function walk(source, place, step, whole) {
   const { track, depth, start, end } = place;
   if (step === 'parent') {
     if (depth === 0) return null;
-    const { parents } = await source.span(track, depth, start);
+    const { parents } = await spanOf(source, place);
     const parent = parents[parents.length - 1];
     return parent ? { track, depth: parent.depth, start: parent.start, end: parent.end } : null;
   }

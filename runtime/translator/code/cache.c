@@ -9,7 +9,7 @@
 struct tr_cache tr_cache;
 
 enum {
-    STEP = 1 << 18,          /* bytes that an area grows by */
+    STEP = 1 << 16,          /* bytes that an area grows by */
     LARGEST_FRAGMENT = 8192, /* bytes that a fragment may take, in either part of a region */
 };
 
@@ -40,6 +40,9 @@ bool tr_area_prepare(struct tr_area *area, uint64_t size)
     uint64_t protection = PROT_READ | PROT_WRITE | (area->executable ? PROT_EXEC : 0);
     if (tr_syscall(__NR_mprotect, (uint64_t)area->start + area->ready, grow, protection) != 0)
         return false;
+    /* Step by step all of it is used; an area that is made whole, such as a table, may stay empty for the most part. */
+    if (grow == STEP)
+        tr_own_populate((uint64_t)area->start + area->ready, grow);
     area->ready += grow;
     return true;
 }

@@ -1,5 +1,6 @@
 
 #include "runtime/translator/code/code_pages.h"
+#include "runtime/translator/code/breakpoints.h"
 #include "runtime/translator/code/code_map.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/code/page_table.h"
@@ -31,8 +32,9 @@ static struct tr_page_table pages;
 /* How often protection was given back, or went with its mapping. A fault that a protected page has raised may come here
  * later than that. */
 static uint64_t times_given_back;
-/* Ticks. Since then no other code has taken the place of code that ran. */
+/* Ticks: when the process began. Until `was_lost` no code has taken the place of other code but where records say so. */
 static uint64_t in_place_since;
+static bool was_lost;
 
 static uint64_t page_of(uint64_t address)
 {
@@ -54,13 +56,14 @@ static void note_given_back(void)
 void tr_code_begin(struct tr_thread *thread)
 {
     in_place_since = tr_time(thread);
+    was_lost = false;
 }
 
 /* What was mapped there has gone, and our write protection with it. */
 static void lose(void *context, uint64_t start, uint64_t end)
 {
     struct tr_thread *thread = context;
-    in_place_since = tr_time(thread);
+    was_lost = true;
     tr_invalidate(thread, start, end);
     tr_page_forget(&pages, start, end);
     note_given_back();
@@ -86,11 +89,12 @@ static uint64_t file_offset(const struct tr_code_region *region, uint64_t addres
 /* --- Mapping records --- */
 
 /* The time in the record of code that has not taken the place of other code. Another thread may run it at once, at a time
- * of which the recorder knows the thread's newest stamp only: so it is said to have been there all along. */
+ * of which the recorder knows the thread's newest stamp only: so it is said to have been there all along. Where mappings have
+ * gone, it may have taken their place, and the recorder has transcoded what ran until now. */
 static uint64_t since_ever(const struct tr_thread *thread)
 {
     enum { NOW = 0 };
-    return thread->vforked ? NOW : in_place_since;
+    return thread->vforked || was_lost ? NOW : in_place_since;
 }
 
 static void log_region(struct tr_thread *thread, const struct tr_code_region *region,
@@ -114,7 +118,7 @@ static void log_region(struct tr_thread *thread, const struct tr_code_region *re
 }
 
 /* As stat gives them: they differ from those in /proc/self/maps on btrfs and overlayfs. Only triggers, ends
- * of recordings, and functions whose arguments are recorded need them. */
+ * of recordings, selected functions, and those whose arguments are recorded need them. */
 static void identify(struct tr_thread *thread, struct tr_code_region *region)
 {
     enum { LONGEST_PATH = 4096 };
@@ -122,7 +126,7 @@ static void identify(struct tr_thread *thread, struct tr_code_region *region)
     struct stat status;
     const struct tr_options *options = &thread->process->control->options;
     if (options->place_count == 0 && options->until_count == 0 && options->start_count == 0 &&
-        options->value_place_count == 0)
+        options->value_place_count == 0 && options->selected_count == 0)
         return;
     const struct tr_map_line *line = &region->line;
     region->inode = line->inode;
@@ -422,6 +426,7 @@ void tr_code_let_go(struct tr_thread *thread, bool others)
 {
     uint64_t first = UINT64_MAX, end = 0;
     tr_process.leaves_code = true;
+    tr_breakpoints_remove(0, UINT64_MAX);
     for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, 0, UINT64_MAX));) {
         if (!(page->flags & TR_PAGE_PROTECTED))
             continue;
@@ -446,6 +451,7 @@ static bool forget(struct tr_thread *thread, uint64_t start, uint64_t end)
 
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
+    tr_breakpoints_remove(start, end);
     if (tr_page_next(&pages, NULL, start, end)) {
         tr_invalidate(thread, start, end);
         unprotect(start, end);
@@ -462,6 +468,40 @@ static uint64_t inode_of(int32_t file)
                                    (uint64_t)&status, AT_EMPTY_PATH, 0, 0) == 0)
         inode = status.st_ino;
     return inode;
+}
+
+/* A private mapping of a file that shows what lies there: no other process sees what is changed. */
+static bool may_have_breakpoints(struct tr_code_region *region)
+{
+    return (region->protection & PROT_EXEC) && !region->line.shared && is_unchanged_file(region);
+}
+
+/* In what is known of the range. */
+static void put_breakpoints(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    for (struct tr_code_region *region = NULL;
+         (region = tr_code_map_next(&map, region, start, end));) {
+        if (!may_have_breakpoints(region))
+            continue;
+        identify(thread, region);
+        tr_breakpoints_insert(
+            &(struct tr_breakable){.start = region->start,
+                                   .end = region->end,
+                                   .inode = region->inode,
+                                   .file_offset = file_offset(region, region->start),
+                                   .protection = region->protection});
+    }
+}
+
+static bool selects(const struct tr_thread *thread)
+{
+    return thread->process->control->options.selected_count && !tr_process.leaves_code;
+}
+
+void tr_code_break(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    if (selects(thread) && tr_code_map_read(&map, lose, thread))
+        put_breakpoints(thread, start, end);
 }
 
 void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end)
@@ -590,6 +630,8 @@ int64_t tr_code_mprotect(struct tr_thread *thread, int64_t number, uint64_t star
         tr_code_unknown(thread);
         return unusual;
     }
+    if ((protection & PROT_WRITE) || !(protection & PROT_EXEC))
+        tr_breakpoints_remove(start, end);
     invalidate_pages(thread, start, end, protection);
     int64_t result = protection & PROT_WRITE
                          ? protect_in_parts(number, start, end, protection, key)
@@ -603,6 +645,8 @@ int64_t tr_code_mprotect(struct tr_thread *thread, int64_t number, uint64_t star
     if ((protection & PROT_WRITE) || !(protection & PROT_EXEC))
         lose_files(thread, start, end);
     tr_code_map_protect(&map, start, end, (uint8_t)protection);
+    if ((protection & PROT_EXEC) && !(protection & PROT_WRITE) && selects(thread))
+        put_breakpoints(thread, start, end);
     if (map.shared_code && (protection & PROT_WRITE))
         tr_code_map_read(&map, lose, thread);
     return result;

@@ -57,6 +57,9 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
  * invalidates the fragments there. Returns whether there was code. */
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);
 
+/* Code of files may have been mapped in the range: puts breakpoints at its selected functions. */
+void tr_code_break(struct tr_thread *thread, uint64_t start, uint64_t end);
+
 /* A mapping was made in the range. */
 void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end);
 
@@ -86,7 +89,7 @@ bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end);
  * what a call met. */
 uint64_t tr_code_times_given_back(void);
 
-/* Before the first thread goes on natively: gives back all write protection, and protects nothing from now on. Code that
+/* Before the first thread goes on natively for good: gives back all write protection, and protects nothing from now on; no breakpoints, either. Code that
  * `others` still translate is compared each time it runs. Under process->lock. */
 void tr_code_let_go(struct tr_thread *thread, bool others);
 

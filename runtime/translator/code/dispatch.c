@@ -9,8 +9,10 @@
 #include "runtime/translator/code/hot_path.h"
 #include "runtime/translator/code/translation.h"
 #include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/recorder.h"
+#include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/syscalls/syscall.h"
 #include "runtime/translator/system.h"
@@ -25,9 +27,10 @@ _Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x
                    OFFSET(stamp_interval) == 0xb8 && OFFSET(stamp_ticks) == 0xd0 &&
                    OFFSET(stamped) == 0xd8 && OFFSET(elapsed) == 0xe0 &&
                    OFFSET(stack_before) == 0xc0 && OFFSET(reports_switches) == 0xf0 &&
-                   OFFSET(switched_at) == 0xf8 && OFFSET(seen_pages) == 0x100,
+                   OFFSET(switched_at) == 0xf8 && OFFSET(seen_pages) == 0x100 &&
+                   OFFSET(stack_copied) == 0x500,
                "enter.S knows these offsets");
-_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0x500,
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0x508,
                "enter.S knows where the registers are kept");
 _Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 &&
                    __builtin_offsetof(struct tr_state, pc) == 17 * 8,
@@ -75,8 +78,11 @@ static struct tr_translation *find(struct tr_thread *thread, bool indirect)
     uint64_t pc = thread->app.pc;
     bool nothing = false;
     struct tr_translation *translation = tr_fragment_find(pc);
-    if (!translation)
+    if (!translation) {
+        tr_clock_begin_translation(thread);
         translation = tr_translate(thread, pc, NULL, indirect, &nothing);
+        tr_clock_end_translation(thread);
+    }
     if (!translation && tr_sys_vsyscall(thread, pc))
         return find(thread, indirect);
     if (!translation && nothing)
@@ -97,8 +103,16 @@ static uint64_t go_on(struct tr_thread *thread)
     return body;
 }
 
+/* Of a thread that is outside of selected calls. Returns when a signal came first. */
+static void run_natively(struct tr_thread *thread)
+{
+    thread->escaped = true;
+    tr_selected_run_natively(thread);
+    thread->escaped = false;
+}
+
 /* At a place where the program's state is whole and app.pc runs next: signals and the end of tracing come first. */
-static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment)
+static void settle(struct tr_thread *thread, bool in_fragment)
 {
     if (!(thread->signals.pending && tr_signal_deliver(thread, in_fragment)) && in_fragment)
         tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
@@ -107,6 +121,15 @@ static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment
     /* A loop around a system call may have no other place where the limit is compared. */
     if (tr_log_is_due(thread) && !tr_log_check(thread, false))
         tr_let_go(thread, TR_SLOT_LET_GO);
+}
+
+static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment)
+{
+    settle(thread, in_fragment);
+    while (tr_is_outside(thread)) {
+        run_natively(thread);
+        settle(thread, false);
+    }
     return go_on(thread);
 }
 
@@ -187,6 +210,7 @@ uint64_t tr_dispatch_syscall(struct tr_thread *thread)
 {
     memcpy(&thread->app.pc, tr_cold_place(thread->hot.exit), sizeof thread->app.pc);
     tr_syscall_run(thread);
+    tr_selected_look(thread);
     return go_on_from_safe_point(thread, false);
 }
 
@@ -218,6 +242,10 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
         tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
+    if (tr_copied_stack_is_awaited(thread) && !thread->let_go) {
+        tr_log_copied_stack(thread);
+        return resume;
+    }
     if (thread->hot.switched_at && !thread->let_go) {
         tr_log_switch(thread);
         return resume;
@@ -226,6 +254,13 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
     if (thread->let_go || !tr_log_check(thread, true))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return resume;
+}
+
+/* After the instruction that has changed the stack pointer. */
+uint64_t tr_dispatch_copied(struct tr_thread *thread)
+{
+    tr_copied_stack_begin(thread);
+    return thread->hot.target;
 }
 
 uint64_t tr_dispatch_run(struct tr_thread *thread)
@@ -253,6 +288,7 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
             tr_log_switch(thread);
         thread->hot.switched_at = 0;
     }
+    tr_copied_stack_forget(thread);
     if (at_end)
         tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
     else
@@ -276,7 +312,9 @@ uint64_t tr_dispatch_trigger(struct tr_thread *thread)
         tr_let_go(thread, TR_SLOT_LET_GO);
     if (translation->value_place || translation->is_return_place)
         tr_call_values_record(thread, translation);
-    return resume;
+    return translation->is_return_place && tr_selected_returns(thread)
+               ? go_on_from_safe_point(thread, false)
+               : resume;
 }
 
 uint64_t tr_dispatch_enter(struct tr_thread *thread)
@@ -288,5 +326,6 @@ uint64_t tr_dispatch_resume(struct tr_thread *thread)
 {
     bool in_fragment = !thread->escaped;
     thread->escaped = false;
+    tr_selected_resume(thread);
     return go_on_from_safe_point(thread, in_fragment);
 }

@@ -27,7 +27,7 @@
 #define REPORTS_SWITCHES 0xf0
 #define SWITCHED_AT 0xf8
 #define SEEN_PAGES 0x100
-#define APP 0x500 /* struct tr_state */
+#define APP 0x508 /* struct tr_state */
 #define APP_FLAGS (APP + 16 * 8)
 #define PAGE_SHIFT 12
 #define PAGE_HASH 0x9e3779b1 /* 2^32 by the golden ratio */
@@ -280,6 +280,14 @@ ENTRY tr_stack_loaded
     sahf
     mov %gs:RAX, %rax
     jmp *%gs:TARGET
+
+/* A register was added to the stack pointer: another stack may be copied to where that points (copied_stacks.h). */
+ENTRY tr_stack_copied
+    mov %rax, %gs:TARGET
+    mov %gs:RAX, %rax
+    SAVE
+    call tr_dispatch_copied
+    jmp tr_restore
 
 /* tr_enter(thread) */
 ENTRY tr_enter

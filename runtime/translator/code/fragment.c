@@ -170,6 +170,7 @@ static void use_table(struct tr_process *process, uint32_t serial)
     all.ready = TABLE_STEP;
     atomic_store(&table->pid, (uint32_t)process->pid);
     process->table = table;
+    process->next_fragment = table->first;
     all.tables[all.table_count++] = (struct descriptions){table, table->first};
 }
 
@@ -188,9 +189,8 @@ bool tr_fragments_begin(struct tr_process *process, uint32_t table)
 
 bool tr_fragments_before_fork(struct tr_process *process, uint32_t table)
 {
-    const struct descriptions *newest = &all.tables[all.table_count - 1];
-    uint32_t first = newest->first + (uint32_t)((all.next - TR_PAGE) / 8);
-    return make_table(process, table, newest->table->serial, first);
+    uint32_t parent = all.tables[all.table_count - 1].table->serial;
+    return make_table(process, table, parent, process->next_fragment);
 }
 
 void tr_fragments_after_failed_fork(struct tr_process *process, uint32_t table)
@@ -230,9 +230,9 @@ void tr_fragment_add_description(struct tr_translation *translation,
                                  struct tr_fragment *description)
 {
     description->reserved = all.count;
-    translation->identifier =
-        all.tables[all.table_count - 1].first + (uint32_t)((all.next - TR_PAGE) / 8);
+    translation->identifier = tr_process.next_fragment;
     all.next += description->size;
+    tr_process.next_fragment += description->size / 8;
     atomic_store_explicit(&tr_process.table->tail, all.next, memory_order_release);
 }
 

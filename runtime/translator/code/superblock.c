@@ -1,5 +1,6 @@
 #include "runtime/translator/code/superblock.h"
 
+#include "runtime/translator/code/breakpoints.h"
 #include "runtime/translator/system.h"
 #include "runtime/translator/timed_calls.h"
 
@@ -68,8 +69,9 @@ static struct asked asked_at(const struct forming *forming, uint64_t pc)
     const struct tr_options *options = &forming->thread->process->control->options;
     const struct tr_code_range *range = &forming->range;
     struct asked asked = {0};
-    asked.return_place = (options->longer_than || options->value_place_count) &&
-                         tr_is_return_place(pc, forming->superblock->return_places);
+    asked.return_place =
+        (options->longer_than || options->value_place_count || options->selected_count) &&
+        tr_is_return_place(pc, forming->superblock->return_places);
     if (range->inode == 0)
         return asked;
     uint64_t offset = pc - range->start + range->file_offset;
@@ -107,6 +109,7 @@ static unsigned fetch(struct forming *forming, uint8_t bytes[16])
     if (size < LONGEST && tr_code_at(forming->thread, forming->range.end).kind != TR_CODE_NONE &&
         tr_probe_read(bytes + size, forming->range.end, LONGEST - size))
         size = LONGEST;
+    tr_breakpoints_hide(bytes, forming->cursor, size);
     return size;
 }
 

@@ -61,7 +61,7 @@ struct tr_superblock {
     uint32_t return_places;
     bool needs_test; /* it has none, and could be part of a loop of such superblocks */
     /* Its first instruction is one of the trigger; one at which the recording ends; begins a function whose arguments are recorded (the index of the struct
-     * tr_value_place plus 1, else 0); or is where calls return to that are timed or whose results are recorded. */
+     * tr_value_place plus 1, else 0); or is where calls return to that are timed, selected, or whose results are recorded. */
     bool hits_trigger, ends_recording, notes_start;
     uint16_t value_place;
     bool is_return_place;

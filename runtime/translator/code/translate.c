@@ -497,9 +497,11 @@ static void emit_plain(struct translating *t, const struct tr_item *item)
         emit_far_operand(t, item);
 }
 
-/* An instruction that gives the stack pointer a new value: both are logged. */
+/* An instruction that gives the stack pointer a new value: both are logged. What logs them stores rcx and rdx where they are kept. */
 static void emit_stack_load(struct translating *t, const struct tr_item *item, bool copies)
 {
+    give_back(t, BORROWED);
+    t->kept = 0;
     tr_emit_save(&t->hot, TR_RSP, HOT(stack_before));
     emit_plain(t, item);
     hide_r11(t);
@@ -513,13 +515,9 @@ static void emit_stack_load(struct translating *t, const struct tr_item *item, b
     tr_emit_bytes(&t->hot, stores, sizeof stores);
     tr_emit_log_word(&t->hot, TR_EVENT_WORD(TR_STACK, 0));
     tr_emit_log_advance(&t->hot, 20);
-    if (copies) { /* there is nothing to report before the other stack has been copied */
-        tr_emit_load(&t->hot, TR_RAX, HOT(rax));
-        return;
-    }
     enum { CONSTANT = 10, JUMP = 8 }; /* bytes */
     tr_emit_constant(&t->hot, TR_RAX, tr_emit_address(&t->hot) + CONSTANT + JUMP);
-    tr_emit_gs_jump(&t->hot, HOT(stack_loaded));
+    tr_emit_gs_jump(&t->hot, copies ? HOT(stack_copied) : HOT(stack_loaded));
 }
 
 /* ---- branches ---- */
@@ -899,6 +897,8 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     *nothing = !tr_superblock_form(&t.superblock, thread, pc, route, return_places);
     if (*nothing)
         return NULL;
+    if (!t.superblock.fixed) /* before it has an identifier: sideband_layout.h, next_fragment */
+        note_code(thread, &t.superblock);
     t.region = tr_cache_region(pc);
     struct tr_translation *translation = t.region ? tr_fragment_add() : NULL;
     if (!translation || !note_pages(translation, &t.superblock) ||
@@ -927,8 +927,6 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->code = (uint32_t)(t.hot.at - t.region->hot.start);
     translation->low = (uint32_t)(pc - t.superblock.low);
     translation->high = (uint32_t)(t.superblock.high - pc);
-    if (!t.superblock.fixed)
-        note_code(thread, &t.superblock);
     emit(&t);
     translation->code_size = (uint16_t)(t.hot.at - t.region->hot.start - translation->code);
     t.region->hot.used = (uint64_t)(t.hot.at - t.region->hot.start);

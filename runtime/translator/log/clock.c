@@ -4,6 +4,8 @@
 #include "runtime/translator/log/clock_state.h"
 #include "runtime/translator/system.h"
 
+#include <asm/unistd.h>
+
 enum { LONGEST_STAND = 1 }; /* milliseconds */
 
 /* A thread that works may have been killed, or have lost its processor: after a while the clock goes on. Returns its
@@ -22,10 +24,9 @@ static uint64_t end_long_stand(struct tr_control *control, uint64_t state, uint6
     return state;
 }
 
-uint64_t tr_time(struct tr_thread *thread)
+static uint64_t time_at(struct tr_thread *thread, uint64_t tsc)
 {
     struct tr_control *control = thread->process->control;
-    uint64_t tsc = thread->works && thread->process->steals_time ? thread->hot.entered : tr_rdtsc();
     uint64_t state = atomic_load(&control->clock);
     if (tr_clock_stands(state))
         state = end_long_stand(control, state, tsc);
@@ -36,12 +37,46 @@ uint64_t tr_time(struct tr_thread *thread)
     return now;
 }
 
+uint64_t tr_time(struct tr_thread *thread)
+{
+    bool stands = thread->works && thread->process->steals_time;
+    return time_at(thread, stands ? thread->hot.entered : tr_rdtsc());
+}
+
+/* Not when the work began: a thread that loses its processor while it works stops the clock for a moment only, and others run
+ * what has been there until now. */
 uint64_t tr_clock_new_moment(struct tr_thread *thread)
 {
-    uint64_t now = tr_time(thread);
+    uint64_t now = time_at(thread, tr_rdtsc());
     if (!thread->new_code)
         now = thread->last_time = now + TR_MOMENT;
     return now;
+}
+
+/* The kernel's account, in ticks. */
+static uint64_t thread_time(const struct tr_thread *thread)
+{
+    enum { CLOCK_THREAD_CPUTIME_ID = 3, NANOSECONDS = 1000000000 };
+    uint64_t time[2] = {0}, hz = thread->process->control->options.tsc_hz;
+    tr_syscall(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (uint64_t)time, 0);
+    return time[0] * hz + time[1] * hz / NANOSECONDS;
+}
+
+uint64_t tr_processor_time(const struct tr_thread *thread)
+{
+    return thread_time(thread) - thread->translated;
+}
+
+void tr_clock_begin_translation(struct tr_thread *thread)
+{
+    if (thread->process->control->options.on_cpu)
+        thread->translation_began = thread_time(thread);
+}
+
+void tr_clock_end_translation(struct tr_thread *thread)
+{
+    if (thread->process->control->options.on_cpu)
+        thread->translated += thread_time(thread) - thread->translation_began;
 }
 
 /* What the clock takes off the TSC, running; it never grows less. A thread that was interrupted may come late with its `state`. */
@@ -52,13 +87,28 @@ static void note_stolen(struct tr_control *control, uint64_t state)
         ;
 }
 
+/* The clock, which ran in state `before`, was stopped at a TSC value from long ago: this thread was off its processor before it could
+ * do so, and others have noted later times. It goes on to the time now. */
+static void catch_up(struct tr_control *control, uint64_t before, uint64_t stopped, uint64_t tsc)
+{
+    uint64_t start = control->options.start_tsc, state = atomic_load(&control->clock), next;
+    do {
+        if (!tr_clock_stands(state) || tr_clock_standing(state, start) != stopped)
+            return;
+        uint64_t others = tr_clock_workers(state) - 1;
+        next = tr_clock_stand_at(tsc - before, start) + others * TR_CLOCK_WORKER;
+    } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
+}
+
 /* The TSC is read after the state: when the state is still the same at the exchange, nobody has worked in between, however
  * long this thread was off its processor. A TSC from before, with what others have used up since then taken off, would be a time
  * long ago, even before the recording. */
 void tr_clock_begin_work(struct tr_thread *thread)
 {
+    enum { AT_ONCE = 1000 }; /* ticks: the exchange takes less unless the thread is interrupted */
     struct tr_control *control = thread->process->control;
     uint64_t state = atomic_load(&control->clock), start = control->options.start_tsc, next;
+    bool stops;
     thread->hot.entered = tr_rdtsc();
     thread->works = true;
     if (!thread->process->steals_time)
@@ -67,7 +117,8 @@ void tr_clock_begin_work(struct tr_thread *thread)
         uint64_t begin = thread->hot.entered = tr_rdtsc();
         if (tr_clock_stands(state))
             state = end_long_stand(control, state, begin);
-        if (tr_clock_stands(state)) {
+        stops = !tr_clock_stands(state);
+        if (!stops) {
             next = state + TR_CLOCK_WORKER;
             if (!tr_clock_stands(next)) /* more than can be counted */
                 return;
@@ -76,6 +127,11 @@ void tr_clock_begin_work(struct tr_thread *thread)
             next = tr_clock_stand_at(begin - state, start);
         }
     } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
+    uint64_t begin = thread->hot.entered, now = tr_rdtsc();
+    if (!stops || now - begin < AT_ONCE)
+        return;
+    thread->hot.entered = now;
+    catch_up(control, state, tr_clock_standing(next, start), now);
 }
 
 /* What a clock that stands in `state` takes off the TSC when it runs again at `end`: no less than before, also where the

@@ -11,12 +11,20 @@
 /* The time now; never less than before in this thread. */
 uint64_t tr_time(struct tr_thread *thread);
 
-/* The time for records of new code: TR_MOMENT later than all that ran before, so that the two have different times in
+/* The time for records of new code, which is there from now on: TR_MOMENT later than all that ran before, so that the two have different times in
  * nanoseconds, too. The same for all such records between two fragments. */
 uint64_t tr_clock_new_moment(struct tr_thread *thread);
 
 /* Around what the runtime does on its own account: the time stands still between them. */
 void tr_clock_begin_work(struct tr_thread *thread);
 void tr_clock_end_work(struct tr_thread *thread);
+
+/* With options.on_cpu: ticks that the thread has been on a processor, without those in which it translated. Takes a system
+ * call. */
+uint64_t tr_processor_time(const struct tr_thread *thread);
+
+/* Around a translation, and around the search for hot paths, which translates, too. */
+void tr_clock_begin_translation(struct tr_thread *thread);
+void tr_clock_end_translation(struct tr_thread *thread);
 
 #endif

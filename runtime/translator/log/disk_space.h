@@ -9,8 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether all pages of [start, start + size), which are mapped writable, can be written. Their content stays as it is.
- */
-bool tr_is_backed(uint64_t start, uint64_t size);
+/* The first page of [start, end), which is mapped writable, that cannot be written; at or above `end`: all can. Their content stays as
+ * it is. */
+uint64_t tr_backed_until(uint64_t start, uint64_t end);
+
+static inline bool tr_is_backed(uint64_t start, uint64_t size)
+{
+    return tr_backed_until(start, start + size) >= start + size;
+}
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/disk_space.h"
 #include "runtime/translator/log/recorder.h"
 #include "runtime/translator/log/stack_switches.h"
@@ -81,17 +82,6 @@ static bool begin_backing(struct tr_thread *thread)
     return true;
 }
 
-static void back_pages(struct tr_thread *thread, uint64_t up_to)
-{
-    while (thread->backed < up_to) {
-        if (!tr_is_backed(thread->backed, 1)) {
-            shrink(thread, thread->backed);
-            return;
-        }
-        thread->backed += TR_PAGE;
-    }
-}
-
 /* Ensures that what lies before `up_to` can be written. */
 static void back(struct tr_thread *thread, uint64_t up_to)
 {
@@ -100,7 +90,9 @@ static void back(struct tr_thread *thread, uint64_t up_to)
     if (thread->backed >= up_to)
         return;
     bool clock_stands = begin_backing(thread);
-    back_pages(thread, up_to);
+    thread->backed = tr_backed_until(thread->backed, up_to);
+    if (thread->backed < up_to)
+        shrink(thread, thread->backed);
     if (clock_stands)
         tr_clock_end_work(thread);
 }
@@ -154,7 +146,7 @@ static void give_up_chunks(struct tr_thread *thread, uint64_t first)
 /* A signal that came since the limit was looked at has set it to 0; so does a switch that is not over. */
 static void keep_asked(struct tr_thread *thread)
 {
-    if (thread->hot.switched_at)
+    if (thread->hot.switched_at || tr_copied_stack_is_awaited(thread))
         thread->hot.limit = 0;
     atomic_signal_fence(memory_order_seq_cst);
     if (thread->signals.pending || thread->let_go)
@@ -170,6 +162,7 @@ static void begin_round(struct tr_thread *thread)
     thread->hot.limit = thread->hot.check_at = thread->hot.log;
     thread->hot.run = 0;
     thread->hot.switched_at = 0;
+    tr_copied_stack_forget(thread);
     keep_asked(thread);
 }
 
@@ -243,11 +236,17 @@ static void make_room(struct tr_thread *thread, uint64_t size)
     clear(thread, thread->hot.log + size + TR_CLEARED);
 }
 
+/* Outside of selected calls a log can only end. */
+static bool is_open(const struct tr_thread *thread, enum tr_event kind)
+{
+    return !thread->stops && (kind == TR_STOP || !tr_is_outside(thread));
+}
+
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
                   const uint64_t *values, unsigned count)
 {
     uint32_t word = TR_EVENT_WORD(kind, payload);
-    if (thread->stops)
+    if (!is_open(thread, kind))
         return;
     make_room(thread, 4 + 8 * (uint64_t)count);
     if (count)
@@ -260,7 +259,7 @@ void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload
 
 uint64_t *tr_log_open_event(struct tr_thread *thread, unsigned most)
 {
-    if (thread->stops)
+    if (thread->stops || tr_is_outside(thread))
         return NULL;
     make_room(thread, 4 + 8 * (uint64_t)most);
     return (uint64_t *)(thread->hot.log + 4);
@@ -349,9 +348,17 @@ static void adapt_interval(struct tr_thread *thread)
     thread->hot.stamp_interval = interval < TR_LARGEST_INTERVAL ? interval : TR_LARGEST_INTERVAL;
 }
 
+/* A fragment that compares before it runs logs its entry first, and begins again after the check: that entry must be below the
+ * limit, however long checks take, or it would never run. */
+static uint64_t limit_from_here(const struct tr_thread *thread)
+{
+    uint64_t interval = thread->hot.stamp_interval;
+    return thread->hot.log + (interval > TR_LEAST_STEP ? interval : TR_LEAST_STEP);
+}
+
 static void set_limit(struct tr_thread *thread)
 {
-    thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
+    thread->hot.limit = limit_from_here(thread);
     thread->hot.check_at = next_check(thread);
     thread->hot.stamped = tr_rdtsc();
     thread->hot.run = 1;
@@ -364,7 +371,7 @@ void tr_log_resume(struct tr_thread *thread)
         return;
     if (thread->hot.stamp_interval > TR_FIRST_INTERVAL)
         thread->hot.stamp_interval = TR_FIRST_INTERVAL;
-    uint64_t limit = thread->hot.log + thread->hot.stamp_interval;
+    uint64_t limit = limit_from_here(thread);
     if (limit < thread->hot.limit)
         thread->hot.limit = limit;
     thread->hot.stamped = tr_rdtsc();
@@ -390,6 +397,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     clear(thread, thread->hot.log + TR_CLEARED);
     begin_chunk(thread, 0);
     tr_switches_begin(thread, !streams(control));
+    tr_copied_stacks_begin_chunk(thread, true);
     set_limit(thread);
 }
 
@@ -462,16 +470,40 @@ static uint32_t take_entry(struct tr_thread *thread)
     return entry;
 }
 
-void tr_log_switch(struct tr_thread *thread)
+/* Of a stack that runs now, and that readers may not know. */
+static void log_other_stack(struct tr_thread *thread)
 {
-    if (!tr_switch_is_over(thread))
-        return;
     uint32_t entry = take_entry(thread);
     uint64_t begin = position(thread);
     log_stack(thread, TR_SWITCHED, tr_switch_copy_size(thread));
     put(thread, &entry, sizeof entry);
     tr_switch_reported(thread, position(thread) - begin);
+}
+
+void tr_log_switch(struct tr_thread *thread)
+{
+    if (!tr_switch_is_over(thread))
+        return;
+    log_other_stack(thread);
     thread->hot.limit = thread->hot.log; /* for a time stamp */
+    keep_asked(thread);
+}
+
+void tr_log_copied_stack(struct tr_thread *thread)
+{
+    struct tr_copied_numbers numbers;
+    bool known;
+    if (tr_copied_stack_is_over(thread, &numbers, &known)) {
+        uint32_t entry = take_entry(thread);
+        tr_log_event(thread, TR_COPIED, 0, (uint64_t[]){numbers.left, numbers.continues}, 2);
+        put(thread, &entry, sizeof entry);
+        if (!known && thread->hot.reports_switches) {
+            log_other_stack(thread);
+            tr_copied_stack_reported(thread);
+        }
+    }
+    if (!tr_copied_stack_is_awaited(thread))
+        thread->hot.limit = thread->hot.log; /* for a time stamp */
     keep_asked(thread);
 }
 
@@ -508,6 +540,11 @@ static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
     return true;
 }
 
+static void stamp(struct tr_thread *thread, enum tr_stamp kind, uint64_t time)
+{
+    tr_log_event(thread, TR_STAMP, kind, &time, 1);
+}
+
 bool tr_log_is_due(const struct tr_thread *thread)
 {
     return thread->hot.log > thread->hot.check_at;
@@ -520,6 +557,8 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         return false;
     /* The entry is logged again in a new chunk, where a reader may begin. */
     uint32_t entry = in_fragment ? take_entry(thread) : 0;
+    /* Page faults and a wait for the reader are to lie between two stamps, with nothing of the program beside them. */
+    stamp(thread, TR_STAMP_NEXT, tr_time(thread));
     uint64_t before = position(thread);
     reserve(thread, (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP);
     clear(thread, thread->hot.log + TR_CLEARED);
@@ -536,7 +575,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         tr_switches_earn(thread, now - thread->checked);
         if (next) {
             begin_chunk(thread, now);
-            tr_switches_begin_chunk(thread);
+            tr_copied_stacks_begin_chunk(thread, tr_switches_begin_chunk(thread));
             tr_log_calls(thread);
         }
         thread->checked = now;
@@ -551,7 +590,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         atomic_store(&control->frozen, 1);
         return false;
     }
-    tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
+    stamp(thread, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, time);
     tr_log_publish(thread);
     thread->boundary = thread->hot.log;
     adapt_interval(thread);

@@ -30,6 +30,10 @@ void tr_log_first_calls(struct tr_thread *thread);
  * stack is over, logs who has called what runs there (TR_SWITCHED; stack_switches.h). */
 void tr_log_switch(struct tr_thread *thread);
 
+/* The same, of a stack that is being copied to where another one was: once it is there, logs which one it is (TR_COPIED;
+ * copied_stacks.h), and, where readers do not know it, who has called what. */
+void tr_log_copied_stack(struct tr_thread *thread);
+
 /* The word of the newest fragment entry, which has to be the newest record. */
 uint32_t tr_log_last(const struct tr_thread *thread);
 

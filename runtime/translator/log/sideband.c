@@ -34,16 +34,10 @@ static struct subject about(struct tr_thread *thread, enum logged_kind kind, uin
     return (struct subject){thread, kind, time, thread->pid, thread->tid};
 }
 
-/* `fixed` are the bytes between struct logged_record and the text. */
-static void append_bytes(struct subject subject, const void *fixed, size_t fixed_size,
-                         const char *text, size_t text_size)
+/* Completes a record that was reserved. `fixed` are the bytes between struct logged_record and the text. */
+static void fill(struct logged_record *record, struct subject subject, const void *fixed,
+                 size_t fixed_size, const char *text, size_t text_size)
 {
-    struct tr_process *process = subject.thread->process;
-    if (atomic_load(&process->control->frozen))
-        return;
-    struct logged_record *record = reserve(process, fixed_size + text_size);
-    if (!record)
-        return;
     record->kind = (uint16_t)subject.kind;
     record->pid = (uint32_t)subject.pid;
     record->tid = (uint32_t)subject.tid;
@@ -54,6 +48,20 @@ static void append_bytes(struct subject subject, const void *fixed, size_t fixed
         memcpy((uint8_t *)(record + 1) + fixed_size, text, text_size);
     record->magic = LOGGED_MAGIC;
     atomic_store_explicit(&record->ready, 1, memory_order_release);
+}
+
+/* NULL: nothing is recorded any more, or the log is full. */
+static struct logged_record *begin_record(struct tr_process *process, size_t size)
+{
+    return atomic_load(&process->control->frozen) ? NULL : reserve(process, size);
+}
+
+static void append_bytes(struct subject subject, const void *fixed, size_t fixed_size,
+                         const char *text, size_t text_size)
+{
+    struct logged_record *record = begin_record(subject.thread->process, fixed_size + text_size);
+    if (record)
+        fill(record, subject, fixed, fixed_size, text, text_size);
 }
 
 /* With a text, which may be NULL. */
@@ -75,10 +83,12 @@ static uint64_t moment_of_change(struct tr_thread *thread, uint64_t now)
     return now;
 }
 
+/* The time is taken when the record has its place: a recorder that knows of something later finds the place, and waits until it
+ * is filled. */
 void tr_sideband_mapping(struct tr_thread *thread, uint64_t since, const struct tr_mapping *mapping,
                          const char *path)
 {
-    struct logged_mapping record = {
+    struct logged_mapping mapped = {
         .start = mapping->start,
         .length = mapping->length,
         .file_offset = mapping->file_offset,
@@ -88,11 +98,16 @@ void tr_sideband_mapping(struct tr_thread *thread, uint64_t since, const struct 
         .protection = mapping->protection,
         .jit = mapping->dumped,
         .version = mapping->version,
+        .next_fragment = thread->process->next_fragment,
     };
+    size_t fixed_size = offsetof(struct logged_mapping, path) - sizeof mapped.record;
+    size_t path_size = strlen(path) + 1;
+    struct logged_record *record = begin_record(thread->process, fixed_size + path_size);
     uint64_t now = tr_clock_new_moment(thread);
     uint64_t time = since ? since : moment_of_change(thread, now);
-    append(about(thread, LOGGED_MAPPING, time), &record.record + 1,
-           offsetof(struct logged_mapping, path) - sizeof record.record, path);
+    if (record)
+        fill(record, about(thread, LOGGED_MAPPING, time), &mapped.record + 1, fixed_size, path,
+             path_size);
     thread->new_code = true;
 }
 

@@ -22,6 +22,7 @@ static void set_reports(struct tr_thread *thread)
 void tr_switches_begin(struct tr_thread *thread, bool reported)
 {
     thread->hot.switched_at = 0;
+    thread->known_chunks = 0;
     thread->reports_switches = reported && thread->slot;
     thread->switch_credit = thread->reports_switches ? most_credit(thread) : 0;
     memset(thread->hot.seen_pages, 0, sizeof thread->hot.seen_pages);
@@ -36,13 +37,25 @@ void tr_switches_earn(struct tr_thread *thread, uint64_t bytes)
     thread->switch_credit = credit < most ? credit : most;
 }
 
-void tr_switches_begin_chunk(struct tr_thread *thread)
+/* Readers begin with the oldest chunk. Where the ring is larger than what a snapshot needs, a stack need not be known to
+ * those who begin in between: it is enough that one who began earlier, before what the snapshot shows, has seen it. */
+static uint64_t chunks_without_report(const struct tr_thread *thread)
+{
+    uint64_t chunk = thread->slot->size / TR_CHUNKS;
+    uint64_t shown = thread->process->control->options.snapshot_size * TR_LOG_PER_PACKETS;
+    return shown < thread->slot->size ? (thread->slot->size - shown) / chunk / 2 : 0;
+}
+
+bool tr_switches_begin_chunk(struct tr_thread *thread)
 {
     if (!thread->reports_switches)
-        return;
-    if (thread->hot.reports_switches)
+        return false;
+    bool again = thread->known_chunks == 0;
+    thread->known_chunks = again ? chunks_without_report(thread) : thread->known_chunks - 1;
+    if (again && thread->hot.reports_switches)
         memset(thread->hot.seen_pages, 0, sizeof thread->hot.seen_pages);
     set_reports(thread);
+    return again;
 }
 
 /* An indirect branch ends a switch, and leads to another fragment. */

@@ -3,7 +3,7 @@
  * Code that loads the stack pointer ends up in enter.S (tr_stack_loaded). When it points to another page than before, and
  * to one that is not among the pages seen, the next head leaves the cache, and when the switch is over, a copy of the stack's
  * innermost part is logged (TR_SWITCHED): the recorder finds the callers in it. So a stack is copied once per chunk of the
- * ring, as far as there is credit: an eighth of what is logged, and no more at a time than a part of the ring. When the
+ * ring, or once in several chunks where the ring is larger than a snapshot, as far as there is credit: an eighth of what is logged, and no more at a time than a part of the ring. When the
  * credit was used up in a chunk, the stacks that were copied are not copied again in the next one, where others may be.
  *
  * Not in logs that are read from their beginning: there all switches are known.
@@ -21,8 +21,8 @@ void tr_switches_begin(struct tr_thread *thread, bool reported);
 /* So many bytes were logged. */
 void tr_switches_earn(struct tr_thread *thread, uint64_t bytes);
 
-/* A chunk begins: a reader that begins there has seen no stack. */
-void tr_switches_begin_chunk(struct tr_thread *thread);
+/* A chunk begins: a reader that begins there has seen no stack. Whether all are to be reported once more from there on. */
+bool tr_switches_begin_chunk(struct tr_thread *thread);
 
 /* Whether the branch that ends the switch was taken: before it, the registers are partly of the one stack and partly of
  * the other. hot.switched_at is not 0. */

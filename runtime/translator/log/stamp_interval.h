@@ -10,6 +10,8 @@
 /* More, after a stamp that came early. */
 #define TR_INTERVAL_STEP 32
 #define TR_LARGEST_INTERVAL 2048
+/* What is logged after a check before the next one, though stamps come late: four entries of fragments. */
+#define TR_LEAST_STEP 16
 /* TR_CLEARED of layout.h. */
 #define TR_CLEARED_AHEAD 0x2000
 

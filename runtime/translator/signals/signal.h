@@ -40,7 +40,7 @@
 enum { TR_RESTART = -513 };
 
 /* At start: takes over the dispositions that the program inherited, installs the master handler for the synchronous
- * signals, and for the first thread as tr_signal_begin_thread. The gs base is set. */
+ * signals, and begins the first thread as the next two functions begin another. The gs base is set. */
 void tr_signal_begin_process(struct tr_process *process, struct tr_thread *thread,
                              void *signal_stack);
 
@@ -57,10 +57,13 @@ void tr_signal_give_actions_back(const struct tr_process *process);
 void tr_signal_before_clone(struct tr_thread *parent, struct tr_thread *child, uint64_t flags);
 void tr_signal_after_clone(struct tr_thread *parent);
 
-/* In a new thread or process, with all signals blocked, before it enters the cache, for which tr_signal_before_clone was
- * called: its alternate stack (`signal_stack`, TR_SIGNAL_STACK_SIZE bytes, belongs to the thread). Sets the signal mask
- * last: signals may come from then on. */
-void tr_signal_begin_thread(struct tr_thread *thread, void *signal_stack);
+/* In a new thread or process, with all signals blocked, for which tr_signal_before_clone was called: first its alternate stack
+ * (`signal_stack`, TR_SIGNAL_STACK_SIZE bytes, belongs to the thread) and, where the kernel has cleared the dispositions
+ * (CLONE_CLEAR_SIGHAND), the master handler: from then on the runtime may read what the program named (fault_safe.h). */
+void tr_signal_begin_faults(struct tr_thread *thread, void *signal_stack);
+
+/* After that, before the thread enters the cache: sets the signal mask last, so signals may come from then on. */
+void tr_signal_begin_thread(struct tr_thread *thread);
 
 /* Delivers what is pending to the program: changes thread->app (pc, rsp, rdi, rsi, rdx, rax, flags) so that the
  * handler runs next, logs TR_PARTIAL when `in_fragment` (the log's last entry is a fragment of which what lies before

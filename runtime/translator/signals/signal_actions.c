@@ -165,14 +165,19 @@ static void clear_actions(struct tr_signals_of_thread *signals)
     }
 }
 
-void tr_signal_begin_thread(struct tr_thread *thread, void *signal_stack)
+void tr_signal_begin_faults(struct tr_thread *thread, void *signal_stack)
 {
     struct tr_signals_of_thread *signals = &thread->signals;
     install_alt_stack(signal_stack);
-    signals->pending = 0;
-    signals->held = signals->forced = 0;
     if (signals->clears_actions)
         clear_actions(signals);
+}
+
+void tr_signal_begin_thread(struct tr_thread *thread)
+{
+    struct tr_signals_of_thread *signals = &thread->signals;
+    signals->pending = 0;
+    signals->held = signals->forced = 0;
     tr_signal_after_clone(thread);
     tr_signals_unblock(thread);
 }

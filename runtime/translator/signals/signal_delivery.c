@@ -4,8 +4,10 @@
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/sideband.h"
+#include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal_actions.h"
 #include "runtime/translator/signals/signal_frame.h"
 #include "runtime/translator/signals/signal_set.h"
@@ -139,6 +141,8 @@ static void keep(struct tr_thread *thread, siginfo_t *info, struct ucontext *con
     if (is_at_program_code(context->uc_mcontext.rip)) {
         tr_frame_registers(&thread->app, &context->uc_mcontext);
         resume_in_runtime(thread, context);
+    } else if (tr_selected_was_leaving(thread)) {
+        resume_in_runtime(thread, context);
     }
 }
 
@@ -217,6 +221,9 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
 static void handle_fault_at_program_code(struct tr_thread *thread, siginfo_t *info,
                                          struct ucontext *context)
 {
+    if (thread->selected.native &&
+        is_code_write(thread, info, &context->uc_mcontext, context->uc_mcontext.rip))
+        return;
     if (thread->signals.pending == 0) {
         tr_frame_registers(&thread->app, &context->uc_mcontext);
         raise_fault(thread, info, &context->uc_mcontext);
@@ -302,6 +309,8 @@ void tr_master_handler(int signal, void *info_, void *context_)
         return;
     }
     tr_frame_learn(&thread->signals, &context->uc_mcontext);
+    if (tr_selected_signal(thread, info, context))
+        return;
     if (signal == SIGSYS && info->si_code == SYS_SECCOMP)
         handle_filtered_call(thread, info, &context->uc_mcontext);
     else if (is_fault(info, context->uc_mcontext.rip))
@@ -389,6 +398,7 @@ static void log_handler(struct delivery *delivery, int signal, const struct tr_a
                                thread->app.r[TR_RSP], action->handler};
     tr_log_event(thread, TR_HANDLER, (uint32_t)signal, values, sizeof values / sizeof *values);
     note_other_stack(&thread->signals, before->r[TR_RSP], thread->app.r[TR_RSP]);
+    tr_copied_stack_forget(thread);
     delivery->in_fragment = false;
     delivery->handled = true;
 }

@@ -1,5 +1,6 @@
 #include "runtime/translator/syscalls/maps.h"
 
+#include "runtime/translator/code/breakpoints.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/layout.h"
 #include "runtime/translator/own_memory.h"
@@ -190,6 +191,8 @@ bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t offset)
                           0, 0);
     tr_syscall(__NR_close, (uint64_t)descriptor, 0, 0);
     uint8_t here[TR_PAGE];
-    return got > 0 && tr_read_safely(here, address, sizeof here) &&
-           memcmp(bytes, here, (size_t)got) == 0;
+    if (got <= 0 || !tr_read_safely(here, address, sizeof here))
+        return false;
+    tr_breakpoints_hide(here, address, sizeof here);
+    return memcmp(bytes, here, (size_t)got) == 0;
 }

@@ -37,6 +37,8 @@ static void note_mapping(struct tr_thread *thread, uint64_t start)
         tr_code_mapped_shared(thread, start, end, (int32_t)r[TR_R8], r[TR_R9]);
     else
         tr_code_mapped(thread, start, end);
+    if ((r[TR_RDX] & PROT_EXEC) && !(flags & MAP_ANONYMOUS))
+        tr_code_break(thread, start, end);
 }
 
 /* At an address that the kernel chooses, nothing is executed before the call has returned. The call itself may wait,

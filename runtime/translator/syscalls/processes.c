@@ -86,7 +86,7 @@ static _Noreturn void go_natively(struct tr_thread *thread, enum tr_slot_end rea
     thread->serial = UINT32_MAX;
     thread->stops = true;
     log_untraced(thread, UNTRACED_PROCESS);
-    tr_signal_begin_thread(thread, tr_thread_signal_stack(thread));
+    tr_signal_begin_thread(thread);
     tr_let_go(thread, reason);
 }
 
@@ -106,7 +106,7 @@ static void log_forked(struct tr_thread *thread)
 static _Noreturn void enter(struct tr_thread *thread)
 {
     log_time(thread, TR_RESUME);
-    tr_signal_begin_thread(thread, tr_thread_signal_stack(thread));
+    tr_signal_begin_thread(thread);
     tr_enter(thread);
 }
 
@@ -115,16 +115,19 @@ void tr_child_begin(struct tr_thread *thread)
 {
     int32_t parent_pid = thread->pid, parent_tid = thread->tid;
     tr_thread_set_base(thread);
+    tr_signal_begin_faults(thread, tr_thread_signal_stack(thread));
     identify(thread);
     bool is_process = thread->pid != parent_pid;
-    if (is_process && !options_of(thread)->follow)
+    bool untraced = is_process ? !options_of(thread)->follow : !options_of(thread)->multi_thread;
+    /* It shares its parent's memory, breakpoints included, which need our handlers. */
+    bool has_breakpoints = options_of(thread)->selected_count > 0;
+    if (is_process && untraced && !has_breakpoints)
         go_natively(thread, TR_SLOT_LET_GO);
-    bool untraced = !is_process && !options_of(thread)->multi_thread;
     uint32_t slot = untraced ? UINT32_MAX : tr_slot_reserve(thread->process->control);
     uint64_t forked = tr_time(thread); /* before anything in its log */
     tr_log_begin(thread, slot, untraced);
     if (untraced)
-        log_untraced(thread, UNTRACED_THREAD);
+        log_untraced(thread, is_process ? UNTRACED_PROCESS : UNTRACED_THREAD);
     else
         tr_sideband_fork(thread, forked, parent_pid, parent_tid);
     if (is_process)
@@ -236,9 +239,12 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     struct tr_process *process = thread->process;
     int32_t parent_pid = thread->pid, parent_tid = thread->tid;
     forget_others(thread);
+    tr_signal_begin_faults(thread, tr_thread_signal_stack(thread));
     identify(thread);
     thread->timed_calls.count = 0;
     thread->timed_calls.read_at = 0;
+    thread->translated = 0;              /* the kernel's account of the thread begins again, too */
+    thread->selected.dispatches = false; /* the kernel has forgotten it */
     process->pid = thread->pid;
     return_from_syscall(&thread->app, 0);
     if (call->stack)

@@ -217,6 +217,12 @@ bool tr_filter_allows_processor_time(const struct tr_filter *filter)
                             (uint64_t[6]){CLOCK_THREAD_CPUTIME_ID, 1 << 16});
 }
 
+bool tr_filter_allows_populate(const struct tr_filter *filter)
+{
+    return tr_filter_allows(filter, __NR_madvise,
+                            (uint64_t[6]){1 << 16, 1 << 16, MADV_POPULATE_WRITE});
+}
+
 bool tr_filter_allows_attach(const struct tr_filter *filter)
 {
     /* include/linux/socket.h, which programs do not get from the kernel's headers */
@@ -231,6 +237,7 @@ bool tr_filter_allows_attach(const struct tr_filter *filter)
         {__NR_close, {3}},
         {__NR_prctl, {PR_GET_TSC, 1 << 16}},
         {__NR_madvise, {1 << 16, 1 << 16, MADV_RANDOM}},
+        {__NR_madvise, {1 << 16, 1 << 16, MADV_POPULATE_WRITE}},
         {__NR_restart_syscall, {0}},
         {__NR_rseq, {1 << 16, 32, RSEQ_FLAG_UNREGISTER}},
         {__NR_rseq, {1 << 16, 32, 0}},

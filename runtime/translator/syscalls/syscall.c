@@ -6,6 +6,7 @@
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/sideband.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/signals/signal_actions.h"
 #include "runtime/translator/syscalls/held_inputs.h"
@@ -147,9 +148,13 @@ static int64_t install_filter(struct tr_thread *thread, uint64_t program)
     const struct tr_filter filter = {program, (uint64_t)tr_syscall_instruction + SYSCALL_SIZE,
                                      tr_read_safely};
     bool times = thread->process->control->options.on_cpu;
-    if (!tr_filter_allows_translator(&filter) ||
+    /* It might forbid what ends the dispatch of system calls to the runtime. */
+    bool dispatches = thread->process->control->options.selected_count > 0;
+    if (!tr_filter_allows_translator(&filter) || dispatches ||
         (times && !tr_filter_allows_processor_time(&filter)))
         give_up(thread, "it installs a seccomp filter");
+    if (!tr_filter_allows_populate(&filter))
+        tr_own_forbid_populate();
     if (!tr_filter_allows_files(&filter)) {
         tr_lock(&thread->process->lock);
         tr_code_seal(thread);

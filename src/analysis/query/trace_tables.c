@@ -27,7 +27,7 @@ struct table_trace *table_trace_new(const struct trace_index *index)
     *trace = (struct table_trace){
         .index = index,
         .numbers = call_numbers_new(index),
-        .off_cpu = off_cpu_times_new(index),
+        .off_cpu = off_cpu_times_new(index, OFF_CPU_ALL),
         .functions = memory_allocate((facts->functions + 1) * sizeof(char *)),
         .processes = memory_allocate((facts->tracks + 1) * sizeof(char *)),
         .threads = memory_allocate((facts->tracks + 1) * sizeof(char *)),

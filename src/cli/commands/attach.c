@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/attached_command.h"
 #include "cli/choose.h"
 #include "cli/command.h"
 #include "cli/existing_children.h"
@@ -13,10 +14,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 struct attach_request {
     struct recording_request recording; /* first, for the shared options */
     struct array pids;
+    char **command; /* that runs meanwhile; NULL: none */
 };
 
 static bool is_known(const struct array *pids, pid_t pid)
@@ -99,12 +102,17 @@ static int read_request(const struct command *self, int argc, char **argv,
     int status = command_read_leading_options(self, argc, argv, request, &first);
     if (status != COMMAND_GOES_ON)
         return status;
-    if (first < argc)
-        return command_usage_error(self,
-                                   "attach takes no operands, and there is `%s`. Processes "
-                                   "are named with -pid; programs are started with "
-                                   "`magic-trace run`.",
-                                   argv[first]);
+    bool separated = first < argc && first > 1 && strcmp(argv[first - 1], "--") == 0;
+    if (first < argc && !separated)
+        return command_usage_error(
+            self,
+            "attach takes no operands but a command after `--`, and there is "
+            "`%s`. Processes "
+            "are named with -pid; programs are recorded with "
+            "`magic-trace run`.",
+            argv[first]);
+    if (separated)
+        request->command = argv + first;
     status = recording_request_check(&request->recording, self);
     return status ? status : COMMAND_GOES_ON;
 }
@@ -142,7 +150,30 @@ static bool find_chosen(struct recording_request *request, const struct array *p
     return ok;
 }
 
-static int attach(struct recording_request *request, struct array *pids)
+/* As perf record: the status of COMMAND, when all else went well. */
+static int status_after(int status, int command)
+{
+    if (status || command == -1)
+        return status;
+    return WIFSIGNALED(command) ? 128 + WTERMSIG(command) : WEXITSTATUS(command);
+}
+
+static int carry_out(struct recording_request *request, const struct engine *engine,
+                     char *const *command)
+{
+    struct attached_command attached = {0};
+    struct error error = {0};
+    if (command && !attached_command_prepare(&attached, command, &error))
+        return command_fail(&error);
+    if (command) {
+        request->record.attached = attached_command_go;
+        request->record.attached_context = &attached;
+    }
+    int status = recording_request_carry_out(request, engine, ENGINE_TO_ATTACH, NULL).status;
+    return status_after(status, attached_command_end(&attached));
+}
+
+static int attach(struct recording_request *request, struct array *pids, char *const *command)
 {
     struct error error = {0};
     if (pids->count == 0 && !choose_process(pids, &error))
@@ -155,7 +186,7 @@ static int attach(struct recording_request *request, struct array *pids)
         return command_fail(&error);
     if (request->record.follow_required)
         existing_children_report(pids);
-    return recording_request_carry_out(request, engine, ENGINE_TO_ATTACH, NULL).status;
+    return carry_out(request, engine, command);
 }
 
 static int run_attach(const struct command *self, int argc, char **argv)
@@ -164,7 +195,7 @@ static int run_attach(const struct command *self, int argc, char **argv)
                                      .pids = array_of(sizeof(pid_t))};
     int status = read_request(self, argc, argv, &request);
     if (status == COMMAND_GOES_ON)
-        status = attach(&request.recording, &request.pids);
+        status = attach(&request.recording, &request.pids, request.command);
     array_free(&request.pids);
     recording_request_free(&request.recording);
     return status;
@@ -173,14 +204,15 @@ static int run_attach(const struct command *self, int argc, char **argv)
 const struct command attach_command = {
     .name = "attach",
     .summary = "record a process that runs already",
-    .operands = "",
+    .operands = "[-- COMMAND [ARGUMENTS]]",
     .description =
         "Records a process that runs already and writes its trace; the process goes on\n"
         "as it was. What is kept are the last moments before the -trigger, Ctrl-C or its\n"
-        "end. Where the translator engine cannot attach, it is samples of its stacks\n"
-        "(-sampling); or, with -trigger, the next call of the function until it returns,\n"
-        "stepped instruction by instruction: the thread that makes it is slow meanwhile,\n"
-        "a thousand times and more.\n",
+        "end. COMMAND starts when the process is recorded; the recording ends with it, and\n"
+        "attach exits with its status. Where the translator engine cannot attach, the\n"
+        "trace has samples of stacks (-sampling); or, with -trigger, the next call of the\n"
+        "function until it returns, stepped instruction by instruction: the thread that\n"
+        "makes it is slow meanwhile, a thousand times and more.\n",
     .options = attach_groups,
     .common_options = recording_options,
     .run = run_attach,

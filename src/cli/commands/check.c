@@ -10,6 +10,7 @@
 #include "cli/serve/viewed_trace.h"
 #include "cli/text/count_changes_text.h"
 #include "engine/registry.h"
+#include "output/output_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -154,13 +155,16 @@ static bool write_markdown(const struct check_request *request, const struct cou
 {
     if (!request->markdown)
         return true;
-    FILE *stream = fopen(request->markdown, "we");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
     if (!stream)
-        return error_set_errno(error, ERROR_IO, errno, "cannot write %s", request->markdown);
+        return error_set_errno(error, ERROR_IO, errno, "cannot make the table of changes");
     count_changes_print_markdown(stream, changes);
-    bool ok = !ferror(stream);
-    ok = fclose(stream) == 0 && ok;
-    return ok || error_set_errno(error, ERROR_IO, errno, "cannot write %s", request->markdown);
+    fclose(stream);
+    bool ok = output_file_write(request->markdown, text, size, error);
+    free(text);
+    return ok;
 }
 
 /* The trace that -update left, if it is still there, shows why. */
@@ -285,7 +289,11 @@ static int update(const struct check_request *request)
 {
     struct error error = {0};
     struct instruction_counts counts = {0};
-    int status = count_run((struct check_request *)request, &counts);
+    int status = 0;
+    if (!output_file_check(request->baseline, &error))
+        status = command_fail(&error);
+    if (status == 0)
+        status = count_run((struct check_request *)request, &counts);
     if (status == 0 && !instruction_counts_write(&counts, request->baseline, &error))
         status = command_fail(&error);
     else if (status == 0)
@@ -294,13 +302,14 @@ static int update(const struct check_request *request)
     return status;
 }
 
-/* The baseline is read first: a run for nothing may take long. */
+/* What is to be read and written is looked at first: a run for nothing may take long. */
 static int check(struct check_request *request)
 {
     struct error error = {0};
     struct instruction_counts baseline, run = {0};
     int status = 0;
-    if (!instruction_counts_read(&baseline, request->baseline, &error))
+    if (!instruction_counts_read(&baseline, request->baseline, &error) ||
+        (request->markdown && !output_file_check(request->markdown, &error)))
         status = command_fail(&error);
     if (status == 0)
         status = count_run(request, &run);

@@ -98,11 +98,14 @@ int checked_program(const char *name, const char *file)
     uint64_t start = now();
     if (strcmp(name, CHECKED_RECURSION) == 0) {
         recursion(&work.calls);
+    } else if (strcmp(name, CHECKED_LONG_RECURSION) == 0) {
+        work.calls = magic_trace_checked_recursion(DEPTH + 3);
     } else if (strcmp(name, CHECKED_THREADS) == 0) {
         work.calls = in_threads(recursion);
     } else if (strcmp(name, CHECKED_PLACES) == 0) {
         work.calls = in_threads(places);
     } else if (strcmp(name, CHECKED_WAIT) == 0) {
+        start = now(); /* an engine may take its time before the first call */
         magic_trace_checked_wait(WAIT_NS);
         work.calls = 1;
     } else if (strcmp(name, CHECKED_ENDLESS) == 0) {

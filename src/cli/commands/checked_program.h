@@ -13,6 +13,7 @@
 
 /* The names of WORK. */
 #define CHECKED_RECURSION "recursion" /* calls of CHECKED_RECURSION_FUNCTION */
+#define CHECKED_LONG_RECURSION "long" /* four times as many: more than a small ring has */
 #define CHECKED_THREADS "threads" /* the same in CHECKED_THREAD_COUNT threads besides the first */
 #define CHECKED_PLACES "places"   /* threads that call CHECKED_PLACE_FUNCTION */
 #define CHECKED_WAIT "wait"       /* one call of CHECKED_WAIT_FUNCTION, which takes its time */

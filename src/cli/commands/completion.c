@@ -74,8 +74,8 @@ const struct command completion_command = {
     .description =
         "Prints the script by which a shell completes the command lines of magic-trace:\n"
         "commands, options and their values, functions of the program after -trigger,\n"
-        "processes after -pid. `magic-trace install` puts the scripts where the shells\n"
-        "look for them. Without that:\n"
+        "-only and -args, processes after -pid. `magic-trace install` puts the scripts\n"
+        "where the shells look for them. Without that:\n"
         "\n"
         "  bash  eval \"$(magic-trace completion bash)\"       in ~/.bashrc\n"
         "  zsh   eval \"$(magic-trace completion zsh)\"        in ~/.zshrc, after compinit\n"

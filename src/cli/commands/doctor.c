@@ -7,6 +7,8 @@
 #include "cli/options/options.h"
 #include "cli/recording_folder.h"
 #include "engine/registry.h"
+#include "process/debug_registers.h"
+#include "recording/flags.h"
 #include "recording/perf_script/perf_program.h"
 
 #include <stddef.h>
@@ -100,6 +102,17 @@ static void examine_engines(void)
         print_finding("", finding);
         print_advice(probe.advice);
     }
+}
+
+/* Said only where they are missing: elsewhere it may be that it could not be tried. */
+static void examine_breakpoints(void)
+{
+    if (debug_registers_fire())
+        return;
+    print_finding("breakpoints", DEBUG_REGISTERS_SILENT);
+    print_advice("not to be had here: " FLAG_RECORD_FROM ", and " FLAG_TRIGGER
+                 " of the engines pt, perf, sample and ptrace; " FLAG_TRIGGER
+                 " of the translator and qemu needs none");
 }
 
 static bool can_write(const char *folder)
@@ -196,6 +209,7 @@ static int examine(void)
 {
     examine_processor();
     examine_engines();
+    examine_breakpoints();
     examine_perf();
     char command[64];
     bool has_folder = examine_folder(command, sizeof command);

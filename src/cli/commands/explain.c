@@ -76,6 +76,12 @@ static const struct option_spec explain_options[] = {
      .help = "name at most N causes (default 6)",
      .manual = "Name at most N causes, 6 by default. All others are in the last line.",
      .apply = take_causes},
+    {.name = "wall",
+     .help = "count the time in which calls were preempted, too",
+     .manual = "Count the time in which calls were preempted, too. Without it that time counts "
+               "where nothing else makes calls slow.",
+     .apply = option_set_flag,
+     .field = offsetof(struct explain_request, calls.wall)},
     {.name = "json",
      .help = "print one JSON object, for programs",
      .manual = "Print one JSON object, for programs; see JSON.",

@@ -1,6 +1,7 @@
 /* magic-trace report: a trace or a recording as text. */
 #include "analysis/call_tree.h"
 #include "analysis/function_report.h"
+#include "analysis/stack_report.h"
 #include "analysis/thread_choice.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -85,12 +86,12 @@ static bool has_window(const struct report_tree_options *tree)
  * memory does not grow. Bytes. */
 enum { LARGE_TRACE = 256 << 10 };
 
-/* A table of a part, and what is asked of calls, is found in the index alone. */
+/* A table or the stacks of a part, and what is asked of calls, are found in the index alone. */
 static bool needs_index(const struct report_request *request)
 {
     return request->thread || request->form == REPORT_FORM_LONGEST ||
            request->form == REPORT_FORM_WHY ||
-           (request->form == REPORT_FORM_TABLE && has_window(&request->tree));
+           (request->form != REPORT_FORM_TREE && has_window(&request->tree));
 }
 
 /* Whether an index has all that the report shows: of a table the notes on hits and counters come from the trace. */
@@ -104,9 +105,9 @@ static bool has_all(const struct trace_index *index, const struct report_request
 static struct trace_index *index_for(const struct report_request *request)
 {
     struct stat status;
-    if (request->form == REPORT_FORM_FOLDED || request->tree.fold || request->filter.from ||
-        request->no_inlined || span_input_is_recording(request->path) ||
-        stat(request->path, &status) != 0 || !S_ISREG(status.st_mode))
+    if (request->form == REPORT_FORM_FOLDED || request->filter.from || request->no_inlined ||
+        span_input_is_recording(request->path) || stat(request->path, &status) != 0 ||
+        !S_ISREG(status.st_mode))
         return NULL;
     bool is_made = request->form == REPORT_FORM_TREE &&
                    (has_window(&request->tree) || status.st_size >= LARGE_TRACE);
@@ -142,10 +143,12 @@ static bool print_part(const struct report_request *request, const struct trace_
     if (request->form == REPORT_FORM_LONGEST)
         return longest_calls_print(index, request->longest, part, &request->table, json, stdout,
                                    error);
+    if (request->form == REPORT_FORM_FOLDED)
+        return stack_report_print(index, part, request->wall, json, stdout, error);
     if (request->form == REPORT_FORM_TABLE)
         return function_report_print(index, part, &request->table, json, stdout, error);
     return request->json ? call_tree_print_json(index, part, request->max_bytes, stdout, error)
-                         : call_tree_print(index, part, request->tree.short_names, stdout, error);
+                         : call_tree_print(index, part, &request->tree, stdout, error);
 }
 
 static bool print_by_index(const struct report_request *request, const struct trace_index *index,
@@ -304,14 +307,16 @@ static const struct option_spec report_options[] = {
      .help = "a call of a function (NAME, NAME#3), or 10 us to\neither side of a time (1.5ms)",
      .manual =
          "Show one call of a function from beginning to end, or 10 microseconds to either side "
-         "of a time: as a tree, or with -top, -sort or -longest the table of that part.",
+         "of a time: as a tree, with -top, -sort or -longest the table of that part, or with "
+         "-folded its stacks.",
      .apply = option_set_text,
      .field = offsetof(struct report_request, tree.around)},
     {.name = "from",
      .argument = "MOMENT",
-     .help = "begin here: a tree, or with -top or -sort a table",
+     .help = "begin here: a tree, a table (-top, -sort) or -folded",
      .manual =
-         "Begin here. A part of a trace is shown as a tree, or with -top or -sort as a table.",
+         "Begin here. A part of a trace is shown as a tree, with -top or -sort as a table, or with "
+         "-folded as stacks.",
      .apply = option_set_text,
      .field = offsetof(struct report_request, tree.from)},
     {.name = "to",
@@ -324,7 +329,7 @@ static const struct option_spec report_options[] = {
      .argument = "THREAD",
      .help = "only the thread of this number, or those of this name",
      .manual = "Show only the thread with this number, or the threads with this name. Goes with "
-               "the table, -tree and -longest, of all or of a part.",
+               "the table, -tree, -folded and -longest, of all or of a part.",
      .apply = option_set_text,
      .field = offsetof(struct report_request, thread)},
     {.name = "fold",
@@ -414,31 +419,38 @@ static int check_request(const struct command *self, struct report_request *requ
     if (request->code.annotate || request->code.source) {
         if (request->as_tree || tree->fold || request->table.top || request->sorted ||
             request->longest || request->why || request->as_folded || request->filter.from)
-            return command_usage_error(self, "-annotate and -source go with -from, -to, -around "
-                                             "and -source-root alone.");
+            return command_usage_error(self, "-annotate and -source go with -from, -to, -around, "
+                                             "-json and -source-root alone.");
+        if (request->json && request->code.annotate && request->code.source)
+            return command_usage_error(self, "-json shows one of -annotate and -source.");
+        if (request->max_bytes && !request->json)
+            return command_usage_error(self, "-max-bytes belongs to -json.");
+        request->code.json = request->json;
+        request->code.max_bytes = request->max_bytes;
         return 0;
     }
     if (request->code.root)
         return command_usage_error(self, "-source-root goes with -source.");
     bool of_table = request->table.top || request->sorted || request->longest || request->why;
     bool of_tree = request->as_tree || tree->fold;
-    if (request->thread &&
-        (request->as_folded || request->why || request->tree.fold || request->filter.from ||
-         request->no_inlined || request->code.annotate || request->code.source))
-        return command_usage_error(self, "-thread goes with the table, -tree and -longest, and not "
-                                         "with -filter, -fold or -no-inlined.");
+    if (request->thread && (request->why || request->filter.from || request->no_inlined ||
+                            request->code.annotate || request->code.source))
+        return command_usage_error(self,
+                                   "-thread goes with the table, -tree, -folded and -longest, "
+                                   "and not with -filter or -no-inlined.");
     if (request->wall && !request->as_folded)
         return command_usage_error(self, "-wall goes with -folded; the table has both times.");
-    if (request->as_folded && (of_tree || of_table || has_window(tree)))
-        return command_usage_error(
-            self, "-folded goes with no other option than -filter, -wall and -json.");
+    if (request->as_folded && (of_tree || of_table))
+        return command_usage_error(self, "-folded does not go with -tree, -top, -sort, -longest or "
+                                         "-why.");
     if (of_tree && of_table)
         return command_usage_error(self, "-top, -sort, -longest and -why do not go with -tree.");
-    if (of_table && (has_window(tree) || request->longest || request->why) &&
+    bool of_part = (of_table || request->as_folded) && has_window(tree);
+    if ((of_part || request->longest || request->why) &&
         (request->filter.from || request->no_inlined))
         return command_usage_error(self,
                                    "-filter and -no-inlined do not go with -longest, -why, or a "
-                                   "table of a part of the trace.");
+                                   "table or stacks of a part of the trace.");
     if ((request->longest || request->why) &&
         (request->sorted || (request->longest && request->why)))
         return command_usage_error(self,

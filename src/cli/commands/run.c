@@ -114,6 +114,24 @@ static const struct option_spec run_options[] = {
                "recording has begun, also at the same place. Needs the translator engine.",
      .apply = option_set_place,
      .field = offsetof(struct run_request, recording.until)},
+    {.name = &FLAG_ONLY[1],
+     .argument = "NAMES",
+     .help = "record calls of these functions alone, or of a\nlibrary's, and what they call; the "
+             "rest runs natively",
+     .manual =
+         "Record calls of these functions alone, from their first instruction until they "
+         "return, with all that they call. What runs before, between and after them runs "
+         "natively, and is \"[untraced]\" in the trace, so a recording of a long run holds what "
+         "matters. NAMES are separated by commas: functions as "
+         "-args takes them, and libraries, such as `libz.so.1`, which stand for all functions that "
+         "they name; one that the program loads by itself is named by its path. "
+         "While a call is not recorded, a signal, a system call and the beginning of a recorded "
+         "call cost some ten "
+         "microseconds. The program's code has breakpoint instructions (INT3) at these functions. "
+         "Needs the translator engine "
+         "and Linux 5.11.",
+     .apply = option_set_text,
+     .field = offsetof(struct run_request, recording.only)},
     {.name = &FLAG_FOLLOW[1],
      .help = "trace child processes too",
      .manual = "Trace child processes too, also across execve(2).",
@@ -155,12 +173,14 @@ static void request_jit_names(void)
 static bool find_functions(struct recording_request *request, struct error *error)
 {
     bool triggered = request->trigger || request->symbol_part;
-    if (!triggered && !request->record.wants_values && !request->record.bounded)
+    if (!triggered && !request->record.wants_values && !request->record.bounded &&
+        !request->record.selective)
         return true;
     struct objects objects;
     bool ok = objects_of_command(&objects, request->record.command, error) &&
               (!triggered || recording_request_find_trigger(request, &objects, error)) &&
               recording_request_find_bounds(request, &objects, error) &&
+              recording_request_find_selected(request, &objects, error) &&
               recording_request_find_chosen(request, &objects, error);
     objects_free(&objects);
     return ok;
@@ -194,6 +214,9 @@ static int check_request(const struct command *self, struct run_request *request
     int status = recording_request_check(&request->recording, self);
     if (status)
         return status;
+    if (request->recording.only && request->recording.from)
+        return command_usage_error(self, FLAG_ONLY " and " FLAG_RECORD_FROM
+                                                   " do not go together. Leave one of them out.");
     if (first >= argc)
         return command_usage_error(self, "no program to run was given.");
     request->recording.record.command = program_arguments(argc, argv, first);

@@ -3,7 +3,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/process_list.h"
-#include "process/program.h"
+#include "engine/functions/function_patterns.h"
+#include "engine/objects.h"
 #include "symbol/function_list.h"
 
 #include <stdlib.h>
@@ -24,14 +25,25 @@ static bool begins_with(const char *word, const char *beginning)
     return strncmp(word, beginning, strlen(beginning)) == 0;
 }
 
-/* Unless what is typed begins otherwise. */
-static void offer(FILE *stream, const struct typed_command *typed, const char *word,
+/* False: not, what is typed begins otherwise. */
+static bool offer(FILE *stream, const struct typed_command *typed, const char *word,
                   const char *summary)
 {
     if (!begins_with(word, typed->word))
-        return;
+        return false;
     fprintf(stream, "%.*s%s", typed->lead_length, typed->lead ? typed->lead : "", word);
     write_summary(stream, summary);
+    return true;
+}
+
+/* The last part of a list, which begins at `last` within the word. */
+static struct typed_command part_of_list(const struct typed_command *typed, const char *last)
+{
+    struct typed_command part = *typed;
+    part.lead = typed->lead ? typed->lead : typed->word;
+    part.lead_length = (int)(last - part.lead);
+    part.word = last;
+    return part;
 }
 
 /* ---- names ---- */
@@ -77,34 +89,31 @@ static void offer_folders(FILE *stream, const struct typed_command *typed)
     fputs(":folders\n", stream);
 }
 
-/* After a comma comes another one. */
 static void offer_processes(FILE *stream, const struct typed_command *typed)
 {
+    const char *comma = strrchr(typed->word, ',');
+    const struct typed_command part = part_of_list(typed, comma ? comma + 1 : typed->word);
     struct process_list list;
     process_list_read(&list);
-    const char *comma = strrchr(typed->word, ',');
-    int before = comma ? (int)(comma + 1 - typed->word) : 0;
     for (size_t i = 0; i < list.pids.count; i++) {
         const char *name = *(const char **)array_at(&list.names, i);
-        char *word = memory_format("%.*s%.*s", before, typed->word, (int)strcspn(name, " "), name);
-        offer(stream, typed, word, name + strcspn(name, " ") + 1);
+        size_t digits = strcspn(name, " ");
+        char *word = memory_format("%.*s", (int)digits, name);
+        offer(stream, &part, word, name + digits + 1);
         free(word);
     }
     process_list_free(&list);
 }
 
-/* The ELF file of the program or process that the command line names. The caller frees; NULL: none. */
-static char *executable_of(const struct typed_command *typed)
+/* The files with the code of the process or program that the command line names; none when there is no such. */
+static void find_objects(struct objects *objects, const struct typed_command *typed)
 {
     char *const command[] = {(char *)typed->program, NULL};
-    struct program program;
+    *objects = (struct objects){.paths = array_of(sizeof(char *))};
     if (typed->pids)
-        return memory_format("/proc/%.*s/exe", (int)strspn(typed->pids, "0123456789"), typed->pids);
-    if (!typed->program || !program_resolve(&program, command, NULL))
-        return NULL;
-    char *path = memory_copy_string(program.path);
-    program_free(&program);
-    return path;
+        objects_of_process(objects, (pid_t)strtol(typed->pids, NULL, 10), NULL);
+    else if (typed->program)
+        objects_of_command(objects, command, NULL);
 }
 
 /* Whether the shell takes it for one word without quotes. */
@@ -114,22 +123,43 @@ static bool is_plain(const char *name)
                              "/")] == 0;
 }
 
-/* Names that the shell would need in quotes are offered as they are in the symbol table. */
-static void offer_functions(FILE *stream, const struct typed_command *typed)
+/* Returns how many. Names that the shell would need in quotes are offered as they are in the symbol table. */
+static size_t offer_functions_of(FILE *stream, const struct typed_command *typed,
+                                 const char *object)
 {
-    char *path = executable_of(typed);
-    struct function_list list = {0};
-    if (path && function_list_open(&list, path, NULL)) {
+    struct function_list list;
+    size_t offered = 0;
+    if (function_list_open(&list, object, NULL))
         for (size_t i = 0; i < list.functions.count; i++) {
             const struct listed_function *function = array_at(&list.functions, i);
             bool plain = is_plain(function->name);
             if (plain || is_plain(function->symbol))
-                offer(stream, typed, plain ? function->name : function->symbol,
-                      plain ? NULL : function->name);
+                offered += offer(stream, typed, plain ? function->name : function->symbol,
+                                 plain ? NULL : function->name);
         }
-        function_list_close(&list);
-    }
-    free(path);
+    function_list_close(&list);
+    return offered;
+}
+
+/* Of the executable; where it has none that begins so, of its libraries, which would drown its own. */
+static void offer_functions(FILE *stream, const struct typed_command *typed)
+{
+    struct objects objects;
+    find_objects(&objects, typed);
+    char *const *paths = objects.paths.elements;
+    size_t own = objects.paths.count ? offer_functions_of(stream, typed, paths[0]) : 0;
+    for (size_t i = 1; !own && i < objects.paths.count; i++)
+        offer_functions_of(stream, typed, paths[i]);
+    objects_free(&objects);
+}
+
+static void offer_more_functions(FILE *stream, const struct typed_command *typed)
+{
+    const char *last = typed->word;
+    for (const char *end; *(end = function_pattern_end(last)); last = end + 1)
+        ;
+    const struct typed_command part = part_of_list(typed, last);
+    offer_functions(stream, &part);
 }
 
 static void offer_value(FILE *stream, const struct typed_command *typed)
@@ -139,7 +169,7 @@ static void offer_value(FILE *stream, const struct typed_command *typed)
         void (*offer)(FILE *stream, const struct typed_command *typed);
     } kinds[] = {
         {"FILE", offer_files},      {"DIR", offer_folders},    {"PID", offer_processes},
-        {"PLACE", offer_functions}, {"PART", offer_functions},
+        {"PLACE", offer_functions}, {"PART", offer_functions}, {"NAMES", offer_more_functions},
     };
     if (typed->option->values) {
         offer_words(stream, typed);
@@ -170,10 +200,10 @@ static void offer_operand_words(FILE *stream, const struct typed_command *typed)
 static void offer_operands(FILE *stream, const struct typed_command *typed)
 {
     const char *operands = typed->command->operands;
-    if (!*operands)
-        offer_options(stream, typed);
-    else if (typed_command_runs_program(typed->command))
+    if (typed->place == TYPED_PROGRAM_ARGUMENT)
         fprintf(stream, ":program %d\n", typed->program_index);
+    else if (typed_command_takes_no_operand(typed->command))
+        offer_options(stream, typed);
     else if (strcmp(operands, "[COMMAND]") == 0)
         offer_commands(stream, typed);
     else if (operands[strspn(operands, "abcdefghijklmnopqrstuvwxyz|")] == 0)

@@ -6,8 +6,8 @@
  *     :files, :folders     the names of files, which the shell completes
  *     :program N           the command line of another program, whose name is word N
  *
- * What an option's value is, is seen by the name that its row gives it: FILE, DIR, PID, and PLACE or PART of a
- * function of the program.
+ * What an option's value is, is seen by the name that its row gives it: FILE, DIR, PID, and PLACE, PART or NAMES of
+ * functions of the program. The dynamic loader is asked for the program's libraries (engine/objects.h).
  */
 #ifndef MAGIC_TRACE_CLI_COMPLETION_CANDIDATES_H
 #define MAGIC_TRACE_CLI_COMPLETION_CANDIDATES_H

@@ -5,9 +5,21 @@
 
 enum { FIRST_ARGUMENT = 2 }; /* after magic-trace and the command's name */
 
-bool typed_command_runs_program(const struct command *command)
+/* "COMMAND [ARGUMENTS]", perhaps after an option that is needed, or in brackets after `--`. `help` takes a COMMAND of ours. */
+static bool takes_program(const struct command *command)
 {
-    return strncmp(command->operands, "COMMAND", strlen("COMMAND")) == 0;
+    return strstr(command->operands, "COMMAND [ARGUMENTS]") != NULL;
+}
+
+bool typed_command_takes_no_operand(const struct command *command)
+{
+    return !*command->operands || strncmp(command->operands, "[--", strlen("[--")) == 0;
+}
+
+/* `separated`: a `--` stands before it. */
+static bool operand_is_program(const struct command *command, bool separated)
+{
+    return takes_program(command) && (separated || !typed_command_takes_no_operand(command));
 }
 
 static bool is_named(const struct option_spec *option, const char *name, size_t length)
@@ -77,41 +89,54 @@ static const struct option_spec *read_option(struct typed_command *typed, const 
     return NULL;
 }
 
-/* Whether the words after it are none of ours. */
-static bool read_operand(struct typed_command *typed, char *const *words, int index, int cursor)
+struct command_line {
+    char *const *words;
+    int count, cursor;
+};
+
+/* Fish leaves out an empty word at the cursor. */
+static const char *word_at(const struct command_line *line, int index)
 {
-    bool runs_program = typed_command_runs_program(typed->command);
-    if (index == cursor || (runs_program && cursor > index)) {
-        typed->place = runs_program ? TYPED_PROGRAM_ARGUMENT : TYPED_OPERAND;
-        typed->word = words[cursor];
-    }
-    if (runs_program) {
-        typed->program_index = index;
-        typed->program = index == cursor ? NULL : words[index];
-    }
-    return runs_program;
+    return index < line->count ? line->words[index] : "";
 }
 
-static void read_arguments(struct typed_command *typed, char *const *words, int count, int cursor)
+/* Whether the words after it are none of ours. `separated`: a `--` stands before it. */
+static bool read_operand(struct typed_command *typed, const struct command_line *line, int index,
+                         bool separated)
+{
+    bool is_program = operand_is_program(typed->command, separated);
+    if (index == line->cursor || (is_program && line->cursor > index)) {
+        typed->place = is_program ? TYPED_PROGRAM_ARGUMENT : TYPED_OPERAND;
+        typed->word = word_at(line, line->cursor);
+    }
+    if (is_program) {
+        typed->program_index = index;
+        typed->program = index == line->cursor ? NULL : line->words[index];
+    }
+    return is_program;
+}
+
+static void read_arguments(struct typed_command *typed, const struct command_line *line)
 {
     const struct option_spec *pending = NULL; /* its value comes next */
-    bool operands = false;
-    for (int i = FIRST_ARGUMENT; i < count; i++) {
-        const char *word = words[i];
+    bool separated = false;
+    for (int i = FIRST_ARGUMENT; i < line->count || i == line->cursor; i++) {
+        const char *word = word_at(line, i);
+        bool at_cursor = i == line->cursor;
         if (pending && strcmp(word, "=") == 0) {
-            if (i == cursor)
+            if (at_cursor)
                 cursor_at_value(typed, pending, "");
         } else if (pending) {
-            if (i == cursor)
+            if (at_cursor)
                 cursor_at_value(typed, pending, word);
             else
                 set_value(typed, pending, word);
             pending = NULL;
-        } else if (!operands && i != cursor && strcmp(word, "--") == 0) {
-            operands = true;
-        } else if (!operands && *word == '-') {
-            pending = read_option(typed, word, i == cursor);
-        } else if (read_operand(typed, words, i, cursor)) {
+        } else if (!separated && !at_cursor && strcmp(word, "--") == 0) {
+            separated = true;
+        } else if (!separated && *word == '-') {
+            pending = read_option(typed, word, at_cursor);
+        } else if (read_operand(typed, line, i, separated)) {
             return;
         }
     }
@@ -119,13 +144,13 @@ static void read_arguments(struct typed_command *typed, char *const *words, int 
 
 void typed_command_read(struct typed_command *typed, char *const *words, int count, int cursor)
 {
-    *typed =
-        (struct typed_command){.place = TYPED_COMMAND, .word = cursor < count ? words[cursor] : ""};
+    const struct command_line line = {words, count, cursor};
+    *typed = (struct typed_command){.place = TYPED_COMMAND, .word = word_at(&line, cursor)};
     if (cursor < FIRST_ARGUMENT || !(typed->command = command_find(words[1])))
         return;
     typed->options = command_options(typed->command);
     typed->place = TYPED_OPERAND;
-    read_arguments(typed, words, count, cursor);
+    read_arguments(typed, &line);
 }
 
 void typed_command_free(struct typed_command *typed)

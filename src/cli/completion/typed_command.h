@@ -30,12 +30,12 @@ struct typed_command {
     const char *pids;                 /* as of `attach -pid`; NULL: none */
 };
 
-/* `words` are `count` words, the first of which is magic-trace; the cursor is at the end of `words[cursor]`. The result
- * points into `words`. */
+/* `words` are `count` words, the first of which is magic-trace; the cursor is at the end of `words[cursor]`, which is
+ * empty where it is `count`. The result points into `words`. */
 void typed_command_read(struct typed_command *typed, char *const *words, int count, int cursor);
 void typed_command_free(struct typed_command *typed);
 
-/* Whether the command's operands are a program and its arguments. */
-bool typed_command_runs_program(const struct command *command);
+/* Whether the command has none, or has them after `--` alone. */
+bool typed_command_takes_no_operand(const struct command *command);
 
 #endif

@@ -11,7 +11,7 @@
 #define MAGIC_TRACE_CLI_OPTIONS_TRIGGER_CHOICE_H
 
 #include "engine/objects.h"
-#include "engine/trigger.h"
+#include "engine/trigger/trigger.h"
 
 /* `text` is the argument of -trigger. */
 bool trigger_choose(struct trigger *trigger, const char *text, const struct objects *objects,

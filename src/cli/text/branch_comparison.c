@@ -41,7 +41,7 @@ static bool count_entered(const struct trace_index *index, const struct call_pla
     const struct index_range range = {0, call->span.start + 1};
     const struct index_span *spans;
     struct span_scan scan = span_scan_begin(index, call->track, range);
-    scan.only_group = group;
+    scan.only_groups[0] = group;
     *ordinal = 0;
     for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = count; i-- > 0;) {

@@ -135,17 +135,38 @@ static struct source_root read_root(char *text)
     return (struct source_root){text, equals + 1};
 }
 
+static bool print(const struct counted_recording *counted,
+                  const struct code_report_options *options, struct json_report *json,
+                  struct error *error)
+{
+    struct source_root root = read_root(options->root);
+    return (!options->annotate ||
+            annotation_print(&counted->counts, options->annotate, json, stdout, error)) &&
+           (!options->source ||
+            source_listing_print(&counted->counts, options->source, &root, json, stdout, error));
+}
+
+static bool print_json(const struct counted_recording *counted,
+                       const struct code_report_options *options, struct error *error)
+{
+    struct json_report json;
+    bool annotates = options->annotate != NULL;
+    json_report_begin(&json, stdout,
+                      annotates ? "\"report\": \"annotation\"" : "\"report\": \"source\"",
+                      annotates ? "instructions" : "lines", options->max_bytes);
+    bool ok = print(counted, options, &json, error);
+    json_report_end(&json);
+    return ok;
+}
+
 bool code_report_print(const char *path, const struct code_report_options *options,
                        const struct report_tree_options *moments, struct error *error)
 {
     struct counted_recording counted;
-    struct source_root root = read_root(options->root);
     if (!counted_recording_open(&counted, path, moments, error))
         return false;
-    bool ok = (!options->annotate ||
-               annotation_print(&counted.counts, options->annotate, stdout, error)) &&
-              (!options->source ||
-               source_listing_print(&counted.counts, options->source, &root, stdout, error));
+    bool ok = options->json ? print_json(&counted, options, error)
+                            : print(&counted, options, NULL, error);
     const struct error *damage = ok ? timeline_damage(counted.timeline) : NULL;
     if (damage)
         *error = *damage;

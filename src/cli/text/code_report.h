@@ -27,6 +27,8 @@ struct code_report_options {
     const char *annotate; /* a function; NULL: no annotation */
     const char *source;   /* a file or function; NULL: no source */
     char *root;           /* OLD=NEW of -source-root; owned; NULL: none */
+    bool json; /* as JSON, of at most max_bytes, or any size when that is 0: of one of both */
+    size_t max_bytes;
 };
 
 bool code_report_print(const char *path, const struct code_report_options *options,

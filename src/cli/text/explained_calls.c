@@ -40,7 +40,8 @@ bool explained_calls_print(const struct explained_calls *wanted, const struct tr
 {
     struct function_choice choice;
     struct call_place given;
-    struct slow_calls_request calls = {.factor = wanted->factor, .limit = wanted->limit};
+    struct slow_calls_request calls = {
+        .factor = wanted->factor, .limit = wanted->limit, .counts_preempted = wanted->wall};
     if (!function_choose(index, wanted->function, &choice, error))
         return false;
     calls.group = choice.group;

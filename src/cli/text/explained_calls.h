@@ -13,6 +13,7 @@ struct explained_calls {
     const char *function; /* or a call of it: NAME#804 */
     double factor;        /* slow calls take longer than so many medians; or */
     uint64_t limit;       /* longer than this, ns; 0: the factor counts */
+    bool wall;            /* the time in which calls were preempted counts, too */
     size_t causes;        /* named at most */
     bool json;
     size_t max_bytes; /* of JSON; 0: any size */

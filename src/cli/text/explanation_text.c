@@ -143,7 +143,8 @@ static void write_calls(struct json_text *json, const struct explanation *explan
     json_text_member_number(json, "limit_ns", calls->limit);
     json_text_member_number(json, "slow_calls", calls->slow_calls);
     json_text_member_number(json, "slow_ns", calls->slow_time);
-    json_text_member_number(json, "passed_over", calls->passed_over);
+    json_text_member_number(json, "passed_over", calls->preempted_calls);
+    json_text_member_number(json, "preempted_ns", explanation_preempted(explanation));
     json_text_member_number(json, "compared_slow", calls->slow.count);
     json_text_member_number(json, "compared_usual", calls->usual.count);
     json_text_member_number(json, "longest", explanation->longest_ordinal);

@@ -20,8 +20,9 @@ static void print_contents(const struct trace_summary *summary)
 {
     const struct timeline_statistics *statistics = &summary->statistics;
     char length[64] = "", duration[DURATION_TEXT_SIZE];
-    if (summary->length)
-        snprintf(length, sizeof length, " over %s", duration_format(duration, summary->length));
+    const struct trace_contents *contents = &summary->contents;
+    if (contents->length)
+        snprintf(length, sizeof length, " over %s", duration_format(duration, contents->length));
     const struct flow_statistics *flow = &statistics->flow;
     bool is_text = flow->text_lines > 0;
     bool is_sampled = is_text ? flow->text.branches == 0 : flow->sampled;
@@ -29,8 +30,8 @@ static void print_contents(const struct trace_summary *summary)
                      : is_text  ? flow->text.branches
                                 : flow->instructions;
     log_status("%s %s%s in %s thread%s%s: %s %s from %s of %s.",
-               quantity_count(statistics->spans).text, is_sampled ? "span" : "call",
-               plural(statistics->spans), quantity_count(statistics->threads).text,
+               quantity_count(contents->calls).text, is_sampled ? "span" : "call",
+               plural(contents->calls), quantity_count(statistics->threads).text,
                plural(statistics->threads), length, quantity_count(count).text,
                is_sampled ? "samples"
                : is_text  ? "branches"
@@ -61,14 +62,6 @@ static void print_skipped_text(const struct flow_statistics *flow)
                    quantity_count(text->unreadable).text, plural(text->unreadable), unreadable,
                    quantity_count(text->other).text, plural(text->other), other,
                    quantity_count(samples).text, plural(samples));
-}
-
-static void print_unnamed_code(const struct timeline_statistics *statistics)
-{
-    if (statistics->unnamed_jit_code)
-        log_status("Code of a JIT compiler has no names ([JIT code]). node, python 3.12 and .NET: "
-                   "magic-trace run -jit-names. Java: java -XX:+UnlockDiagnosticVMOptions "
-                   "-XX:+DumpPerfMapAtExit. Others: docs/names.md.");
 }
 
 static void print_damaged_debug(const struct timeline_statistics *statistics)
@@ -159,7 +152,6 @@ void summary_print(const struct trace_summary *summary, const struct recording *
     print_contents(summary);
     print_flaws(summary);
     print_lost_samples(&summary->statistics.flow);
-    print_unnamed_code(&summary->statistics);
     print_damaged_debug(&summary->statistics);
     print_skipped_text(&summary->statistics.flow);
     if (!recording)

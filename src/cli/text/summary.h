@@ -2,6 +2,7 @@
 #ifndef MAGIC_TRACE_CLI_TEXT_SUMMARY_H
 #define MAGIC_TRACE_CLI_TEXT_SUMMARY_H
 
+#include "cli/trace_format.h"
 #include "recording/recording.h"
 #include "stack/timeline.h"
 
@@ -10,7 +11,7 @@
 
 struct trace_summary {
     struct timeline_statistics statistics;
-    uint64_t length; /* nanoseconds from first to last event; 0 unknown */
+    struct trace_contents contents; /* of the file that was written; length 0: not known */
 };
 
 /* `recording` knows, in its session.json, what ran untraced, and whether it has more snapshots than

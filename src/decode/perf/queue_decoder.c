@@ -279,7 +279,7 @@ static void follow_branch(struct queue_decoder *queue, const struct branch_event
     run_branch(queue, event, time);
     queue->next = event->to;
     if (event->flags & BRANCH_ENDS_TRACE)
-        control_flow_disabled(&queue->flow, settle_all(queue, time));
+        control_flow_disabled(&queue->flow, event->to, settle_all(queue, time));
     else
         settle_branch(queue, time);
 }

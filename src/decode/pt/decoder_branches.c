@@ -178,7 +178,7 @@ static void stop_at_branch(struct decoder *decoder, uint64_t ip)
         return;
     }
     bool exact = decoder_report_event_time(decoder);
-    control_flow_disabled(&decoder->flow, exact);
+    control_flow_disabled(&decoder->flow, ip, exact);
 }
 
 /* A VM entry itself ended tracing, and its FUP has no meaning (SKD022). */

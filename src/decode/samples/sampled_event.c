@@ -67,6 +67,11 @@ bool sampled_event_is(const struct perf_data *data, uint32_t found, uint32_t eve
     return a->type == b->type && kind_of(a) == kind_of(b) && a->config != b->config;
 }
 
+bool sampled_event_has_times(const struct perf_data *data, uint32_t found)
+{
+    return data->events[found].attribute.sample_type & PERF_SAMPLE_TIME;
+}
+
 /* ---- how often ---- */
 
 struct last_time {
@@ -135,5 +140,5 @@ uint64_t sampled_event_period(const struct perf_data *data, uint32_t found)
         return NANOSECONDS_PER_SECOND / attribute->sample_freq;
     if (is_clock(attribute) && attribute->sample_period > 0)
         return attribute->sample_period;
-    return usual_interval(data, found);
+    return sampled_event_has_times(data, found) ? usual_interval(data, found) : 1;
 }

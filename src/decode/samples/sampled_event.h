@@ -14,7 +14,11 @@ uint32_t sampled_event_find(const struct perf_data *data);
 /* Whether `event` is the one found, or the same on another kind of cores. */
 bool sampled_event_is(const struct perf_data *data, uint32_t found, uint32_t event);
 
-/* The time between two samples of a running thread, in nanoseconds. */
+/* Whether its samples have times: without option, perf record --per-thread leaves them out. */
+bool sampled_event_has_times(const struct perf_data *data, uint32_t found);
+
+/* The time between two samples of a running thread, in nanoseconds; 1 where the event has no
+ * such period and its samples have no times. */
 uint64_t sampled_event_period(const struct perf_data *data, uint32_t found);
 
 #endif

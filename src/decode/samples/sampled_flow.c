@@ -35,6 +35,7 @@ struct decoding {
     struct sampled_names names;
     uint32_t event;  /* index, sampled_event_find */
     uint64_t period; /* nanoseconds */
+    bool has_times;  /* the records */
     struct sampled_process *processes;
     struct sampled_thread *threads;
     struct flow_statistics *statistics;
@@ -113,6 +114,13 @@ static void free_all(struct decoding *decoding)
 
 /* ---- what happens to a thread ---- */
 
+/* When the record was. Where records have no times, each sample takes a period. */
+static uint64_t time_of(const struct decoding *decoding, const struct sampled_thread *thread,
+                        const struct sideband_record *record)
+{
+    return decoding->has_times ? record->time.value : thread->last + decoding->period;
+}
+
 static void report(struct decoding *decoding, struct sampled_thread *thread,
                    const struct stack_sample *sample)
 {
@@ -149,23 +157,25 @@ static void take_sample(struct decoding *decoding, const struct sideband_record 
     decoding->statistics->bytes += record->sample.size;
     decoding->statistics->samples++;
     struct sampled_thread *thread = get_thread(decoding, record);
-    struct stack_sample sample = {.kind = STACK_SAMPLE, .time = {record->time.value}};
-    if (!thread ||
-        !sampled_frames_find(&thread->process->frames, decoding->request->data, record, &sample))
+    if (!thread)
+        return;
+    struct stack_sample sample = {.kind = STACK_SAMPLE,
+                                  .time = {time_of(decoding, thread, record)}};
+    if (!sampled_frames_find(&thread->process->frames, decoding->request->data, record, &sample))
         return;
     if (sample.callers == FUNCTION_UNKNOWN && !decoding->request->stitch)
         sample.cut = false;
     decoding->statistics->cut_samples += sample.callers != FUNCTION_UNKNOWN;
-    go_on(decoding, thread, record->time.value);
+    go_on(decoding, thread, sample.time.value);
     report(decoding, thread, &sample);
-    thread->last = record->time.value;
+    thread->last = sample.time.value;
     thread->running = true;
 }
 
 static void take_switch(struct decoding *decoding, const struct sideband_record *record)
 {
     struct sampled_thread *thread = find_thread(decoding, record->tid);
-    if (!thread)
+    if (!thread || !decoding->has_times)
         return;
     if (!record->context_switch.out)
         go_on(decoding, thread, record->time.value);
@@ -177,7 +187,7 @@ static void take_exit(struct decoding *decoding, const struct sideband_record *r
 {
     struct sampled_thread *thread = find_thread(decoding, record->tid);
     if (thread)
-        stop(decoding, thread, thread->off ? thread->off : record->time.value);
+        stop(decoding, thread, thread->off ? thread->off : time_of(decoding, thread, record));
 }
 
 /* Only the thread that calls execve survives it. */
@@ -186,9 +196,9 @@ static void take_exec(struct decoding *decoding, const struct sideband_record *r
     struct sampled_thread *thread = find_thread(decoding, record->tid);
     if (!thread)
         return;
-    go_on(decoding, thread, record->time.value);
-    report(decoding, thread,
-           &(struct stack_sample){.kind = STACK_EXEC, .time = {record->time.value}});
+    const uint64_t time = time_of(decoding, thread, record);
+    go_on(decoding, thread, time);
+    report(decoding, thread, &(struct stack_sample){.kind = STACK_EXEC, .time = {time}});
     thread->running = false;
 }
 
@@ -237,6 +247,7 @@ void sampled_flow_decode(const struct sampled_flow_request *request,
         .statistics = statistics,
     };
     decoding.period = sampled_event_period(data, decoding.event);
+    decoding.has_times = sampled_event_has_times(data, decoding.event);
     statistics->sampled = true;
     for (size_t i = 0; i < data->record_count; i++) {
         if (i % RECORDS_PER_PROGRESS == 0 && request->options->progress)

@@ -6,7 +6,8 @@
  * of other events are marks (stack/spans/sample_spans.h). A thread counts as not running while it
  * is switched off its processor, if the recording has PERF_RECORD_SWITCH and the pause is at least
  * one sampling period long; and where samples are missing for much longer than a period, from one
- * period after the last one on.
+ * period after the last one on. Where samples have no times, each takes a period, and the threads' times have
+ * nothing to do with each other.
  *
  * Called by flow.c. Ticks are nanoseconds.
  */

@@ -132,8 +132,21 @@ static void start_tracing(struct text_thread *thread, const struct perf_text_rec
 
 /* ---- tracing ends ---- */
 
+/* Returns of the traced code to other code are an event of their own. */
+static void return_out(struct text_thread *thread, const struct perf_text_record *record)
+{
+    if (record->branch.kind != PERF_TEXT_RETURN || record->to.address == 0)
+        return;
+    thread->current = text_code_locate(thread->code, &record->to);
+    text_thread_emit(thread, &(struct flow_event){.kind = FLOW_RETURN,
+                                                  .from = record->from.address,
+                                                  .to = record->to.address,
+                                                  .function = thread->current.function});
+}
+
 static void stop_tracing(struct text_thread *thread, const struct perf_text_record *record)
 {
+    return_out(thread, record);
     struct flow_event event = {
         .kind = FLOW_STOP, .from = record->from.address, .function = thread->current.function};
     bool interrupted = record->branch.kind == PERF_TEXT_ASYNCHRONOUS ||

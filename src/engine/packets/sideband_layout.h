@@ -46,7 +46,11 @@ struct logged_mapping {
     uint16_t
         foreign; /* bool, set by the recorder: the file is a container's, and what we have at its path is another one */
     uint64_t version; /* of the file, when it was copied into DIR/images: file_version.h; or 0 */
-    char path[];      /* NUL-terminated */
+    /* With the translator: its fragments with smaller identifiers (runtime/translator/layout.h) were made of the code that was
+     * there before. 0: not known. */
+    uint32_t next_fragment;
+    uint32_t reserved;
+    char path[]; /* NUL-terminated */
 };
 
 struct logged_name {

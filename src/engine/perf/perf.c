@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "engine/perf/perf_session.h"
+#include "engine/trigger/trigger_hits.h"
 #include "perf_event/event_attributes.h"
 #include "perf_event/permissions.h"
 #include "process/exec_stop.h"
@@ -66,7 +67,8 @@ static bool serves(const struct record_options *options, struct error *error)
     struct perf_machine machine;
     if (!perf_machine_examine(&machine, &kernel_real, error))
         return false;
-    bool ok = machine_serves(&machine, options, error);
+    bool ok = machine_serves(&machine, options, error) &&
+              trigger_hits_served(options, perf_engine.name, error);
     perf_machine_free(&machine);
     return ok;
 }
@@ -113,7 +115,7 @@ static bool attach_session(struct perf_session *session, struct record_result *r
     if (!ok)
         perf_recorder_finish(&recorder);
     else if (recorder.phase == PERF_RECORDING)
-        log_status("Attached. Press Ctrl-C to stop recording.");
+        record_options_attached(options);
     while (recorder.phase != PERF_ENDED)
         perf_recorder_wait(&recorder);
     result->interrupted = recorder.interrupts > 0;

@@ -20,7 +20,7 @@
 #include "engine/perf/perf_arguments.h"
 #include "engine/perf/perf_control.h"
 #include "engine/perf/perf_process.h"
-#include "engine/trigger_hits.h"
+#include "engine/trigger/trigger_hits.h"
 #include "process/program_signals.h"
 
 enum perf_phase {

@@ -1,7 +1,7 @@
 #include "engine/pt/pause.h"
 
 #include "base/log.h"
-#include "engine/trigger_addresses.h"
+#include "engine/trigger/trigger_addresses.h"
 #include "perf_event/event_attributes.h"
 #include "perf_event/threads.h"
 #include "recording/flags.h"

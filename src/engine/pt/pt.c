@@ -2,6 +2,7 @@
 
 #include "engine/pt/pt_recorder.h"
 #include "engine/pt/pt_unit.h"
+#include "engine/trigger/trigger_hits.h"
 #include "perf_event/permissions.h"
 
 #include <errno.h>
@@ -85,7 +86,8 @@ static void probe(struct engine_probe *found)
 
 static bool serves(const struct record_options *options, struct error *error)
 {
-    return processor_options_served(&options->processor,
+    return trigger_hits_served(options, pt_engine.name, error) &&
+           processor_options_served(&options->processor,
                                     PROCESSOR_TIMER | PROCESSOR_SCOPE | PROCESSOR_EVENTS,
                                     pt_engine.name, error);
 }

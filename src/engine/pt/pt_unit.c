@@ -45,8 +45,8 @@ static bool processor_has_unit(void)
 static const char *reason_for_none(const char *cpuinfo)
 {
     if (!strstr(cpuinfo, "GenuineIntel"))
-        return "the processor is not Intel's, and only Intel's have it. Another engine records "
-               "here: see magic-trace doctor";
+        return "the processor is not Intel's, and only Intel's have it. Without " FLAG_ENGINE
+               " one is taken that records here";
     if (has_flag(cpuinfo, "intel_pt") || processor_has_unit())
         return "the processor has it, but the kernel does not offer it: it is switched off in the "
                "firmware, used by a hypervisor (kvm_intel.pt_mode), or the kernel was built "

@@ -5,6 +5,8 @@
 #include "engine/ptrace/breakpoint.h"
 #include "engine/ptrace/supervisor.h"
 #include "engine/recording_directory.h"
+#include "engine/trigger/trigger_hits.h"
+#include "process/debug_registers.h"
 #include "process/signals.h"
 #include "recording/flags.h"
 
@@ -25,14 +27,15 @@ static void probe(struct engine_probe *probe)
     *probe = (struct engine_probe){0};
     probe->available = thread_breakpoints_open(&breakpoints, getpid(), &address, 1, &error);
     thread_breakpoints_close(&breakpoints);
-    if (probe->available)
-        snprintf(probe->why, sizeof probe->why, "single-stepping from a hardware breakpoint on");
-    else
-        snprintf(probe->why, sizeof probe->why, "%.500s", error.text);
+    const char *means = debug_registers_fire()
+                            ? "single-stepping from a hardware breakpoint on"
+                            : "single-stepping, without a trigger: " DEBUG_REGISTERS_SILENT;
+    snprintf(probe->why, sizeof probe->why, "%.500s", probe->available ? means : error.text);
 }
 
 /* The messages of the ptrace supervisor so far, and the pipe for more. */
 struct listener {
+    const struct record_options *options;
     int words;
     struct supervisor_report report;
     bool done, ended; /* the report is complete; nothing follows */
@@ -48,7 +51,7 @@ static void handle(struct listener *listener)
     }
     switch ((enum supervisor_message)word) {
     case SUPERVISOR_ATTACHED:
-        log_status("Attached. Press Ctrl-C to stop recording.");
+        record_options_attached(listener->options);
         break;
     case SUPERVISOR_SNAPSHOT:
         log_status("Snapshot taken.");
@@ -113,7 +116,7 @@ static bool run_supervisor(const struct record_options *options, const struct si
     }
     close(stop[0]);
     close(words[1]);
-    struct listener listener = {.words = words[0]};
+    struct listener listener = {.options = options, .words = words[0]};
     if (supervisor < 0)
         error_set_errno(error, ERROR_IO, errno, "cannot start the process that traces");
     else
@@ -180,7 +183,8 @@ static bool serves(const struct record_options *options, struct error *error)
                          "not " FLAG_FOLLOW
                          " their children. The translator engine does: " FLAG_ENGINE
                          " translator.");
-    return processor_options_served(&options->processor, 0, ptrace_engine.name, error);
+    return trigger_hits_served(options, ptrace_engine.name, error) &&
+           processor_options_served(&options->processor, 0, ptrace_engine.name, error);
 }
 
 const struct engine ptrace_engine = {

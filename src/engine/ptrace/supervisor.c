@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/ptrace/tracee.h"
-#include "engine/trigger_addresses.h"
-#include "engine/trigger_conditions.h"
+#include "engine/trigger/trigger_addresses.h"
+#include "engine/trigger/trigger_conditions.h"
 #include "process/system_call_restart.h"
 #include "recording/flags.h"
 

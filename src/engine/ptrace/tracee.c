@@ -4,6 +4,7 @@
 #include "process/processes.h"
 #include "process/system_call_restart.h"
 #include "process/thread_wait.h"
+#include "process/trace_permission.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -41,10 +42,8 @@ static bool explain(pid_t pid, pid_t tid, int problem, struct error *error)
                          (int)pid, (unsigned long long)tracer);
     if (problem == EPERM)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "cannot attach to process %d: not permitted. It belongs to another user, "
-                         "or /proc/sys/kernel/yama/ptrace_scope forbids it. Run magic-trace as "
-                         "root.",
-                         (int)pid);
+                         "cannot attach to process %d: not permitted: %s.", (int)pid,
+                         trace_permission_reason());
     return error_set_errno(error, ERROR_IO, problem, "cannot attach to process %d", (int)pid);
 }
 

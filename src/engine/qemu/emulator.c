@@ -60,7 +60,7 @@ static bool find_plugin(struct qemu *qemu, struct error *error)
     return error_set(
         error, ERROR_NOT_FOUND,
         "cannot find %s, the part of magic-trace that runs inside qemu: looked in %s and "
-        "beside the program. Install magic-trace with `make install` instead of copying it.",
+        "beside the program. Unpack it with `magic-trace install`, and call what that installs.",
         plugin_name, own_file_installed_folder);
 }
 
@@ -114,7 +114,8 @@ bool qemu_check(const struct qemu *qemu, char *version, size_t version_size, str
     if (!strstr(output, "QEMU_PLUGIN"))
         return error_set(error, ERROR_UNSUPPORTED,
                          "%s (version %s) was built without plugins, which the qemu engine needs. "
-                         "Install your distribution's qemu-user package and put it first in PATH.",
+                         "Put one that has them first in PATH, as Debian 12's qemu-user is; Debian "
+                         "13's has none.",
                          qemu->path, version);
     return true;
 }

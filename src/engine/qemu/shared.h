@@ -47,7 +47,7 @@ enum {
     QEMU_CLOCK_THEFTS = 16384,
 };
 
-/* struct trigger (engine/trigger.h) as the plugin needs it. */
+/* struct trigger (engine/trigger/trigger.h) as the plugin needs it. */
 struct qemu_trigger_place {
     uint64_t device, inode; /* of the file, as stat gives them */
     uint64_t file_offset;

@@ -2,6 +2,7 @@
 
 #include "engine/live_session.h"
 #include "engine/sample/sampler.h"
+#include "engine/trigger/trigger_hits.h"
 #include "perf_event/permissions.h"
 #include "recording/flags.h"
 
@@ -45,7 +46,8 @@ static bool serves(const struct record_options *options, struct error *error)
                          FLAG_TIMER_RESOLUTION
                          " (Custom ...) is about Intel PT. For samples give Low, "
                          "Normal, High or \"(Sample ((freq 5000)))\".");
-    return processor_options_served(&options->processor,
+    return trigger_hits_served(options, sample_engine.name, error) &&
+           processor_options_served(&options->processor,
                                     PROCESSOR_TIMER | PROCESSOR_SCOPE | PROCESSOR_SAMPLING |
                                         PROCESSOR_EVENTS,
                                     sample_engine.name, error);

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/engine.h"
-#include "process/processes.h"
 #include "recording/flags.h"
 #include "runtime/translator/log/clock_state.h"
 #include "runtime/translator/syscalls/reservation.h"
@@ -57,7 +56,8 @@ static uint64_t largest_arena(void)
 static struct tr_geometry plan(const struct tr_options *options, uint64_t *size)
 {
     struct tr_geometry geometry = {
-        .log_offset = TR_IMAGE_OFFSET + TR_IMAGE_LIMIT,
+        .log_offset = TR_IMAGE_OFFSET + TR_IMAGE_LIMIT +
+                      in_pages(options->selected_count * sizeof(struct tr_trigger_place)),
         .log_size = log_size,
         .table_size = table_size,
         .table_count = options->follow ? TR_MOST_TABLES : TABLES_OF_ONE,
@@ -82,6 +82,7 @@ static void publish_layout(struct tr_control *control, const struct tr_geometry 
                            uint64_t size)
 {
     control->arena_size = size;
+    control->selected_offset = TR_IMAGE_OFFSET + TR_IMAGE_LIMIT;
     control->log_offset = geometry->log_offset;
     control->log_size = geometry->log_size;
     control->table_offset = geometry->table_offset;
@@ -106,6 +107,7 @@ static bool map(struct translator_arena *arena, struct error *error)
             arena->path, (unsigned long long)arena->size);
     arena->bytes = mapped;
     arena->control = mapped;
+    arena->file = mapped_file_at(mapped);
     return true;
 }
 

@@ -9,13 +9,11 @@
 
 #include "base/error.h"
 #include "engine/packets/log_reader.h"
+#include "process/processes.h"
 #include "runtime/translator/layout.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* How many times as large a log can be as the packets that are made from it. */
-enum { TRANSLATOR_LOG_PER_PACKETS = 8 };
 
 /* Offsets and sizes in bytes, all within the arena. */
 struct tr_geometry {
@@ -29,6 +27,7 @@ struct tr_geometry {
 struct translator_arena {
     struct tr_control *control; /* at the beginning of `bytes`; shared with the traced processes */
     uint8_t *bytes;
+    struct mapped_file file; /* by which processes that have mapped it are found */
     uint64_t size;
     char *path;     /* absolute; owned */
     int descriptor; /* read-write, close-on-exec; owned */

@@ -29,6 +29,19 @@ static bool find_dump(const struct translator_arena *arena, const struct logged_
            dump->offset <= whole && dump->size <= whole - dump->offset;
 }
 
+static const uint8_t *dumped_code(const struct translator_arena *arena,
+                                  const struct code_dump *dump)
+{
+    return arena->bytes + arena->geometry.dump_offset + dump->offset;
+}
+
+const uint8_t *code_dumps_find(const struct translator_arena *arena,
+                               const struct logged_mapping *mapping)
+{
+    struct code_dump dump;
+    return find_dump(arena, mapping, &dump) ? dumped_code(arena, &dump) : NULL;
+}
+
 static bool write_dump(const struct translator_arena *arena, const struct code_dump *dump,
                        const char *path, struct error *error)
 {
@@ -37,7 +50,7 @@ static bool write_dump(const struct translator_arena *arena, const struct code_d
         return false;
     struct code_image image;
     code_image_describe(&image, dump->address, dump->size);
-    const uint8_t *code = arena->bytes + arena->geometry.dump_offset + dump->offset;
+    const uint8_t *code = dumped_code(arena, dump);
     bool ok = file_write_all(descriptor, &image, sizeof image, path, error) &&
               file_write_all(descriptor, code, dump->size, path, error);
     close(descriptor);

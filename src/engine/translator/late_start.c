@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "engine/translator/inject/stopped_threads.h"
+#include "process/debug_registers.h"
 #include "recording/flags.h"
 
 #include <errno.h>
@@ -17,6 +18,11 @@ static bool add(int epoll, int descriptor)
 
 bool late_start_begin(struct late_start *start, int also, struct error *error)
 {
+    if (!debug_registers_fire())
+        return error_set(error, ERROR_UNSUPPORTED,
+                         DEBUG_REGISTERS_SILENT
+                         ". " FLAG_RECORD_FROM
+                         " waits for one. Without it the program is recorded from its beginning.");
     start->descriptor = epoll_create1(EPOLL_CLOEXEC);
     if (start->descriptor >= 0 && add(start->descriptor, also) &&
         add(start->descriptor, start->attacher->line))

@@ -162,6 +162,38 @@ static void set_chosen(struct tr_options *options, const struct chosen_functions
     options->value_step_count = (uint32_t)chosen->steps.count;
 }
 
+static int by_file(const void *left, const void *right)
+{
+    const struct tr_trigger_place *a = left, *b = right;
+    if (a->inode != b->inode)
+        return a->inode < b->inode ? -1 : 1;
+    return a->file_offset < b->file_offset ? -1 : a->file_offset > b->file_offset;
+}
+
+/* For the processes: no place comes twice, because functions of several names do. */
+static void store_selected(struct translator_arena *arena,
+                           const struct selected_functions *selected)
+{
+    struct tr_trigger_place *places = (void *)(arena->bytes + arena->control->selected_offset);
+    const char *path = NULL;
+    struct stat status = {0};
+    for (size_t i = 0; i < selected->places.count; i++) {
+        const struct selected_place *place = array_at(&selected->places, i);
+        if (place->path != path && stat(place->path, &status) != 0)
+            status.st_ino = 0; /* it has gone since it was looked at: it is not going to run */
+        path = place->path;
+        places[i] = (struct tr_trigger_place){status.st_dev, status.st_ino, place->file_offset};
+    }
+    if (selected->places.count == 0)
+        return;
+    qsort(places, selected->places.count, sizeof *places, by_file);
+    size_t kept = 1;
+    for (size_t i = 1; i < selected->places.count; i++)
+        if (by_file(&places[kept - 1], &places[i]) != 0)
+            places[kept++] = places[i];
+    arena->control->options.selected_count = (uint32_t)kept;
+}
+
 /* Of the disk that will have the recording, in the folder that is there; bytes. */
 static uint64_t free_space(const char *directory)
 {
@@ -175,8 +207,8 @@ static uint64_t ring_size(const struct record_options *wanted, uint64_t space)
     enum { SHARE = 2 }; /* of the space, of one thread's ring: packets are to have some, too */
     bool drained = wanted->full_execution || wanted->trigger.multi_snapshot;
     uint64_t smallest = drained ? smallest_drained_size : smallest_ring_size;
-    uint64_t size = wanted->full_execution ? full_execution_size
-                                           : wanted->snapshot_size * TRANSLATOR_LOG_PER_PACKETS;
+    uint64_t size =
+        wanted->full_execution ? full_execution_size : wanted->snapshot_size * TR_LOG_PER_PACKETS;
     while (size > largest_ring_size || (size > smallest && size > space / SHARE))
         size /= 2;
     return size > smallest ? size : smallest;
@@ -206,6 +238,7 @@ static struct tr_options make_options(const struct record_options *wanted,
     options.until_count = set_places(options.until_places, &wanted->until);
     options.start_count = set_places(options.start_places, &wanted->start);
     set_chosen(&options, &wanted->chosen);
+    options.selected_count = (uint32_t)wanted->selected.places.count;
     return options;
 }
 
@@ -379,7 +412,7 @@ static struct supervision supervision_of(struct recording *recording)
         .descriptor = recording->requests.descriptor,
         .has_left = has_left,
         .recording = recording,
-        .is_traced = {process_maps_file, recording->arena.path},
+        .is_traced = {process_maps_file, &recording->arena.file},
     };
 }
 
@@ -450,7 +483,7 @@ static bool trace_attached(struct recording *recording, struct record_result *re
     struct supervision supervision = supervision_of(recording);
     bool ok = take_all_over(recording, error);
     if (ok) {
-        log_status("Attached. Press Ctrl-C to stop recording.");
+        record_options_attached(wanted);
         kept_mappings_begin(&recording->arena, recording->directory, &recording->seen);
         result->interrupted = supervise_attached(&supervision, wanted->pids, wanted->pid_count);
     }
@@ -600,6 +633,7 @@ static bool record_into(struct recording *recording, struct record_result *resul
         make_options(recording->wanted, &recording->clock, free_space(recording->directory));
     if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
         return false;
+    store_selected(&recording->arena, &recording->wanted->selected);
     open_off_cpu(recording);
     recording->seen = seen_files_begin();
     bool ok = record_with_arena(recording, result, error);
@@ -710,8 +744,18 @@ static bool salvage(const char *directory, struct error *error)
 
 /* ---- the engine ---- */
 
+/* System calls of what runs natively have to come to the runtime: runtime/translator/selected_calls.h. */
+static bool can_dispatch_system_calls(struct error *error)
+{
+    return prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0) == 0 ||
+           error_set(error, ERROR_UNSUPPORTED,
+                     FLAG_ONLY " needs Linux 5.11 or later (Syscall User Dispatch).");
+}
+
 static bool serves(const struct record_options *options, struct error *error)
 {
+    if (options->selective && !can_dispatch_system_calls(error))
+        return false;
     return processor_options_served(&options->processor, 0, translator_engine.name, error);
 }
 
@@ -719,6 +763,7 @@ const struct engine translator_engine = {
     .name = "translator",
     .times_calls = true,
     .reads_values = true,
+    .selects_calls = true,
     .records_between = true,
     .counts_repeat = true,
     .has_clocks = true,

@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are mappe
 #define INDEX_MAGIC "MTINDEX\n"
 
 enum {
-    INDEX_VERSION = 8,
+    INDEX_VERSION = 9,
     INDEX_CHUNK_ITEMS = 4096, /* at most, of one chunk */
     INDEX_PADDING = 64, /* at least this many bytes after the last chunk: decoders read ahead */
     INDEX_BUCKET_CALLS = 1 << 18, /* about, of a bucket */

@@ -12,6 +12,7 @@
 #include "output/fxt/wall_clock.h"
 #include "output/output_file.h"
 #include "output/stack_flows.h"
+#include "stack/spans/off_cpu_spans.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -399,6 +400,7 @@ static inline void write_enter(struct writer *writer, const struct span_event *e
         write_flow(writer, FXT_EVENT_FLOW_END, event, arrow);
     writer->tracks[event->track].depth++;
     writer->summary.spans++;
+    writer->summary.calls += !event->hit && !span_is_off_cpu(event->function);
 }
 
 /* Why a span ended, as it is written unless it ended by a return. */

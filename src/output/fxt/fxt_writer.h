@@ -38,6 +38,8 @@ enum fxt_compression {
 /* What was written, for the message to the user. */
 struct fxt_summary {
     uint64_t spans;
+    uint64_t
+        calls; /* of them: neither hits of the trigger nor times in which a thread was not running */
     uint64_t instants;
     struct nanoseconds first, last; /* times of the first and the last event; 0 in an empty trace */
 };

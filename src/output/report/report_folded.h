@@ -2,9 +2,8 @@
  * the time spent in its innermost function itself, as https://github.com/brendangregg/FlameGraph
  * and its kin read it.
  *
- * A semicolon in a name becomes a colon and a line break a space, because the format has no escape.
- * Memory is per distinct stack, not per call. Of stacks deeper than 1,024 frames those in the
- * middle are one, "[...]".
+ * Called by report.c and the folded export; of a part of a trace analysis/stack_report.c prints the same. Memory is per
+ * distinct stack, not per call. Of stacks deeper than 1,024 frames those in the middle are one, "[...]".
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_REPORT_FOLDED_H
 #define MAGIC_TRACE_OUTPUT_REPORT_REPORT_FOLDED_H

@@ -61,9 +61,10 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 /* Self times of the program's functions, of what is none ("[syscall]"), which is mostly waiting where it
- * is not known when threads were not running, and of that. */
+ * is not known when threads were not running, and of that, which is no call. */
 struct self_sums {
     uint64_t program, special, off_cpu;
+    uint64_t calls;
 };
 
 static uint64_t *sum_of(struct self_sums *sums, const struct span_function *function)
@@ -79,6 +80,7 @@ static struct self_sums sum_up(const struct array *rows)
     for (size_t i = 0; i < rows->count; i++) {
         const struct report_row *row = array_at(rows, i);
         *sum_of(&sums, row->function) += row->self;
+        sums.calls += span_is_off_cpu(row->function) ? 0 : row->calls;
     }
     return sums;
 }
@@ -93,8 +95,8 @@ static size_t shown_of(const struct array *rows, size_t top)
 static void print_head(const struct report_facts *facts, const struct self_sums *sums, FILE *stream)
 {
     char text[DURATION_TEXT_SIZE];
-    fprintf(stream, "%" PRIu64 " %s%s in %zu thread%s within %s", facts->calls,
-            facts->sampled ? "span" : "call", facts->calls == 1 ? "" : "s", facts->threads,
+    fprintf(stream, "%" PRIu64 " %s%s in %zu thread%s within %s", sums->calls,
+            facts->sampled ? "span" : "call", sums->calls == 1 ? "" : "s", facts->threads,
             facts->threads == 1 ? "" : "s", duration_format(text, facts->duration));
     fprintf(stream, "; in the program %s", duration_format(text, sums->program));
     if (sums->special)
@@ -234,7 +236,7 @@ static void begin_json(struct json_report *report, const struct report_facts *fa
         ", \"outside_self\": %" PRIu64 ", \"not_running\": %" PRIu64 ", \"hits\": %" PRIu64
         ", \"gaps\": %" PRIu64 ", \"start_not_seen\": %" PRIu64 ", \"end_not_seen\": %" PRIu64
         ", \"still_open\": %" PRIu64 ", \"in_part\": %" PRIu64,
-        facts->sampled ? "true" : "false", json_name_of_calls(facts->sampled), facts->calls,
+        facts->sampled ? "true" : "false", json_name_of_calls(facts->sampled), sums->calls,
         facts->threads, facts->duration, sums->program, sums->special, sums->off_cpu, facts->hits,
         facts->gaps, facts->start_inferred, facts->end_inferred, facts->still_open, facts->beyond);
     json_report_begin(report, stream, head, "functions", max_bytes);

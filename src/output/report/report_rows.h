@@ -47,7 +47,6 @@ struct report_row {
 struct report_facts {
     const char *recorded; /* NULL: not known */
     bool sampled;
-    uint64_t calls;
     size_t threads;
     bool has_off_cpu;                                  /* times in which threads were not running */
     uint64_t duration;                                 /* ns */

@@ -34,9 +34,8 @@ struct track_state {
 };
 
 struct table {
-    struct array figures; /* of struct function_figures, by function */
-    struct array tracks;  /* of struct track_state */
-    uint64_t calls;
+    struct array figures;                              /* of struct function_figures, by function */
+    struct array tracks;                               /* of struct track_state */
     uint64_t gaps, notes;                              /* of the marks */
     uint64_t start_inferred, end_inferred, still_open; /* calls that were not seen whole */
     uint64_t hits;                                     /* of the trigger */
@@ -89,7 +88,6 @@ static void enter(struct table *table, const struct span_event *event)
     struct function_figures *figures = figures_of(table, function);
     figures->function = event->function;
     call->number = ++figures->calls;
-    table->calls++;
     table->start_inferred += call->start_inferred;
 }
 
@@ -225,7 +223,6 @@ static struct report_facts facts_of(const struct table *table, const struct span
     return (struct report_facts){
         .recorded = source->recorded,
         .sampled = source->sampled,
-        .calls = table->calls,
         .threads = source->track_count - table->hit_track_count,
         .duration = table->last - table->first,
         .has_off_cpu = table->has_off_cpu,

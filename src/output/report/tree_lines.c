@@ -101,7 +101,7 @@ void tree_print_line(const struct tree_line *line, uint64_t first,
     char text[DURATION_TEXT_SIZE];
     fprintf(stream, "%18s ", duration_format_exact(text, line->start - first));
     bool lasts = line->hit ? line->hit->has_passed : line->function != NULL;
-    fprintf(stream, "%10s  ", lasts ? duration_format(text, line->length) : "");
+    fprintf(stream, "%10s  ", lasts ? duration_format_call(text, line->length) : "");
     uint32_t levels = line->depth < INDENT_LEVELS ? line->depth : INDENT_LEVELS;
     fprintf(stream, "%*s", (int)levels * INDENT, "");
     if (line->depth > INDENT_LEVELS)

@@ -52,8 +52,8 @@ bool perf_tool_find(struct perf_tool *tool, struct error *error)
     if (failure.code == ERROR_NONE && knows && !tool->filter)
         error_set(&failure, ERROR_NOT_FOUND,
                   "-decoder perf needs %s, the part of magic-trace that runs inside perf: looked "
-                  "in %s and beside the program. Install magic-trace with `make install` instead "
-                  "of copying it.",
+                  "in %s and beside the program. Unpack it with `magic-trace install`, and call "
+                  "what that installs.",
                   filter_name, own_file_installed_folder);
     if (failure.code == ERROR_NONE)
         return true;

@@ -80,7 +80,7 @@ static bool write_table(const struct query *query, const struct array *rows, siz
     if (!query_json_open(answer, &json, error))
         return false;
     size_t shown = rows->count < top ? rows->count : top;
-    uint32_t off_cpu_group = index_off_cpu_group(query->index);
+    const struct off_cpu_groups off_cpu_groups = index_off_cpu_groups(query->index);
     uint64_t time = 0, omitted = 0, off_cpu = 0;
     json_text_open(&json, '{');
     json_text_key(&json, "rows");
@@ -88,8 +88,8 @@ static bool write_table(const struct query *query, const struct array *rows, siz
     for (size_t i = 0; i < rows->count; i++) {
         const struct function_row *row = array_at(rows, i);
         time += row->self;
-        if (row->group == off_cpu_group)
-            off_cpu = row->self;
+        if (off_cpu_groups_has(off_cpu_groups, row->group))
+            off_cpu += row->self;
         if (i < shown)
             write_row(&json, query, row);
         else

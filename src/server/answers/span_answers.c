@@ -1,4 +1,5 @@
 /* /api/span, /api/stack and /api/next: single spans. */
+#include "analysis/missing_names.h"
 #include "analysis/valued_search.h"
 #include "base/memory.h"
 #include "index/function_table.h"
@@ -141,7 +142,8 @@ static void write_flag(struct json_text *json, const char *key, bool value)
     json_text_bool(json, value);
 }
 
-static void write_function(struct json_text *json, const struct query *query, uint32_t id)
+static void write_function(struct json_text *json, const struct query *query, uint32_t track,
+                           uint32_t id)
 {
     struct index_function function = trace_index_function(query->index, id);
     json_text_member_number(json, "function", id);
@@ -151,6 +153,9 @@ static void write_function(struct json_text *json, const struct query *query, ui
     json_text_member_number(json, "line", function.line);
     json_text_key(json, "address");
     json_text_address(json, function.address);
+    char *words = missing_name_words(function.name, trace_index_track(query->index, track).process);
+    json_text_member_string(json, "unnamed", words);
+    free(words);
 }
 
 static void write_details(struct json_text *json, const struct query *query,
@@ -165,7 +170,7 @@ static void write_details(struct json_text *json, const struct query *query,
     json_text_member_number(json, "self", details->self);
     json_text_member_number(json, "offCpu", details->off_cpu);
     json_text_member_number(json, "children", details->children);
-    write_function(json, query, span->function);
+    write_function(json, query, details->track, span->function);
     write_flag(json, "beganInferred", span->flags & SPAN_START_INFERRED);
     write_flag(json, "endInferred", span->flags & SPAN_END_INFERRED);
     write_flag(json, "acrossGap", span->flags & SPAN_ACROSS_GAP);
@@ -195,15 +200,30 @@ static bool write_span(const struct query *query, const struct array *stack,
     return query_json_close(&json, error);
 }
 
+/* The span at the place that the query names, with its callers. A call of less than a nanosecond is
+ * named by its end, too, because a longer one may begin at that moment; and by its group, because
+ * others may lie there. */
+static bool find_span(const struct query *query, uint32_t *track, struct array *stack,
+                      struct error *error)
+{
+    uint64_t time, depth, end, group;
+    if (!read_moment(query, track, &time, error) ||
+        !parameter_number(query->parameters, "depth", 0, 0, UINT32_MAX, &depth, error) ||
+        !parameter_number(query->parameters, "end", UINT64_MAX, 0, UINT64_MAX, &end, error) ||
+        !parameter_number(query->parameters, "group", UINT32_MAX, 0, UINT32_MAX, &group, error))
+        return false;
+    if (end == time && !index_brief_span_at(query->index, *track, (uint32_t)depth, time,
+                                            (uint32_t)group, stack, error))
+        return false;
+    return stack->count > 0 ||
+           index_span_at(query->index, *track, (uint32_t)depth, time, stack, error);
+}
+
 bool answer_span(const struct query *query, struct http_answer *answer, struct error *error)
 {
     struct span_details details = {0};
-    uint64_t time, depth;
-    if (!read_moment(query, &details.track, &time, error) ||
-        !parameter_number(query->parameters, "depth", 0, 0, UINT32_MAX, &depth, error))
-        return false;
     struct array stack = array_of(sizeof(struct index_span));
-    bool ok = index_span_at(query->index, details.track, (uint32_t)depth, time, &stack, error);
+    bool ok = find_span(query, &details.track, &stack, error);
     const struct index_span *span = stack.count ? array_at(&stack, stack.count - 1) : NULL;
     if (ok && span) {
         details.span = *span;

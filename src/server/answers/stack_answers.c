@@ -78,7 +78,7 @@ bool answer_parts(const struct query *query, struct http_answer *answer, struct 
     uint64_t stacks, resolution, limit;
     if (!query_range(query, &range, error) ||
         !parameter_number(parameters, "stacks", STACKS_STANDARD, 1, STACKS_MAX, &stacks, error) ||
-        !parameter_number(parameters, "resolution", 1, 1, UINT64_C(1) << 62, &resolution, error) ||
+        !parameter_number(parameters, "resolution", 0, 0, UINT64_C(1) << 62, &resolution, error) ||
         !parameter_number(parameters, "limit", PARTS_STANDARD, 1, PARTS_MAX, &limit, error))
         return false;
     struct array parts = array_of(sizeof(struct index_stack_part));

@@ -1,7 +1,8 @@
 /* /api/source and /api/text: what is read as text, the program's source and the calls of a range.
  */
 #include "base/memory.h"
-#include "index/tiles.h"
+#include "index/span_scan.h"
+#include "index/span_walk.h"
 #include "output/duration.h"
 #include "server/answers/query.h"
 #include "server/answers/source_text.h"
@@ -72,33 +73,30 @@ bool answer_source(const struct query *query, struct http_answer *answer, struct
 
 /* ---- calls as a tree ---- */
 
-static void write_call(FILE *stream, const struct query *query, const struct index_tile *tile,
+static void write_call(FILE *stream, const struct query *query, const struct index_span *span,
                        uint32_t shallowest)
 {
     char at[DURATION_TEXT_SIZE], length[DURATION_TEXT_SIZE];
-    uint32_t level = tile->depth - shallowest;
+    uint32_t level = span->depth - shallowest;
     uint32_t shown = level < INDENTATION_MAX ? level : INDENTATION_MAX;
-    fprintf(stream, "%18s  %9s  %*s", duration_format_exact(at, tile->start),
-            duration_format(length, tile->end - tile->start), (int)(2 * shown), "");
+    fprintf(stream, "%18s  %9s  %*s", duration_format_exact(at, span->start),
+            duration_format_call(length, span->end - span->start), (int)(2 * shown), "");
     if (shown < level)
         fprintf(stream, "(level %u) ", level);
-    fputs(trace_index_function(query->index, tile->function).name, stream);
-    if (tile->spans > 1)
-        fprintf(stream, "  x%u", tile->spans);
-    fputc('\n', stream);
+    fprintf(stream, "%s\n", trace_index_function(query->index, span->function).name);
 }
 
-static uint32_t shallowest_depth(const struct array *tiles)
+static uint32_t shallowest_depth(const struct array *spans)
 {
     uint32_t depth = UINT32_MAX;
-    for (size_t i = 0; i < tiles->count; i++) {
-        const struct index_tile *tile = array_at(tiles, i);
-        depth = tile->depth < depth ? tile->depth : depth;
+    for (size_t i = 0; i < spans->count; i++) {
+        const struct index_span *span = array_at(spans, i);
+        depth = span->depth < depth ? span->depth : depth;
     }
     return depth;
 }
 
-static bool write_calls(const struct query *query, uint32_t track, const struct array *tiles,
+static bool write_calls(const struct query *query, uint32_t track, const struct array *spans,
                         bool more, struct http_answer *answer, struct error *error)
 {
     struct index_track about = trace_index_track(query->index, track);
@@ -108,27 +106,43 @@ static bool write_calls(const struct query *query, uint32_t track, const struct 
     answer->type = "text/plain; charset=utf-8";
     fprintf(text.stream, "%s (%u), %s (%u)\n%18s  %9s  call\n", about.process, about.pid,
             about.thread, about.tid, "moment", "duration");
-    uint32_t shallowest = shallowest_depth(tiles);
-    for (size_t i = 0; i < tiles->count; i++)
-        write_call(text.stream, query, array_at(tiles, i), shallowest);
+    uint32_t shallowest = shallowest_depth(spans);
+    for (size_t i = 0; i < spans->count; i++)
+        write_call(text.stream, query, array_at(spans, i), shallowest);
     if (more)
-        fprintf(text.stream, "... and more: only the first %zu are listed.\n", tiles->count);
+        fprintf(text.stream, "... and more: only the first %zu are listed.\n", spans->count);
     return query_json_close(&text, error);
 }
 
-/* At a resolution of 1 ns every span is a tile of its own, except those without length. */
+/* Appends the first `limit` spans of the range, as they begin. */
+static bool read_calls(const struct query *query, uint32_t track, struct index_range range,
+                       size_t limit, struct array *spans, bool *more, struct error *error)
+{
+    if (range.from >= range.to)
+        return true;
+    struct span_walk walk = span_walk_begin(query->index, track, range.from, range.to - 1);
+    for (struct index_span span; !*more && span_walk_next(&walk, &span, error);) {
+        if (!range_overlaps(range, &span))
+            continue;
+        *more = spans->count == limit;
+        if (!*more)
+            array_add_all(spans, &span, 1);
+    }
+    return span_walk_end(&walk);
+}
+
 bool answer_text(const struct query *query, struct http_answer *answer, struct error *error)
 {
-    struct tiles_request request = {.resolution = 1, .rows = UINT32_MAX};
+    struct index_range range;
+    uint32_t track;
     uint64_t limit;
-    if (!query_track(query, &request.track, error) || !query_range(query, &request.range, error) ||
+    if (!query_track(query, &track, error) || !query_range(query, &range, error) ||
         !parameter_number(query->parameters, "limit", CALLS_STANDARD, 1, CALLS_MAX, &limit, error))
         return false;
-    request.limit = (size_t)limit;
-    struct array tiles = array_of(sizeof(struct index_tile));
+    struct array spans = array_of(sizeof(struct index_span));
     bool more = false;
-    bool ok = index_tiles(query->index, &request, &tiles, &more, error) &&
-              write_calls(query, request.track, &tiles, more, answer, error);
-    array_free(&tiles);
+    bool ok = read_calls(query, track, range, (size_t)limit, &spans, &more, error) &&
+              write_calls(query, track, &spans, more, answer, error);
+    array_free(&spans);
     return ok;
 }

@@ -206,7 +206,7 @@ static inline bool move_plainly(struct walk *walk, const struct flow_event *even
 /* As many of the events as there are ids left for the frames that they may add. */
 static size_t count_with_room(const struct thread_stack *stack, size_t count)
 {
-    uint32_t room = stack->tree.limit - FRAMES_PER_EVENT - stack->tree.count + 1;
+    uint32_t room = stack->tree.limit - FRAMES_PER_EVENT - stack->tree.frames.count + 1;
     return count < room ? count : room;
 }
 

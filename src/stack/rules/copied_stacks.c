@@ -50,8 +50,11 @@ static void leave(struct thread_stack *stack, const struct flow_event *event)
     struct array *left = &state_of(stack)->left;
     if (left->count == LEFT_LIMIT)
         forget_at(left, 0);
-    *(struct copied_stack *)array_add(left) = (struct copied_stack){
-        .leaf = stack->leaf, .place = event->to, .pointer = stack_pointer_move(stack).from};
+    *(struct copied_stack *)array_add(left) =
+        (struct copied_stack){.leaf = stack->leaf,
+                              .place = event->to,
+                              .pointer = stack_pointer_move(stack).from,
+                              .number = state_of(stack)->numbers.left};
     stack_switch_leave(stack);
 }
 
@@ -245,10 +248,81 @@ static void change_stacks(struct thread_stack *stack, const struct flow_event *e
     go_on(stack, event, found);
 }
 
+/* --- The recording says which stacks these are. --- */
+
+static bool note_numbers(struct thread_stack *stack, const struct flow_event *event)
+{
+    state_of(stack)->numbers = (struct copied_numbers){(uint32_t)event->to, (uint32_t)event->next};
+    return true;
+}
+
+static struct copied_numbers take_numbers(struct thread_stack *stack)
+{
+    struct copied_numbers numbers = state_of(stack)->numbers;
+    state_of(stack)->numbers = (struct copied_numbers){0, 0};
+    return numbers;
+}
+
+/* Its index; their count: none has that number. */
+static size_t find_numbered(const struct array *left, uint32_t number)
+{
+    const struct copied_stack *stacks = left->elements;
+    size_t i = 0;
+    while (i < left->count && stacks[i].number != number)
+        i++;
+    return i;
+}
+
+static void forget_numbered(struct array *left, uint32_t number)
+{
+    size_t index = find_numbered(left, number);
+    if (number != 0 && index < left->count)
+        forget_at(left, index);
+}
+
+static void go_on_in(struct thread_stack *stack, uint32_t number, const struct flow_event *event)
+{
+    struct array *left = &state_of(stack)->left;
+    size_t index = number != 0 ? find_numbered(left, number) : left->count;
+    const struct copied_stack *continues = index < left->count ? array_at(left, index) : NULL;
+    if (continues == NULL || continues->place != event->to) {
+        stack_switch_begin(stack, event);
+        return;
+    }
+    frame_id leaf = continues->leaf;
+    forget_at(left, index);
+    stack_moves_resume(stack, leaf, event->function, event->to);
+}
+
+static void change_numbered(struct thread_stack *stack, const struct flow_event *event)
+{
+    forget_numbered(&state_of(stack)->left, state_of(stack)->numbers.left);
+    leave(stack, event);
+    go_on_in(stack, take_numbers(stack).continues, event);
+}
+
+/* Numbers may have been given to other stacks meanwhile. */
+static void note_gap(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct array *left = &state_of(stack)->left;
+    if (event->kind != FLOW_GAP)
+        return;
+    take_numbers(stack);
+    for (size_t i = left->count; i-- > 0;)
+        if (((const struct copied_stack *)array_at(left, i))->number != 0)
+            forget_at(left, i);
+}
+
 static bool follow_copy(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack->leaf == FRAME_NONE || thread_stack_leaf(stack)->function != event->function)
+    if (stack->leaf == FRAME_NONE || thread_stack_leaf(stack)->function != event->function) {
+        take_numbers(stack);
         return true;
+    }
+    if (state_of(stack)->numbers.left != 0) {
+        change_numbered(stack, event);
+        return true;
+    }
     struct array found = array_of(sizeof(frame_id));
     change_stacks(stack, event, &found);
     array_free(&found);
@@ -297,6 +371,7 @@ static void program_changed(struct thread_stack *stack)
 {
     state_of(stack)->left.count = state_of(stack)->candidates.count = 0;
     state_of(stack)->begun.count = state_of(stack)->searches = 0;
+    take_numbers(stack);
 }
 
 static void begin(struct thread_stack *stack)
@@ -319,5 +394,6 @@ const struct stack_rule copied_stacks_rule = {
     .end = end,
     .segment_ended = decide,
     .program_changed = program_changed,
-    .follow = {[FLOW_COPY] = follow_copy},
+    .before_event = note_gap,
+    .follow = {[FLOW_COPIED_STACKS] = note_numbers, [FLOW_COPY] = follow_copy},
 };

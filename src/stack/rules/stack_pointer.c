@@ -31,7 +31,7 @@ static void before_event(struct thread_stack *stack, const struct flow_event *ev
 static void after_event(struct thread_stack *stack, const struct flow_event *event)
 {
     bool moves_nothing = event->kind == FLOW_TRAP_PUSH || event->kind == FLOW_TRAP_POP ||
-                         event->kind == FLOW_STACK ||
+                         event->kind == FLOW_STACK || event->kind == FLOW_COPIED_STACKS ||
                          (event->kind == FLOW_JUMP && event->flags & FLOW_DIRECT);
     if (!moves_nothing)
         stack_pointer_branched(stack);

@@ -7,7 +7,7 @@
  *   to where the leaf of a suspended or the     the one whose pointer was nearest
  *   running stack would return
  *   elsewhere                                   the one whose pointer was nearest below: it is
- *                                               unwound
+ *                                               unwound; a goroutine's leaf that returns does so
  *
  * The ordinary rules then decide where control continues in that stack.
  *
@@ -213,6 +213,14 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
     return unknown;
 }
 
+/* The leaf returns to its caller, and other goroutines continue by gogo's jump: it has called on another stack, and had loaded
+ * the stack pointer in a way that is not recorded (Go's systemstack, from a register). */
+static bool goroutine_returns(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return event->kind == FLOW_RETURN && stack->open.has_gogo &&
+           stack_switch_leaf_returns_to(stack, stack->leaf, event->to);
+}
+
 /* A return or an indirect jump that ends a move: switches to the stack that continues. False: the
  * rules asked next apply in that stack. */
 static bool follow_move(struct thread_stack *stack, const struct flow_event *event)
@@ -225,7 +233,7 @@ static bool follow_move(struct thread_stack *stack, const struct flow_event *eve
     if (nearest == RUNNING)
         return false;
     if (nearest == NONE)
-        return land_in_nearest(stack, event);
+        return !goroutine_returns(stack, event) && land_in_nearest(stack, event);
     stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)),
                     event);
     return true;

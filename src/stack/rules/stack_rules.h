@@ -24,6 +24,7 @@ struct segment;
     RULE(goroutines)             /* Go's scheduler chooses who continues */                        \
     RULE(calls_on_other_stack)   /* calls with a loaded stack pointer */                           \
     RULE(stack_pointer)          /* the stack pointer is recorded */                               \
+    RULE(called_fibers)          /* fibers on top of who resumed them */                           \
     RULE(stack_pointer_switch)   /* another stack continues, by that */                            \
     RULE(copied_stacks)          /* another stack is copied to where the running one was */        \
     RULE(tail_calls)             /* jumps that stay in the activation */                           \

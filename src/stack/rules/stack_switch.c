@@ -294,10 +294,16 @@ static bool goes_on_in(const struct thread_stack *stack, frame_id suspended,
             event->function != FUNCTION_UNKNOWN && !thread_stack_is_start(stack, event->to));
 }
 
+/* The stack was begun where the recorded stack pointer changed. gogo always loads it. */
+static bool has_begun_for_certain(const struct thread_stack *stack)
+{
+    return state_of(stack)->top != 0 || (stack->open.has_gogo && stack_pointer_is_recorded(stack));
+}
+
 bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
-    if (state_of(stack)->top != 0 || segment->start != SEGMENT_NEW ||
+    if (has_begun_for_certain(stack) || segment->start != SEGMENT_NEW ||
         !goes_on_in(stack, segment->before, event) || !is_first_of_new_stack(stack))
         return false;
     size_t index = state_of(stack)->suspended.count;

@@ -57,7 +57,7 @@ static void continue_in(struct thread_stack *stack, const struct flow_event *eve
         return;
     }
     stack_moves_end(stack, HISTORY_END_GAP);
-    begin(stack, event, false);
+    begin(stack, event, is_paused(stack) && thread_stack_is_start(stack, event->to));
 }
 
 static void begin_events(struct thread_stack *stack)

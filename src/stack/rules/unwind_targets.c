@@ -31,7 +31,7 @@ static bool make_room(struct thread_stack *stack)
     struct array *sites = &targets->sites;
     if (sites->count < SITES_LIMIT)
         return true;
-    if (targets->looks > (uint64_t)LOOKS_PER_FRAME * stack->tree.count)
+    if (targets->looks > (uint64_t)LOOKS_PER_FRAME * stack->tree.frames.count)
         return false;
     for (size_t i = 0; i < sites->count; i++)
         targets->looks += ((const struct unwind_target *)array_at(sites, i))->looked_at;
@@ -62,7 +62,7 @@ static int compare_ids(const void *left_pointer, const void *right_pointer)
 static void look_at_new_frames(struct unwind_target *site, const struct frame_tree *tree)
 {
     size_t known = site->callers.count;
-    for (; site->looked_at < tree->count; site->looked_at++) {
+    for (; site->looked_at < tree->frames.count; site->looked_at++) {
         const struct frame *frame = frame_tree_at(tree, site->looked_at);
         if (frame->kind == FRAME_FUNCTION && frame->return_address == site->return_address)
             *(frame_id *)array_add(&site->callers) = frame_tree_parent(tree, site->looked_at);

@@ -8,6 +8,7 @@
 struct period {
     uint64_t begin, end; /* nanoseconds of the source; end UINT64_MAX: to the end of the trace */
     uint32_t track;
+    bool preempted;
 };
 
 struct track_state {
@@ -15,6 +16,7 @@ struct track_state {
     bool off;         /* in one of its periods */
     bool drawn;       /* whose span is open */
     bool waits;       /* in `again` */
+    bool preempted;   /* in that period */
     uint64_t end;     /* of that period */
     uint64_t entered; /* when the newest span of `wrapped` began */
 };
@@ -22,7 +24,7 @@ struct track_state {
 struct off_cpu_source {
     struct span_source source; /* first: the consumer's view */
     struct span_source *wrapped;
-    const struct span_function *function;
+    const struct span_function *waiting, *preempted;
     struct array periods; /* of struct period, by begin */
     size_t next_period;
     struct track_state *tracks; /* owned */
@@ -76,7 +78,8 @@ static void take_switch(struct array *periods, struct thread_place *place,
         if (place->open != SIZE_MAX)
             period_at(periods, place->open)->end = period_at(periods, place->open)->begin;
         place->open = periods->count;
-        *(struct period *)array_add(periods) = (struct period){time, UINT64_MAX, place->track};
+        *(struct period *)array_add(periods) =
+            (struct period){time, UINT64_MAX, place->track, record->context_switch.preempted};
     } else if (place->open != SIZE_MAX) {
         period_at(periods, place->open)->end = time;
         place->open = SIZE_MAX;
@@ -148,9 +151,14 @@ static uint32_t pop_off(struct off_cpu_source *source)
 static void make_own(struct off_cpu_source *source, enum span_event_kind kind, uint32_t track,
                      uint64_t time)
 {
+    struct track_state *state = &source->tracks[track];
     source->own = (struct span_event){
-        .kind = kind, .track = track, .time = {time}, .function = source->function};
-    source->tracks[track].drawn = kind == SPAN_ENTER;
+        .kind = kind,
+        .track = track,
+        .time = {time},
+        .function = state->preempted ? source->preempted : source->waiting,
+    };
+    state->drawn = kind == SPAN_ENTER;
 }
 
 /* Of a track that is off: its span is to be drawn after `time`. */
@@ -211,6 +219,7 @@ static bool change(struct off_cpu_source *source)
         return false;
     state->off = true;
     state->end = period->end;
+    state->preempted = period->preempted;
     push_off(source, period->track);
     if (state->depth == 0)
         return false;
@@ -349,7 +358,8 @@ struct span_source *off_cpu_spans(struct span_source *source, const struct sideb
         return source;
     }
     struct off_cpu_source *opened = memory_allocate_zeroed(sizeof *opened);
-    opened->function = span_functions_get_special(functions, OFF_CPU_NAME);
+    opened->waiting = span_functions_get_special(functions, OFF_CPU_NAME);
+    opened->preempted = span_functions_get_special(functions, PREEMPTED_NAME);
     opened->source = *source;
     opened->source.context = opened;
     opened->source.function_count = functions->count;

@@ -7,11 +7,11 @@
 
 void replay_init(struct replay *replay, const struct thread_stack *stack)
 {
-    replay_init_with_clock(replay, stack, NULL);
+    replay_init_with_clock(replay, stack, (struct history_clock){0});
 }
 
 void replay_init_with_clock(struct replay *replay, const struct thread_stack *stack,
-                            const struct clock_conversion *clock)
+                            struct history_clock clock)
 {
     *replay = (struct replay){
         .stack = stack,

@@ -70,11 +70,10 @@ struct replay {
     uint32_t values_depth; /* of the innermost of them; 0: none */
 };
 
-/* Ticks are nanoseconds. */
+/* Ticks are nanoseconds, each at its own time. */
 void replay_init(struct replay *replay, const struct thread_stack *stack);
-/* `clock` is borrowed; NULL: ticks are nanoseconds. */
 void replay_init_with_clock(struct replay *replay, const struct thread_stack *stack,
-                            const struct clock_conversion *clock);
+                            struct history_clock clock);
 void replay_free(struct replay *replay);
 
 /* Makes the next event of replay_take_plain_steps: `function` is entered, where it begins at

@@ -52,21 +52,13 @@ void span_filter_names_free(struct span_filter_names *names)
 
 /* ---- filtering ---- */
 
-/* The newest ENTER of a track. */
-struct newest_enter {
-    uint64_t time;
-    bool given, seen; /* whether it was passed on, and whether its beginning was seen */
-};
-
 struct filter {
     struct span_source source; /* first: the consumer's view */
     struct span_source *wrapped;
     const struct span_filter_names *names;
     struct open_spans open;
     struct counter_values counters;
-    struct newest_enter *newest; /* per track */
-    uint64_t time;               /* of the event passed on last */
-    bool inside;                 /* of a region */
+    bool inside; /* of a region */
     /* At the border of a region the open spans and the counters are passed on before the event that
      * caused it. */
     enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
@@ -129,27 +121,7 @@ static bool next_of_border(struct filter *filter, struct span_event *event)
     return false;
 }
 
-/* A span without length at a region's border gets a nanosecond, as elsewhere
- * (timestamp_disambiguation.h). */
-static void keep_order(struct filter *filter, struct span_event *event)
-{
-    struct newest_enter *newest = &filter->newest[event->track];
-    uint64_t earliest = filter->time;
-    bool later = event->kind == SPAN_LEAVE || (event->kind == SPAN_ENTER && newest->seen);
-    if (newest->given && later && earliest <= newest->time)
-        earliest = newest->time + 1;
-    if (event->time.value < earliest)
-        event->time.value = earliest;
-    filter->time = event->time.value;
-    if (event->kind == SPAN_ENTER)
-        *newest = (struct newest_enter){
-            .time = event->time.value,
-            .given = event->hit == NULL,
-            .seen = !(event->flags & SPAN_START_INFERRED),
-        };
-}
-
-static bool next_kept(struct span_source *source, struct span_event *event, struct error *error)
+static bool next(struct span_source *source, struct span_event *event, struct error *error)
 {
     struct filter *filter = source->context;
     filter->wrapped->no_lines = source->no_lines;
@@ -171,20 +143,11 @@ static bool next_kept(struct span_source *source, struct span_event *event, stru
     }
 }
 
-static bool next(struct span_source *source, struct span_event *event, struct error *error)
-{
-    if (!next_kept(source, event, error))
-        return false;
-    keep_order(source->context, event);
-    return true;
-}
-
 static void close_filter(struct span_source *source)
 {
     struct filter *filter = source->context;
     open_spans_free(&filter->open);
     counter_values_free(&filter->counters);
-    free(filter->newest);
     filter->wrapped->close(filter->wrapped);
     free(filter);
 }
@@ -197,7 +160,6 @@ struct span_source *span_filter(struct span_source *source, const struct span_fi
     filter->names = names;
     open_spans_init(&filter->open, source->track_count);
     counter_values_init(&filter->counters, source);
-    filter->newest = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->newest);
     return &filter->source;
 }
 

@@ -1,38 +1,27 @@
 #include "stack/spans/timestamp_disambiguation.h"
 
-/* The extent of each step of a run; see the table. */
-struct extent {
-    uint8_t shares;  /* of the run's length */
-    uint8_t minimum; /* nanoseconds, in any case */
-};
-
-/* The end of a segment, and a death, take no time: they are the last moment of the step before. */
-static const struct extent extents[HISTORY_KIND_COUNT] = {
-    [HISTORY_BEGIN] = {1, 1},
-    [HISTORY_BEGIN_SEEN] = {1, 1},
-    [HISTORY_ENTER] = {1, 1},
-    [HISTORY_ENTER_MOVABLE] = {1, 1},
-    [HISTORY_REPLACE] = {1, 1},
-    [HISTORY_RESUME] = {1, 1},
-    [HISTORY_GAP] = {1, 1},
-    [HISTORY_RETURN] = {1, 0},
-    [HISTORY_UNWIND] = {1, 0},
-    [HISTORY_INLINED] = {1, 1},
-    [HISTORY_INLINED_BEFORE] = {1, 1},
-    [HISTORY_INLINED_END] = {1, 0},
+/* The parts of a run's length that a step takes. The end of a segment, and a death, take no time:
+ * they are the last moment of the step before. */
+static const uint8_t shares[HISTORY_KIND_COUNT] = {
+    [HISTORY_BEGIN] = 1,         [HISTORY_BEGIN_SEEN] = 1,     [HISTORY_ENTER] = 1,
+    [HISTORY_ENTER_MOVABLE] = 1, [HISTORY_REPLACE] = 1,        [HISTORY_RESUME] = 1,
+    [HISTORY_GAP] = 1,           [HISTORY_RETURN] = 1,         [HISTORY_UNWIND] = 1,
+    [HISTORY_INLINED] = 1,       [HISTORY_INLINED_BEFORE] = 1, [HISTORY_INLINED_END] = 1,
 };
 
 static const struct clock_conversion ticks_are_nanoseconds = {.mult = 1};
 
 struct timestamp_disambiguation disambiguation_of(const struct history *history,
-                                                  const struct clock_conversion *clock)
+                                                  struct history_clock clock)
 {
     struct timestamp_disambiguation disambiguation = {
-        .clock = clock != NULL ? *clock : ticks_are_nanoseconds,
+        .clock = clock.conversion != NULL ? *clock.conversion : ticks_are_nanoseconds,
+        .is_coarse = clock.is_coarse,
         .ahead = history_cursor_of(history)};
     struct placed_step *first = &disambiguation.window[0];
     disambiguation.window_is_last = !history_next(&disambiguation.ahead, &first->step);
-    first->time = clock_to_nanoseconds(&disambiguation.clock, first->step.time);
+    first->time = first->place = clock_to_nanoseconds(&disambiguation.clock, first->step.time);
+    disambiguation.last = clock_to_nanoseconds(&disambiguation.clock, history->last);
     return disambiguation;
 }
 
@@ -49,7 +38,7 @@ static struct run_end find_end(const struct timestamp_disambiguation *disambigua
     struct history_cursor cursor = disambiguation->ahead;
     struct history_step step = disambiguation->window[disambiguation->count].step;
     do
-        end.shares += extents[step.kind].shares;
+        end.shares += shares[step.kind];
     while (history_next(&cursor, &step) &&
            (end.time = clock_to_nanoseconds(&disambiguation->clock, step.time)).value ==
                disambiguation->begin.value);
@@ -59,6 +48,8 @@ static struct run_end find_end(const struct timestamp_disambiguation *disambigua
 static uint64_t length_of_run(const struct timestamp_disambiguation *disambiguation,
                               struct nanoseconds end)
 {
+    if (disambiguation->begin.value == disambiguation->last.value)
+        return disambiguation->shares > DISAMBIGUATION_UNTIMED ? disambiguation->shares : 0;
     bool is_coarse = disambiguation->begin.value % DISAMBIGUATION_COARSE_STEP == 0 &&
                      end.value % DISAMBIGUATION_COARSE_STEP == 0;
     uint64_t length = end.value - disambiguation->begin.value;
@@ -78,7 +69,7 @@ static void measure_run(struct timestamp_disambiguation *disambiguation, uint32_
     else if (after < disambiguation->count || !disambiguation->window_is_last)
         end.time = disambiguation->window[after].time;
     for (uint32_t i = first; i < after; i++)
-        end.shares += extents[disambiguation->window[i].step.kind].shares;
+        end.shares += shares[disambiguation->window[i].step.kind];
     disambiguation->shares = end.shares;
     disambiguation->taken = 0;
     disambiguation->length = length_of_run(disambiguation, end.time);
@@ -102,20 +93,13 @@ static uint64_t planned_place(const struct timestamp_disambiguation *disambiguat
     return disambiguation->begin.value + part;
 }
 
-static inline void place_step(struct timestamp_disambiguation *disambiguation,
-                              struct placed_step *step, uint64_t planned)
-{
-    step->place.value = planned > disambiguation->earliest ? planned : disambiguation->earliest;
-    disambiguation->earliest = step->place.value + extents[step->step.kind].minimum;
-}
-
 static void place_run(struct timestamp_disambiguation *disambiguation, uint32_t first,
                       uint32_t after)
 {
     for (uint32_t i = first; i < after; i++) {
         struct placed_step *step = &disambiguation->window[i];
-        place_step(disambiguation, step, planned_place(disambiguation));
-        disambiguation->taken += extents[step->step.kind].shares;
+        step->place.value = planned_place(disambiguation);
+        disambiguation->taken += shares[step->step.kind];
     }
 }
 
@@ -132,7 +116,7 @@ static uint32_t take_run(struct timestamp_disambiguation *disambiguation, uint32
                                   !disambiguation->window_is_last &&
                                   disambiguation->window[after].time.value == begin;
     if (after == first + 1 && !continues && !disambiguation->run_goes_on) {
-        place_step(disambiguation, &disambiguation->window[first], begin);
+        disambiguation->window[first].place.value = begin;
         return after;
     }
     disambiguation->begin.value = begin;
@@ -140,21 +124,6 @@ static uint32_t take_run(struct timestamp_disambiguation *disambiguation, uint32
         measure_run(disambiguation, first, after);
     place_run(disambiguation, first, after);
     return after;
-}
-
-/* Places steps that share their time with no neighbour, as many as there are in a row, at their own
- * time. Returns the first step that may not be one. */
-static uint32_t place_lone_steps(struct timestamp_disambiguation *disambiguation, uint32_t first)
-{
-    uint64_t earliest = disambiguation->earliest;
-    struct placed_step *step = &disambiguation->window[first];
-    const struct placed_step *end = &disambiguation->window[disambiguation->count];
-    for (; step != end && step->time.value != step[1].time.value; step++) {
-        step->place.value = step->time.value > earliest ? step->time.value : earliest;
-        earliest = step->place.value + extents[step->step.kind].minimum;
-    }
-    disambiguation->earliest = earliest;
-    return (uint32_t)(step - disambiguation->window);
 }
 
 /* Reads steps of the cursor's chunk, as many as it has and the window can hold; returns their
@@ -169,7 +138,7 @@ static uint32_t read_chunk(const struct clock_conversion *clock_pointer,
     for (; at != end && count < room; at++) {
         if (!history_unpack(*at, &time, &steps[count].step))
             continue;
-        steps[count].time = clock_to_nanoseconds(&clock, time);
+        steps[count].time = steps[count].place = clock_to_nanoseconds(&clock, time);
         count++;
     }
     cursor->at = at;
@@ -190,6 +159,15 @@ static void read_window(struct timestamp_disambiguation *disambiguation)
     disambiguation->count = disambiguation->window_is_last ? read + 1 : read;
 }
 
+/* Where the runs of the window begin that may be spread. */
+static uint32_t find_first_run(const struct timestamp_disambiguation *disambiguation)
+{
+    uint32_t first = disambiguation->is_coarse ? 0 : disambiguation->count;
+    while (first > 0 && disambiguation->window[first - 1].time.value == disambiguation->last.value)
+        first--;
+    return first;
+}
+
 bool disambiguation_next_window(struct timestamp_disambiguation *disambiguation)
 {
     disambiguation->window[0] = disambiguation->window[disambiguation->count];
@@ -197,8 +175,8 @@ bool disambiguation_next_window(struct timestamp_disambiguation *disambiguation)
     if (disambiguation->window_is_last)
         return false;
     read_window(disambiguation);
-    uint32_t first = disambiguation->run_goes_on ? take_run(disambiguation, 0) : 0;
-    while ((first = place_lone_steps(disambiguation, first)) < disambiguation->count)
+    uint32_t first = find_first_run(disambiguation);
+    while (first < disambiguation->count)
         first = take_run(disambiguation, first);
     return true;
 }

@@ -1,22 +1,28 @@
 /* Timestamp disambiguation: at which time each step of a thread's history is shown, its *place*.
  *
- * Events that share a time would be spans without length, in no visible order. So the steps that
- * share a nanosecond (a *run*) get places of their own, evenly over the time until the next step,
- * in the order in which they happened. Times that the decoder distinguishes (event_batch.h) are
- * kept: the first step of a run is shown at its own time, unless it slips (see below).
+ * Decoders give each event a time of its own, in proportion to the instructions executed
+ * (event_batch.h), and a step is shown at that time, rounded down to the nanosecond: its place. Steps
+ * of one nanosecond have one place and keep their order, so a call may have no length. No step is
+ * ever moved to make room for one: lengths, and the sums of them that reports show, would then be
+ * those of the rule and not of the program. Each length is wrong by less than a nanosecond, as
+ * often too long as too short, so sums are right.
+ *
+ * A coarse clock is another matter: text of perf script gives one time to all branches that a packet
+ * decided, and one microsecond may hold thousands. There the steps that share a time (a *run*) get
+ * places of their own, evenly over the time until the next step, in the order in which they
+ * happened:
  *
  *   - A step takes no more than DISAMBIGUATION_STEP of that time, or DISAMBIGUATION_COARSE_STEP if
- *     the clock shows whole microseconds (perf script's text does): the rest is waiting, or a
- *     function that runs long without calling, and belongs to the last step of the run alone.
- *   - A step that enters a span lasts for 1 ns at least, so every call has a length and begins
- *     after its caller. If the next step's own time is nearer than that, that step *slips* to a
- *     later place; the next idle time makes up for the slip. At any moment the slip is less than
- *     the number of calls in some period up to then, less the nanoseconds of that period, so it
- *     grows only while a thread makes more than one call per nanosecond.
- *   - Several spans may end in the same nanosecond, one inside the other, and the next one begin.
- *   - Places never decrease, and are never before the step's own time.
+ *     the clock shows whole microseconds: the rest is waiting, or a function that runs long without
+ *     calling, and belongs to the last step of the run alone.
+ *   - The places of a run lie between its time and that of the next step, so nothing outside of the
+ *     run changes its place. Where more steps than nanoseconds are between them, several share one.
  *
- * Used by replay and by marker_placement; each has its own. Constant memory, linear in time. The
+ * After the last time of a thread there may be many steps: all of them where packets have no times, else
+ * those after the last timing packet. A run that nothing follows, of more than DISAMBIGUATION_UNTIMED steps,
+ * which no processor executes in a nanosecond, gets a nanosecond for each, whichever clock it is.
+ *
+ * Used by replay. Constant memory, linear in time. The
  * history must not grow meanwhile.
  */
 #ifndef MAGIC_TRACE_STACK_SPANS_TIMESTAMP_DISAMBIGUATION_H
@@ -31,6 +37,14 @@
 /* Nanoseconds. */
 enum { DISAMBIGUATION_STEP = 10, DISAMBIGUATION_COARSE_STEP = 1000 };
 
+enum { DISAMBIGUATION_UNTIMED = 64 }; /* steps */
+
+/* What a history's times mean. */
+struct history_clock {
+    const struct clock_conversion *conversion; /* borrowed; NULL: ticks are nanoseconds */
+    bool is_coarse; /* steps that have one time did not happen at one moment */
+};
+
 /* A step of the history, its own time and its place. */
 struct placed_step {
     struct history_step step;
@@ -42,6 +56,8 @@ enum { DISAMBIGUATION_WINDOW = 64 };
 
 struct timestamp_disambiguation {
     struct clock_conversion clock;
+    bool is_coarse;
+    struct nanoseconds last;     /* when the last step happens */
     struct history_cursor ahead; /* after the step that follows the window */
     bool window_is_last;         /* there is no such step */
     bool run_goes_on;            /* the first step after the window belongs to the window's
@@ -49,15 +65,13 @@ struct timestamp_disambiguation {
     struct nanoseconds begin;    /* of the newest run in the window */
     uint64_t length;             /* nanoseconds over which the run is spread */
     uint64_t shares, taken;      /* parts into which `length` is divided, and how many are used */
-    uint64_t earliest;           /* all events are placed at it or later */
     uint32_t count, next;        /* steps in the window, and steps returned */
     struct placed_step
         window[DISAMBIGUATION_WINDOW + 1]; /* and the first one after it, which has no place yet */
 };
 
-/* `clock` NULL: ticks are nanoseconds. */
 struct timestamp_disambiguation disambiguation_of(const struct history *history,
-                                                  const struct clock_conversion *clock);
+                                                  struct history_clock clock);
 
 /* Places the steps after the window. False at the end. */
 bool disambiguation_next_window(struct timestamp_disambiguation *disambiguation);

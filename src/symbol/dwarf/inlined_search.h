@@ -1,6 +1,6 @@
 /* From the name of a function to the places at which it is inlined.
  *
- * Called by engine/trigger.c, before a program runs. Reads all debug information of the object: slow
+ * Called by engine/trigger/trigger.c, before a program runs. Reads all debug information of the object: slow
  * where there is much.
  */
 #ifndef MAGIC_TRACE_SYMBOL_INLINED_SEARCH_H

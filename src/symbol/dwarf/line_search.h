@@ -1,6 +1,6 @@
 /* From a line of source to the instructions that it was compiled to.
  *
- * Called by engine/trigger.c and the command line, before a program runs. One instruction for each
+ * Called by engine/trigger/trigger.c and the command line, before a program runs. One instruction for each
  * function (inlined copies included) that has code of the line: the lowest that begins a statement,
  * as debuggers choose it.
  */

@@ -1,6 +1,7 @@
 #include "symbol/dwarf/signatures.h"
 
 #include "base/memory.h"
+#include "symbol/dwarf/go_convention.h"
 #include "symbol/dwarf/value_types.h"
 #include "symbol/object.h"
 
@@ -86,6 +87,7 @@ static void classify_within(const struct value_type *type, uint64_t offset, unsi
     }
     switch (type->kind) {
     case VALUE_STRUCT:
+    case VALUE_COUNTED_STRING:
         for (size_t i = 0; i < type->member_count; i++)
             classify_within(type->members[i].type, offset + type->members[i].offset, depth + 1,
                             classes);
@@ -291,7 +293,8 @@ struct function_entry {
     Dwarf_Die entry;
     Dwarf_Addr start; /* in DWARF */
     bool is_go, is_rust;
-    bool is_local; /* compilers may choose what it is passed, as its callers are all known */
+    bool go_registers; /* Go passes values in registers */
+    bool is_local;     /* compilers may choose what it is passed, as its callers are all known */
     bool
         is_changed; /* a compiler's variant of a function, which may lack parameters: name.constprop.0 */
 };
@@ -307,6 +310,7 @@ static bool find_function(struct signatures *signatures, uint64_t address,
     function->start = address + signatures->lines.bias;
     int language = dwarf_srclang(&unit);
     function->is_go = language == DW_LANG_Go;
+    function->go_registers = function->is_go && go_passes_registers(&unit);
     function->is_rust = language == DW_LANG_Rust;
     Dwarf_Attribute attribute;
     function->is_local =
@@ -369,7 +373,8 @@ static void look_through_reference(Dwarf_Die *entry, struct arena *memory,
 
 static bool is_one_number(const struct value_type *type)
 {
-    return type->kind != VALUE_STRUCT && type->kind != VALUE_ARRAY && type->kind != VALUE_BYTES;
+    return type->kind != VALUE_STRUCT && type->kind != VALUE_COUNTED_STRING &&
+           type->kind != VALUE_ARRAY && type->kind != VALUE_BYTES;
 }
 
 /* Rust passes small structures by a convention of its own, which is that of the ABI for two words. */
@@ -399,10 +404,10 @@ static void place_argument(const struct function_entry *function, Dwarf_Die *par
     }
     uint32_t size = by_address ? EIGHTBYTE : type->size;
     enum location location = read_location(parameter, function->start, size, value);
-    if (location == LOCATION_REGISTERS && (function->is_go || is_of_arguments(&value->places[0])))
+    if (location == LOCATION_REGISTERS && is_of_arguments(&value->places[0]))
         return;
     value->place_count = 0;
-    bool follows_convention = !function->is_go && !function->is_changed &&
+    bool follows_convention = !function->is_changed &&
                               (location == LOCATION_FRAME || !function->is_local) &&
                               (!function->is_rust || is_of_rust(&by_convention, type, by_address));
     if (!follows_convention) {
@@ -438,7 +443,7 @@ static void read_result(const struct function_entry *function, struct allocation
                         struct arena *memory, struct signature *signature)
 {
     Dwarf_Die entry, subprogram = function->entry;
-    if (function->is_go || !value_type_entry(&subprogram, &entry))
+    if (!value_type_entry(&subprogram, &entry))
         return;
     struct value_type *type = value_type_read(&entry, LARGEST_VALUE, memory);
     if (!type) {
@@ -478,6 +483,8 @@ static void read_result(const struct function_entry *function, struct allocation
     look_through_reference(&entry, memory, value);
 }
 
+/* ---- Go ---- */
+
 static bool is_result_of_go(Dwarf_Die *parameter)
 {
     Dwarf_Attribute attribute;
@@ -485,6 +492,77 @@ static bool is_result_of_go(Dwarf_Die *parameter)
     return dwarf_attr_integrate(parameter, DW_AT_variable_parameter, &attribute) &&
            dwarf_formflag(&attribute, &is) == 0 && is;
 }
+
+/* Results without a name are called ~r0, ~r1 ... (~r2 in a method). */
+static const char *go_name(Dwarf_Die *parameter, struct arena *memory)
+{
+    const char *name = parameter_name(parameter, memory);
+    return name && *name == '~' ? NULL : name;
+}
+
+/* NULL: it is not known. A value without bytes takes no place. */
+static const struct value_type *go_type(Dwarf_Die *parameter, struct arena *memory, bool *is_empty)
+{
+    Dwarf_Die entry;
+    uint64_t size;
+    *is_empty = false;
+    if (!value_type_entry(parameter, &entry))
+        return NULL;
+    *is_empty = value_type_number(&entry, DW_AT_byte_size, &size) && size == 0;
+    return *is_empty ? NULL : value_type_read(&entry, UINT16_MAX, memory);
+}
+
+static void read_go_value(struct go_allocation *allocation, Dwarf_Die *parameter,
+                          struct arena *memory, struct signature_value *value)
+{
+    bool is_empty;
+    const struct value_type *type = go_type(parameter, memory, &is_empty);
+    *value = (struct signature_value){.value.name = go_name(parameter, memory)};
+    if (!is_empty)
+        go_place(allocation, type, memory, value);
+    if (type && type->size > LARGEST_VALUE)
+        value->value.type = NULL;
+}
+
+/* Appends the parameters that are results, or those that are not. */
+static size_t read_go_values(const struct function_entry *function,
+                             struct go_allocation *allocation, bool results, struct arena *memory,
+                             struct signature_value *values)
+{
+    Dwarf_Die subprogram = function->entry, parameter;
+    size_t count = 0;
+    if (dwarf_child(&subprogram, &parameter) != 0)
+        return 0;
+    do
+        if (dwarf_tag(&parameter) == DW_TAG_formal_parameter &&
+            is_result_of_go(&parameter) == results)
+            read_go_value(allocation, &parameter, memory, &values[count++]);
+    while (count < ARGUMENTS_MAX && dwarf_siblingof(&parameter, &parameter) == 0);
+    return count;
+}
+
+static void read_go_signature(const struct function_entry *function, struct arena *memory,
+                              struct signature *signature)
+{
+    struct go_allocation allocation = {.by_registers = function->go_registers};
+    struct signature_value results[ARGUMENTS_MAX];
+    signature->argument_count =
+        read_go_values(function, &allocation, false, memory, signature->arguments);
+    go_begin_results(&allocation);
+    size_t count = read_go_values(function, &allocation, true, memory, results);
+    if (count == 1) {
+        signature->result = results[0];
+        signature->has_result = results[0].value.type != NULL;
+    } else if (count > 1) {
+        signature->has_result = go_join_results(results, count, memory, &signature->result);
+    }
+    /* When the call has returned, the return address is no longer on the stack. */
+    struct value_place *place = &signature->result.places[0];
+    if (place->kind == PLACE_STACK)
+        place->offset -= EIGHTBYTE;
+}
+
+/* ---- the whole ---- */
 
 bool signatures_find(struct signatures *signatures, uint64_t address, const char *symbol,
                      struct arena *memory, struct signature *signature)
@@ -497,12 +575,15 @@ bool signatures_find(struct signatures *signatures, uint64_t address, const char
         return false;
     function.is_changed = strchr(symbol, '.') != NULL;
     signature->arguments = arena_allocate(memory, ARGUMENTS_MAX * sizeof *signature->arguments);
+    if (function.is_go) {
+        read_go_signature(&function, memory, signature);
+        return true;
+    }
     read_result(&function, &allocation, memory, signature);
     if (dwarf_child(&function.entry, &parameter) != 0)
         return true;
     do
-        if (dwarf_tag(&parameter) == DW_TAG_formal_parameter &&
-            !(function.is_go && is_result_of_go(&parameter)))
+        if (dwarf_tag(&parameter) == DW_TAG_formal_parameter)
             read_argument(&function, &parameter, &allocation, memory,
                           &signature->arguments[signature->argument_count++]);
     while (signature->argument_count < ARGUMENTS_MAX &&
@@ -519,22 +600,58 @@ bool signatures_is_of_file(struct signatures *signatures, uint64_t address, cons
     return path && source_path_is(path, file);
 }
 
-struct signature signature_of_registers(struct arena *memory)
+/* ---- without debug information ---- */
+
+/* The convention of an object. */
+struct convention {
+    const uint8_t *registers;
+    size_t count; /* 0: it is not known */
+};
+
+static struct convention convention_of_object(const struct object *object)
 {
-    static const char *const names[GENERAL_REGISTERS] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
+    if (object && object->go)
+        return (struct convention){go_general_registers, object->go->version >= PCLNTAB_GO_1_18
+                                                             ? GO_GENERAL_REGISTERS
+                                                             : 0};
+    return (struct convention){general_registers, GENERAL_REGISTERS};
+}
+
+static struct convention convention_of(const char *path)
+{
+    struct arena memory = {0};
+    struct image_file file = {.path = path, .local_path = path};
+    struct error unheard;
+    struct object *object = NULL;
+    if (image_file_open(&file, &memory, &unheard) && file.elf)
+        object = object_open(&file);
+    struct convention convention = convention_of_object(object);
+    if (object)
+        object_close(object);
+    image_file_close(&file);
+    arena_free(&memory);
+    return convention;
+}
+
+struct signature signature_of_registers(const char *path, struct arena *memory)
+{
+    static const char *const names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
+                                        "rsi", "rdi", "r8",  "r9",  "r10", "r11"};
     static const struct value_type type = {.kind = VALUE_POINTER, .size = EIGHTBYTE};
+    struct convention convention = convention_of(path);
     struct signature signature = {
-        .arguments = arena_allocate(memory, GENERAL_REGISTERS * sizeof *signature.arguments),
-        .argument_count = GENERAL_REGISTERS,
-        .has_result = true,
+        .arguments = arena_allocate(memory, (convention.count + 1) * sizeof *signature.arguments),
+        .argument_count = convention.count,
+        .has_result = convention.count > 0,
         .result = {.value.type = &type, .place_count = 1},
     };
     signature.result.places[0] = (struct value_place){.kind = PLACE_REGISTER, .size = EIGHTBYTE};
-    for (unsigned i = 0; i < GENERAL_REGISTERS; i++) {
+    for (size_t i = 0; i < convention.count; i++) {
+        uint8_t number = convention.registers[i];
         signature.arguments[i] =
-            (struct signature_value){.value = {names[i], &type, false}, .place_count = 1};
-        signature.arguments[i].places[0] = (struct value_place){
-            .kind = PLACE_REGISTER, .number = general_registers[i], .size = EIGHTBYTE};
+            (struct signature_value){.value = {names[number], &type, false}, .place_count = 1};
+        signature.arguments[i].places[0] =
+            (struct value_place){.kind = PLACE_REGISTER, .number = number, .size = EIGHTBYTE};
     }
     return signature;
 }

@@ -180,6 +180,24 @@ static bool read_member(Dwarf_Die *entry, uint64_t struct_size, unsigned depth,
     return offset + read->size <= struct_size;
 }
 
+/* Strings of Go and Rust. */
+static bool is_counted_string(Dwarf_Die *entry, const struct value_type *type)
+{
+    static const char *const names[][3] = {{"string", "str", "len"},
+                                           {"&str", "data_ptr", "length"}};
+    const char *name = dwarf_diename(entry);
+    if (!name || type->size != 2 * sizeof(uint64_t) || type->member_count != 2)
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *const *known = names[i];
+        const struct value_member *members = type->members;
+        if (strcmp(name, known[0]) == 0 && members[0].name && members[1].name &&
+            strcmp(members[0].name, known[1]) == 0 && strcmp(members[1].name, known[2]) == 0)
+            return members[0].offset == 0 && members[1].offset == sizeof(uint64_t);
+    }
+    return false;
+}
+
 static struct value_type *read_struct(Dwarf_Die *entry, uint64_t size, unsigned depth,
                                       struct reading *reading)
 {
@@ -197,6 +215,8 @@ static struct value_type *read_struct(Dwarf_Die *entry, uint64_t size, unsigned 
         if (read_member(&inside, size, depth, reading, &type->members[type->member_count]))
             type->member_count++;
     } while (type->member_count < most && dwarf_siblingof(&inside, &inside) == 0);
+    if (is_counted_string(entry, type))
+        type->kind = VALUE_COUNTED_STRING;
     return type;
 }
 

@@ -98,16 +98,35 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* ---- objects ---- */
 
-/* What the object's own addresses are moved by at `address` of `mapping`; false: it is no object. What was dumped from
+/* The segment that is mapped with the page at `file_offset`. Segments may share a page of the file, which is then mapped for each of
+ * them with all that is on it: mappings are of code, so the executable segment wins. NULL: no segment has that page. */
+static const struct image_segment *mapped_segment(const struct image_file *file,
+                                                  uint64_t file_offset)
+{
+    enum { PAGE = 4096 };
+    const struct image_segment *found = NULL;
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct image_segment *segment = &file->segments[i];
+        uint64_t page = segment->file_offset - segment->file_offset % PAGE;
+        if (file_offset >= page && file_offset < segment->file_offset + segment->file_size &&
+            (!found || (segment->executable && !found->executable)))
+            found = segment;
+    }
+    return found;
+}
+
+/* What the object's own addresses are moved by in `mapping`; false: it is no object. What was dumped from
  * memory has no rules for unwinding, and begins and ends anywhere in a page, where libdw confuses it with what was
  * dumped next to it. */
-static bool find_bias(const struct mapping *mapping, uint64_t address, uint64_t *bias)
+static bool find_bias(const struct mapping *mapping, uint64_t *bias)
 {
-    uint64_t own;
-    if (!mapping->file->local_path || !mapping->file->elf || mapping->file->jit ||
-        !image_file_address(mapping->file, mapping->file_offset + (address - mapping->start), &own))
+    const struct image_file *file = mapping->file;
+    if (!file->local_path || !file->elf || file->jit)
         return false;
-    *bias = address - own;
+    const struct image_segment *segment = mapped_segment(file, mapping->file_offset);
+    if (!segment)
+        return false;
+    *bias = mapping->start - mapping->file_offset - (segment->address - segment->file_offset);
     return true;
 }
 
@@ -133,7 +152,7 @@ static void know_object(struct stack_unwinder *unwinder, const struct mapping *m
                         uint64_t address)
 {
     uint64_t bias;
-    if (!find_bias(mapping, address, &bias))
+    if (!find_bias(mapping, &bias))
         return;
     Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, address);
     if (!module) {

@@ -92,9 +92,11 @@ class Automation(harness.TestCase):
             first, last = sorted(chance.randrange(end + 1) for _ in range(2))
             self.assert_index_agrees(trace, chance.choice((
                 ("-tree", "-from", str(first), "-to", str(last)), ("-tree", "-from", str(last)), ("-around", str(first)),
+                ("-tree", "-fold", "-from", str(first), "-to", str(last)),
                 ("-json", "-tree", "-to", str(first)), ("-json", "-tree", "-from", str(first), "-max-bytes", "3000"))))
         self.assertTrue((self.folder / "interleaved.fxt.magic-trace-index").exists())
         self.assert_index_agrees(trace, ("-tree",))
+        self.assert_index_agrees(trace, ("-tree", "-fold"))
         self.assert_index_agrees(trace, ("-around", str(end + 20000)))
         trace, end, calls = self.interleaved(chance, (1, 3, 10))
         for _ in range(12):

@@ -1,5 +1,6 @@
 """`check` finds that a function needs more instructions, and nothing when none does."""
 import math
+import os
 import random
 import re
 import shutil
@@ -40,6 +41,35 @@ class Check(harness.TestCase):
                               (self.folder / "changes.md").read_text())
         compared = self.magic_trace("compare", "counts.fxt.gz", "check.fxt.gz")
         self.assertIn(b"sort: called 1x in A, 2x in B", compared.stdout)
+
+    def test_links(self):
+        """files are written through a link of one's own, and never through one of another user, nor in place of it"""
+        self.build(0)
+        (self.folder / "counts").symlink_to("kept")
+        self.check("-update")
+        self.check("-update")
+        self.assertTrue((self.folder / "counts").is_symlink())
+        self.assertIn("# command: ./database", (self.folder / "kept").read_text())
+        self.assertFalse((self.folder / "kept.old").exists())
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a link of another user")
+        before = (self.folder / "kept").read_bytes()
+        (self.folder / "elsewhere").mkdir()
+        (self.folder / "folder").symlink_to("elsewhere")
+        (self.folder / "changes.md").symlink_to("elsewhere/precious")
+        (self.folder / "elsewhere" / "precious").write_text("mine")
+        for link in "counts", "folder", "changes.md":
+            os.lchown(self.folder / link, 65534, 65534)
+        for options in (["-baseline", "counts", "-update"], ["-baseline", "folder/new", "-update"],
+                        ["-baseline", "kept", "-markdown", "changes.md"]):
+            finished = self.magic_trace("check", *options, "./database")
+            self.assertEqual(finished.status, 1, finished.stdout)
+            self.assertRegex(finished.stderr, b"is a symbolic link of another user [(]65534[)]")
+            self.assertNotIn(b"Finished recording", finished.stderr)
+        self.assertEqual((self.folder / "kept").read_bytes(), before)
+        self.assertEqual((self.folder / "elsewhere" / "precious").read_text(), "mine")
+        self.assertEqual(os.readlink(self.folder / "counts"), "kept")
+        self.assertEqual(len(list((self.folder / "elsewhere").iterdir())), 1)
 
     def test_less(self):
         """a function that is not called any more is no failure"""

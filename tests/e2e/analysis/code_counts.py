@@ -1,5 +1,6 @@
 """How often code ran: report -source counts lines as gcov does, report -annotate instructions and branches."""
 import collections
+import json
 import re
 import shutil
 import subprocess
@@ -116,7 +117,7 @@ class CodeCounts(harness.TestCase):
         """as often as gcov says, line by line"""
         if not shutil.which("gcov"):
             self.skipTest("gcov is not installed")
-        for name, arguments in (("inlined", ("70",)), ("recursion", ()), ("callbacks", ())):
+        for name, arguments in (("inlined", ("70",)), ("recursion", ()), ("callbacks", ()), ("lines", ())):
             with self.subTest(program=name):
                 directory = self.record(name, "-O0", arguments=arguments)
                 ours = lines(self.report("-source", f"{name}.c", directory))
@@ -141,6 +142,26 @@ class CodeCounts(harness.TestCase):
         self.assertEqual([address for _, address, *_ in found], addresses[:len(found)])
         calls = self.report("-annotate", "squares", directory)
         self.assertEqual(sum(int(number) for number in re.findall(r"-> look_up x(\d+)", calls)), 600)
+
+    def test_json(self):
+        """-json: the counts of the text, with -annotate and with -source; what ran most is kept within a budget"""
+        directory = self.record("inlined", "-O2", arguments=("300",))
+        read = json.loads(self.report("-json", "-annotate", "walk", directory))
+        found = instructions(self.report("-annotate", "walk", directory))
+        self.assertEqual([(int(one["address"], 16), one["executed"], one.get("taken"), one.get("not_taken")) for one in read["instructions"]],
+                         [(address, count, taken, not_taken) for count, address, _, taken, not_taken in found])
+        self.assertEqual({(one["function"], one["file"].rpartition("/")[2]) for one in read["instructions"]}, {("walk", "inlined.c")})
+        calls = json.loads(self.report("-json", "-annotate", "squares", directory))["instructions"]
+        self.assertEqual(sum(target["count"] for one in calls for target in one.get("targets", ()) if target["function"] == "look_up"), 600)
+        read = json.loads(self.report("-json", "-source", "inlined.c", directory))
+        self.assertEqual({one["line"]: Line(one["executed"], one["instructions"]) for one in read["lines"]},
+                         lines(self.report("-source", "inlined.c", directory)))
+        least = self.report("-json", "-max-bytes", "600", "-source", "inlined.c", directory)
+        kept = json.loads(least)
+        self.assertLessEqual(len(least), 600)
+        self.assertEqual(kept["omitted"] + len(kept["lines"]), len(read["lines"]))
+        self.assertEqual(max(one["instructions"] for one in kept["lines"]), max(one["instructions"] for one in read["lines"]))
+        self.report("-json", "-annotate", "walk", "-source", "inlined.c", directory, status=2)
 
     def test_indirect(self):
         """the targets of indirect calls"""

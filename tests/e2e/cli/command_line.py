@@ -121,19 +121,6 @@ class CommandLine(harness.TestCase):
         self.assertEqual(finished.status, 0, finished.stderr)
         self.assertGreater(len(self.span_list(self.folder / "t.fxt")), 100)
 
-    def test_jit_names(self):
-        """names of node's code: missing, which is said with what gives them; there with -jit-names"""
-        if not shutil.which("node"):
-            self.skipTest("node is not installed")
-        script = self.folder / "hot.js"
-        script.write_text("function hotInner(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }\n"
-                          "let t = 0; for (let i = 0; i < 3000; i++) t += hotInner(100000); console.log(t);\n")
-        for options, named in (([], False), (["-jit-names"], True)):
-            traced = self.trace(["node", script], "-sampling", *options)
-            self.assertEqual("Code of a JIT compiler has no names" in traced.messages, not named, traced.messages)
-            report = self.magic_trace("report", traced.trace).stdout
-            self.assertEqual(b"hotInner" in report, named)
-
     def test_where_it_records(self):
         """the folder is named when recording begins: whoever kills magic-trace has to know it"""
         finished = self.magic_trace("run", "-no-decode", "true")
@@ -170,6 +157,14 @@ class CommandLine(harness.TestCase):
         finished = self.magic_trace("doctor")
         self.assertEqual(finished.status, 0, finished.stdout)
         self.assertIn(b"will use the translator engine", finished.stdout)
+
+    def test_doctor_says_what_breakpoints_do(self):
+        """doctor says that hardware breakpoints never fire just where -record-from is refused for that"""
+        refused = harness.run([harness.Settings.binary, "run", "-record-from", "main", "-o", self.folder / "trace.fxt",
+                               harness.compile_program("recursion")], env=harness.Settings.environment)
+        said = self.magic_trace("doctor").stdout.decode()
+        self.assertEqual("\nbreakpoints  " in said, b"hardware breakpoints never fire" in refused.stderr, said)
+        self.assertNotIn("see magic-trace doctor", said)
 
     def test_doctor_in_a_container(self):
         """where perf events are forbidden, and there is neither perf nor a home, doctor says what works and one command"""
@@ -289,6 +284,27 @@ class CommandLine(harness.TestCase):
         finished = self.magic_trace("run", "-no-decode", "-working-directory", self.folder / "ours", program)
         self.assertEqual(finished.status, 0, finished.stderr)
         self.assertEqual((self.folder / "ours" / "perf.data.old").read_text(), "precious")
+
+    def test_links_of_others(self):
+        """root follows no link of another user, neither to the trace nor to the recording, which would be removed"""
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a link of another user")
+        precious, program = self.folder / "precious", harness.compile_program("recursion")
+        self.assertEqual(self.magic_trace("run", "-no-decode", "-working-directory", precious, program).status, 0)
+        before = sorted(path.name for path in precious.iterdir())
+        link = self.folder / "link"
+        link.symlink_to(precious)
+        for options in (["-working-directory", link], ["-working-directory", link / "sub"], ["-o", link / "trace.fxt"]):
+            os.chown(link, 0, 0, follow_symlinks=False)
+            own = self.magic_trace("run", "-o", self.folder / "t.fxt", *options, program)
+            self.assertEqual(own.status, 0, own.stderr)
+            shutil.rmtree(precious / "sub", ignore_errors=True)
+            (precious / "trace.fxt").unlink(missing_ok=True)
+            os.chown(link, 65534, 65534, follow_symlinks=False)
+            finished = self.magic_trace("run", "-o", self.folder / "t.fxt", *options, program)
+            self.assertEqual(finished.status, 1, finished.stderr)
+            self.assertIn(f"{link} is a symbolic link of another user".encode(), finished.stderr)
+            self.assertEqual(sorted(path.name for path in precious.iterdir()), before)
 
     def test_decode_twice(self):
         """decode of a folder and of its perf.data gives the trace that run wrote"""

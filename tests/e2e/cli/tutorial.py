@@ -20,6 +20,9 @@ grep -E -- "$FZF_CHOOSE" | tail -n 1
 # What is chosen in the blocks marked `sh terminal`, in their order.
 CHOICES = ["rebuild_table", r"[0-9]+ +\./server 1000000000$"]
 
+# What the ptrace engine says on some virtual machines; its example is left out there.
+NO_BREAKPOINTS = "hardware breakpoints never fire on this machine"
+
 
 class Tutorial(harness.TestCase):
     def at_a_terminal(self, script, environment):
@@ -63,8 +66,10 @@ class Tutorial(harness.TestCase):
         commands.mkdir()
         (commands / "magic-trace").symlink_to(pathlib.Path(Settings.binary))
         environment = {**Settings.environment, "PATH": f"{commands}:{os.environ['PATH']}"}
+        # A server that is left running when a command fails would hold the test's pipes.
+        script = "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n" + "".join(blocks).replace("7799", port)
         try:
-            finished = harness.run(["bash", "-e", "-c", "".join(blocks).replace("7799", port)], cwd=self.folder, env=environment)
+            finished = harness.run(["bash", "-e", "-c", script], cwd=self.folder, env=environment)
         except watchdog.GivenUp as reason:
             logs = "".join(f"{log.name}:\n{log.read_text()}" for log in sorted(self.folder.glob("*.log")))
             raise AssertionError(f"{reason}{logs}") from None
@@ -104,7 +109,8 @@ class Tutorial(harness.TestCase):
             script = block.replace("$SOURCE/build", str(binary.parent))
             if terminal:
                 shown, status = self.at_a_terminal(script, {**environment, "FZF_CHOOSE": next(choices)})
-                self.assertEqual(status, 0, (block, shown))
+                if NO_BREAKPOINTS not in shown:
+                    self.assertEqual(status, 0, (block, shown))
             else:
                 shown = self.run_block(script, environment)
             output.append(shown)
@@ -121,8 +127,10 @@ class Tutorial(harness.TestCase):
         self.assertEqual(self.spans(self.folder / "chosen.fxt.gz")["hit rebuild_table"], 1)
         self.assertEqual(self.spans(self.folder / "entries.fxt.gz")["rebuild_entry"], 256)
         self.assertEqual(self.spans(self.folder / "all.fxt.gz")["hit magic_trace_stop_indicator"], 100)
-        attached, picked = (self.spans(self.folder / f"{trace}.fxt.gz") for trace in ("attached", "picked"))
+        attached = self.spans(self.folder / "attached.fxt.gz")
         self.assertGreaterEqual((attached["handle_request"], attached["look_up"]), (1, 10))
-        self.assertEqual((picked["handle_request"], picked["look_up"]), (1, 10))
+        if NO_BREAKPOINTS not in output:
+            picked = self.spans(self.folder / "picked.fxt.gz")
+            self.assertEqual((picked["handle_request"], picked["look_up"]), (1, 10))
         requests = self.span_list(self.folder / "requests.fxt.gz")
         self.assertEqual(sum(span.name == "handle_request" for span in requests), 100)

@@ -26,9 +26,9 @@ SOURCES = """
     defer_recover.go dlopen_library.c exceptions_carry.ml exit_chain.c fiber_generators.c fibers_ping_pong.c fork_wait.c
     generated_calls.c goroutine_ping_pong.go handler_execs.c handler_forks.c ifunc.c instrumented.c lazy_binding.c
     longjmp_frames.c nested_signals.c panic_frames.rs posix_spawn.c push_return.c raise_from_c.ml retpoline.c
-    setcontext_levels.c signal_alternate_stack.c signal_rewrites_fault.c sigreturn_switches.c switch_tables.c
-    tail_calls.c thread_cancel.c thread_ping_pong.c thread_timers.c throw_through_c.cpp vfork_exec.c
-    virtual_thunks.cpp""".split()
+    setcontext_levels.c signal_after_switch.c signal_alternate_stack.c signal_injects_call.c signal_rewrites_fault.c
+    sigreturn_switches.c switch_tables.c tail_calls.c thread_cancel.c thread_ping_pong.c thread_timers.c
+    throw_through_c.cpp vfork_exec.c virtual_thunks.cpp""".split()
 
 COMMANDS = {
     "awk": ["awk", "BEGIN { for (i = 0; i < 300; i++) s = s i; print length(s) }"],

@@ -26,29 +26,27 @@ import harness
 from harness import Settings
 
 TRUTH = harness.TESTS / "truth" / "programs"
-# A call has at least 1 ns, so that many calls in no time push each other on (stack/spans/timestamp_disambiguation.h); and times were rounded.
-SLACK = 16
+# Times were rounded.
+SLACK = 2
 STAMP_DISTANCE = 640  # ns
 MOMENTS = 1
 
 
 def spans_in_order(path):
-    """Thread -> [(depth, name, begin, end)] in the order of the beginnings, callers first. Without pauses, which lie elsewhere
-    in the code where times are less exact."""
-    threads = collections.defaultdict(list)
-    # read_spans gives them in the order of their ends, in which callers come after those they called.
-    for number, span in enumerate(fxt_spans.read_spans(path)):
-        if span.name != "[not running]":
-            threads[span.pid, span.tid].append((span.begin, -number, span))
-    ordered = {}
-    for thread, spans in threads.items():
-        ordered[thread], ends = [], []
-        for begin, _, span in sorted(spans):
-            while ends and ends[-1] <= begin:
-                ends.pop()
-            ordered[thread].append((len(ends), span.name, span.begin, span.end))
-            ends.append(span.end)
-    return ordered
+    """Thread -> [[depth, name, begin, end]] in the order in which they begin, also where they share a time. Without pauses, which
+    lie elsewhere in the code where times are less exact."""
+    records = fxt_spans.Records(path)
+    threads, active = collections.defaultdict(list), collections.defaultdict(list)
+    for kind, header, time, thread, _ in records.events():
+        name = records.text(header >> 48)
+        if kind == fxt_spans.EVENT_BEGIN:
+            depth = sum(span[1] not in fxt_spans.NOT_RUNNING for span in active[thread])
+            active[thread].append([depth, name, time, None])
+            if name not in fxt_spans.NOT_RUNNING:
+                threads[thread].append(active[thread][-1])
+        elif kind == fxt_spans.EVENT_END:
+            active[thread].pop()[3] = time
+    return threads
 
 
 class PerfDecoder(harness.TestCase):

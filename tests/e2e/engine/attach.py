@@ -77,6 +77,7 @@ class Attach(harness.TestCase):
         self.assertEqual(finished.status, expect, finished.stderr)
         return harness.Traced(finished, directory, trace)
 
+    @harness.needs_breakpoints
     def test_one_call(self):
         """the next call of the trigger, until it returns; perf agrees; the process goes on"""
         process = self.start("1")
@@ -89,6 +90,7 @@ class Attach(harness.TestCase):
         self.judge_instructions(traced)
         self.assert_unharmed(process)
 
+    @harness.needs_breakpoints
     def test_same_as_soft(self):
         """a stepped call is what the qemu engine shows of the same function"""
         process = self.start("1")
@@ -107,6 +109,7 @@ class Attach(harness.TestCase):
 
         self.assertEqual(first_request(by_begin(stepped.trace)), first_request(by_begin(emulated.trace)))
 
+    @harness.needs_breakpoints
     def test_other_threads(self):
         """hits in any thread, with -multi-thread; several calls with -multi-snapshot until Ctrl-C"""
         process = self.start("4")
@@ -124,6 +127,7 @@ class Attach(harness.TestCase):
         self.assertGreaterEqual(spans["part"], 20)
         self.assert_unharmed(process)
 
+    @harness.needs_breakpoints
     def test_what_a_call_may_contain(self):
         """signals, fork, the vDSO, rep instructions, recursion and threads in the stepped call; all judges agree"""
         process = self.start(program="stepped")
@@ -141,6 +145,7 @@ class Attach(harness.TestCase):
         self.assertEqual(process.stdout.read(), b"all right\n")
         self.assertEqual(process.wait(), 0)
 
+    @harness.needs_breakpoints
     def test_exec(self):
         """the stepped call executes another program: the trace ends there, the program runs"""
         process = self.start("exec", program="stepped")
@@ -184,6 +189,7 @@ class Attach(harness.TestCase):
             self.assert_perf_agrees(traced)
             self.judge_instructions(traced)
 
+    @harness.needs_breakpoints
     def test_no_hit(self):
         """Ctrl-C before any hit: said, and nothing was disturbed"""
         process = self.start("2")
@@ -196,6 +202,7 @@ class Attach(harness.TestCase):
         self.assertIn(b"main was not called", messages)
         self.assert_unharmed(process)
 
+    @harness.needs_breakpoints
     def test_process_ends(self):
         """the end of the process is noticed at once"""
         process = self.start("2")
@@ -208,6 +215,7 @@ class Attach(harness.TestCase):
         self.assertIn(b"main was not called", messages)
         self.assertEqual(process.wait(), 0)
 
+    @harness.needs_breakpoints
     def test_trigger_of_one_of_two(self):
         """a trigger that only one of the processes has is watched there, in whichever order they are named"""
         process = self.start("1")
@@ -222,6 +230,7 @@ class Attach(harness.TestCase):
         self.assertIsNone(other.poll())
         self.assert_unharmed(process)
 
+    @harness.needs_breakpoints
     def test_errors(self):
         """no such process, a process that is traced already, duplicates, operands"""
         finished = self.magic_trace("attach", "-engine", "ptrace", "-pid", "999999999")
@@ -240,6 +249,7 @@ class Attach(harness.TestCase):
         first.wait()
         self.assert_unharmed(process)
 
+    @harness.needs_breakpoints
     def test_nothing_left(self):
         """no trap flag, no changed signal mask, no pending trap, no wait cut short"""
         process = self.start(program="sensitive")
@@ -260,6 +270,7 @@ class Attach(harness.TestCase):
         self.assertEqual((process.wait(), output),
                          (0, b"0 trap flags, 0 waits cut short, 0 masks changed\n"))
 
+    @harness.needs_breakpoints
     def test_again_and_again(self):
         """attached to and let go many times, magic-trace being killed in between: the results stay right"""
         process = self.start("4")

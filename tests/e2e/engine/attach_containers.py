@@ -162,6 +162,7 @@ class AttachContainers(attaching.TestCase):
         self.judge_instructions(traced)
         self.assert_goes_on(inside)
 
+    @harness.needs_breakpoints
     def test_other_engines(self):
         """stepped, and sampled: the names are of the container's files, too"""
         inside = self.container(self.install("busy", self.decoy()), 2)

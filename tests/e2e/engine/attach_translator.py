@@ -77,6 +77,45 @@ class AttachTranslator(attaching.TestCase):
             callers = [name for name in stack if name in ("_start", "main", "dig", "serve")]
             self.assertEqual(callers, ["_start", "main"] + ["dig"] * 81 + ["serve"], options)
 
+    def test_first_stack_of_handler(self):
+        """where a signal's handler is the first that runs, the callers of what it has interrupted are there"""
+        for options in [], ["-full-execution"]:
+            process = self.start("woken")
+            traced = self.record_between(process, lambda: (process.send_signal(signal.SIGUSR1), process.stdout.readline()), *options)
+            stacks = [span.stack for span in fxt_spans.read_whole(traced.trace).spans if span.name == "woken"]
+            self.assertEqual(len(stacks), 1)
+            self.assertEqual([name for name in stacks[0] if name in ("main", "outer", "middle", "handle", "woken")],
+                             ["main", "outer", "middle", "handle", "woken"], stacks)
+            self.assert_perf_agrees(traced)
+            self.judge_instructions(traced)
+
+    def test_command(self):
+        """the recording lasts as long as a command, whose status is ours; the process goes on"""
+        process = self.start("woken")
+        directory, trace = self.folder / "recording", self.folder / "trace.fxt"
+        for status, script in (0, f"kill -USR1 {process.pid}; head -c 6 >&2"), (3, "exit 3"), (128 + 15, "kill -TERM $$"):
+            finished = self.magic_trace(*self.command(process, directory, "-o", trace, "-multi-thread")[1:], "--", "sh", "-c",
+                                        script, stdin=process.stdout)
+            failed = b"nothing was recorded" in finished.stderr
+            self.assertEqual(finished.status, 1 if failed else status, finished.stderr)
+            self.assert_free(process)
+            if status == 0:
+                self.assertIn(b"woken\n", finished.stderr)
+                self.assertEqual(self.spans(trace)["woken"], 1)
+        finished = self.magic_trace(*self.command(process, directory)[1:], "--", "no-such-program")
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"no-such-program", finished.stderr)
+        self.assert_free(process)
+
+    def test_command_outlives(self):
+        """a snapshot comes before the command ends: the trace is written, and the command is waited for"""
+        process = self.start("busy", 1)
+        finished = self.magic_trace(*self.command(process, self.folder / "recording", "-trigger", "request")[1:], "--", "sh", "-c",
+                                    "sleep 1; exit 5")
+        self.assertEqual(finished.status, 5, finished.stderr)
+        self.assertIn(b"The trace is in", finished.stderr)
+        self.assert_free(process)
+
     def test_service(self):
         """root traces a process of another user that cannot reach the recording, as systemd's PrivateTmp= makes them"""
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
@@ -270,6 +309,19 @@ class AttachTranslator(attaching.TestCase):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
 
+    def test_folder_is_gone(self):
+        """magic-trace is killed when its recording was removed or renamed: the process is let go all the same"""
+        for change in shutil.rmtree, lambda folder: folder.rename(self.folder / "moved"):
+            process, folder = self.start("woken"), self.folder / "recording"
+            recorder = subprocess.Popen(self.command(process, folder, "-no-decode"), stderr=subprocess.PIPE)
+            read_until(recorder.stderr, b"Attached")
+            change(folder)
+            recorder.kill()
+            recorder.communicate()
+            self.assert_free(process)
+            process.send_signal(signal.SIGUSR1)
+            self.assertEqual(process.stdout.readline(), b"woken\n")
+
     def test_refuses_32_bit(self):
         """a 32-bit program is refused before it is touched"""
         source, program = self.folder / "loop.c", self.folder / "loop"
@@ -317,6 +369,121 @@ class AttachTranslator(attaching.TestCase):
         self.assert_free(process)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.read(), b"0 faults in many requests\n")
+
+
+    def refuse(self, pid, why, *prefix):
+        folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        folder.chmod(0o777)
+        finished = harness.run([*prefix, Settings.binary, "attach", "-engine", "translator", "-no-decode", "-pid", pid,
+                                "-working-directory", folder / "refused"], cwd=folder, stdin=subprocess.DEVNULL)
+        self.assert_not_crashed(finished)
+        self.assertEqual(finished.status, 1, finished.stderr)
+        self.assertRegex(finished.stderr.decode(), why)
+        self.assertFalse((folder / "refused" / "perf.data").exists())
+
+    def test_refuses_what_cannot_be_traced(self):
+        """by the state of the process: it is as before, and ends as it would have"""
+        for kind, why in (("traced", "traces it already"), ("zombie", "it has ended"), ("strict", "seccomp"),
+                          ("gs", "uses the gs segment"), ("tsc", "time-stamp counter"), ("kills", "seccomp filter"),
+                          ("steps", "steps through itself|trap"), ("vforked", "has made it by vfork and shares its memory"),
+                          ("leader", "its first thread has ended")):
+            with self.subTest(kind):
+                process = subprocess.Popen([harness.compile_program("unattachable"), kind], stdin=subprocess.PIPE,
+                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                self.addCleanup(process.stdout.close)
+                self.addCleanup(process.wait)
+                self.addCleanup(process.kill)
+                pid = int(process.stdout.readline().split()[1])
+                if kind == "strict":
+                    wait_until(lambda: "Seccomp:\t1" in pathlib.Path(f"/proc/{pid}/status").read_text())
+                before = state_of_signals(pid), tracers(pid), maps(pid) if kind not in ("zombie", "leader") else []
+                self.refuse(pid, why)
+                self.assertEqual((state_of_signals(pid), tracers(pid), maps(pid) if kind not in ("zombie", "leader") else []), before)
+                process.stdin.write(b"x")
+                process.stdin.close()
+                self.assertEqual(process.wait(), 7)
+                self.assertEqual(process.stdout.read(), b"")
+
+    def test_refuses_others(self):
+        """by who and what it is: a kernel thread, a process that has gone, itself, another user's, one without room"""
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        self.refuse(gone.pid, "no such process|does not exist|has ended")
+        finished = harness.run(["sh", "-c", f'exec "{Settings.binary}" attach -engine translator -pid $$'], cwd=self.folder)
+        self.assertIn(b"magic-trace itself", finished.stderr)
+        if content_of("/proc/2/comm") == b"kthreadd\n":  # not within a container
+            self.refuse(2, r"(?s).+")
+        if os.geteuid() != 0:
+            return
+        process = self.start("woken")
+        self.refuse(process.pid, "another user|Operation not permitted|may not", "setpriv", *NOBODY)
+        self.assert_free(process)
+        small = subprocess.Popen(["sh", "-c", "ulimit -v 100000; exec " + harness.compile_program("woken")],
+                                 stdout=subprocess.PIPE)
+        self.addCleanup(small.stdout.close)
+        self.addCleanup(small.wait)
+        self.addCleanup(small.kill)
+        small.stdout.readline()
+        self.refuse(small.pid, "memory|ulimit|room|space")
+        for unharmed in process, small:
+            unharmed.send_signal(signal.SIGUSR1)
+            self.assertEqual(unharmed.stdout.readline(), b"woken\n")
+
+
+    def start_for_nobody(self, program, *words):
+        process = subprocess.Popen(["setpriv", *NOBODY, program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, int(process.stdout.readline().split()[1])
+
+    def pretend_yama(self, scope):
+        """A prefix of commands that see kernel.yama.ptrace_scope so, whether or not the kernel has Yama."""
+        settings = self.folder / f"settings{scope}"
+        shutil.copytree("/proc/sys/kernel", settings, ignore=lambda folder, names: [
+            name for name in names if os.path.isdir(os.path.join(folder, name)) or not os.access(os.path.join(folder, name), os.R_OK)],
+            copy_function=lambda source, target: pathlib.Path(target).write_bytes(content_of(source)))
+        (settings / "yama").mkdir()
+        (settings / "yama" / "ptrace_scope").write_text(f"{scope}\n")
+        return ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /proc/sys/kernel && exec "$@"', settings]
+
+    def test_refuses_without_permission(self):
+        """what is protected, and what Yama or a container forbid, with what to do about each"""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to be another user")
+        program, nobody = harness.compile_program("unattachable"), ["setpriv", *NOBODY]
+        process, pid = self.start_for_nobody(program, "private")
+        before = state_of_signals(pid), maps(pid)
+        protected = "not permitted: it belongs to another user, or is protected.*Run magic-trace as root\\.\n"
+        self.refuse(pid, protected, *nobody)
+        self.refuse(pid, r"ptrace_scope is 1.*Run magic-trace as root, or set it to 0", *self.pretend_yama(1), *nobody)
+        self.refuse(pid, r"ptrace_scope is 2.*Run magic-trace as root\.", *self.pretend_yama(2), *nobody)
+        self.refuse(pid, r"ptrace_scope is 3.*root included", *self.pretend_yama(3), *nobody)
+        self.refuse(pid, "--cap-add SYS_PTRACE", "setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace")
+        self.assertEqual((state_of_signals(pid), maps(pid)), before)
+        setuid = self.folder / "setuid"
+        shutil.copy(program, setuid)
+        setuid.chmod(0o4755)
+        self.folder.chmod(0o755)
+        other, other_pid = self.start_for_nobody(setuid, "waits")
+        if b"\nUid:\t65534\t0\t" in content_of(f"/proc/{other_pid}/status"):  # no nosuid mount
+            self.refuse(other_pid, protected, *nobody)
+        for unharmed in process, other:
+            unharmed.stdin.close()
+            self.assertEqual(unharmed.wait(), 7)
+
+
+NOBODY = "--reuid", "65534", "--regid", "65534", "--clear-groups"
+
+
+def content_of(path):
+    """Some settings of the kernel cannot be read even though their mode says so."""
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError:
+        return b""
 
 
 def install_filter(*instructions):

@@ -118,6 +118,7 @@ class Bounded(harness.TestCase):
         self.assertEqual(output, b"%d\n" % (4999950000 + 45 + 435), messages)
         return messages
 
+    @harness.needs_breakpoints
     def test_native_before_and_after(self):
         """nothing of the translator is in the process before and after; nobody traces it afterwards"""
         recorder, pid, attacher = self.start("sleepers warm pause begin end pause", "-record-from", "begin",
@@ -131,6 +132,7 @@ class Bounded(harness.TestCase):
         self.finish(recorder)
         self.assertEqual(recorder.wait(), 0)
 
+    @harness.needs_breakpoints
     def test_interrupted(self):
         """Ctrl-C before the place is reached: the program goes on to its end"""
         recorder, pid, _ = self.start("ignores sleepers warm pause begin end", "-record-from", "begin")
@@ -139,6 +141,7 @@ class Bounded(harness.TestCase):
         self.assertIn(b"nothing was recorded", self.finish(recorder))
         self.assertEqual(recorder.wait(), 1)
 
+    @harness.needs_breakpoints
     def test_killed(self):
         """the recorder, or its attacher, is killed before the place is reached: the program goes on to its end"""
         for victim in ("recorder", "attacher"):

@@ -3,6 +3,7 @@ repeats."""
 import json
 import shutil
 import statistics
+import struct
 import time
 
 import fxt_spans
@@ -15,6 +16,7 @@ class Clocks(harness.TestCase):
     ENGINE = "qemu"
     FIRST_TO_SECOND = 1.3, 2  # at most: of the median of all kinds of work, of each kind
     EARLY = 0  # effects that are shown before their causes, of 400 that pass through memory alone, at most
+    EARLY_OVER_FUTEX = 0
 
     def first_to_second(self, program, *options):
         traced = self.trace([program], "-full-execution", *options)
@@ -68,8 +70,9 @@ class Clocks(harness.TestCase):
 
     def test_futex(self):
         """ping-pong over a futex: no effect precedes its cause, also when the thread that is woken did not have to sleep"""
-        self.assertEqual(self.early_effects("futex", judged=True), [])
-        self.assertEqual(self.early_effects("futex", "-clock", "host"), [])
+        for options in (), ("-clock", "host"):
+            early = self.early_effects("futex", *options, judged=not options)
+            self.assertLessEqual(len(early), self.EARLY_OVER_FUTEX, early)
 
     def test_memory(self):
         """ping-pong through an atomic counter that the other thread polls: no effect precedes its cause"""
@@ -113,7 +116,26 @@ class ClocksTranslated(Clocks):
     """Translated code is new to the processor, too, when it runs for the first time; and times between stamps are estimates."""
     ENGINE = "translator"
     FIRST_TO_SECOND = 8, 15
-    EARLY = 200  # 1 to 39 were seen: what lies between two stamps is estimated
+    # What lies between two stamps is estimated: a thread that loses its processor between a store and its system call.
+    EARLY = 200  # 1 to 39 were seen
+    EARLY_OVER_FUTEX = 40  # 0 to 3 were seen
+
+
+    def test_brief_calls(self):
+        """calls of a fraction of a nanosecond take no more of the time than the program measured itself in the same run"""
+        program = harness.compile_program("brief_calls", ["-O2"])
+        # By the clock that the program reads: the default one leaves out what the recorder costs. A snapshot costs it no waiting.
+        traced = self.trace([program], "-clock", "host")
+        numbers = struct.unpack(f"<{len(traced.stdout) // 8}Q", traced.stdout)
+        spans = self.span_list(traced.trace)
+        lengths = {name: [span.end - span.begin for span in spans if span.name == name]
+                   for name in ("brief_calls", "plain_work", "eighth")}
+        self.assertEqual([len(lengths["brief_calls"]), len(lengths["plain_work"])], [len(numbers) // 2] * 2)
+        self.assertGreater(lengths["eighth"].count(0), len(lengths["eighth"]) / 10)
+        measured, shown = ([100 * brief / (brief + plain) for brief, plain in pairs]
+                           for pairs in (zip(numbers[::2], numbers[1::2]), zip(lengths["brief_calls"], lengths["plain_work"])))
+        # Turn by turn: in one of ten a page fault of the recorder's buffer takes longer than the turn, and where in it is an estimate.
+        self.assertLess(statistics.median(abs(one - other) for one, other in zip(measured, shown)), 3)
 
 
 class Instructions(harness.TestCase):
@@ -150,7 +172,7 @@ class InstructionsTranslated(Instructions):
     ENGINE = "translator"
 
     def test_exceptions_repeat(self):
-        """five runs of C++ exceptions with -clock instructions have the same calls, however their code was translated"""
+        """five runs of C++ exceptions with -clock instructions are the same to the instruction, however their code was translated"""
         if not shutil.which("g++"):
             self.skipTest("g++ is not installed")
         program = harness.compile_program("many_throws", ["-Wl,--no-as-needed", "-lstdc++"],
@@ -160,6 +182,6 @@ class InstructionsTranslated(Instructions):
             output = self.folder / "same.fxt"
             finished = self.magic_trace("run", "-clock", "instructions", "-full-execution", "-o", output, program)
             self.assertEqual(finished.status, 0, finished.stderr)
-            # A few instructions may slip from a function to its neighbour: docs/time.md.
-            traces.add(tuple(span.stack for span in fxt_spans.read_whole(output).spans))
+            spans = fxt_spans.read_whole(output).spans
+            traces.add(tuple((span.begin - spans[0].begin, span.end - span.begin, span.stack) for span in spans))
         self.assertEqual(len(traces), 1)

@@ -172,6 +172,7 @@ class RealPerf(PerfTestCase):
         self.assert_unharmed(process)
         return json.loads((directory / "session.json").read_text()), messages, directory
 
+    @harness.needs_breakpoints
     def test_trigger(self):
         """a hit in any thread ends the recording, and is in it"""
         before = time.time_ns()
@@ -182,6 +183,7 @@ class RealPerf(PerfTestCase):
         self.perf_script(directory)
         self.assertTrue(before <= session["wall_clock_ns"] <= time.time_ns(), session["wall_clock_ns"])
 
+    @harness.needs_breakpoints
     def test_many_snapshots(self):
         """each snapshot of samples is a file of its own, numbered in their order"""
         session, messages, directory = self.attach_to_busy(
@@ -192,6 +194,7 @@ class RealPerf(PerfTestCase):
         self.assertGreaterEqual(len(names), 4)
         self.perf_script(directory)
 
+    @harness.needs_breakpoints
     def test_trigger_of_a_program(self):
         """a trigger in a program that is run, from its first call on; the program goes on to its end"""
         hits = harness.compile_program("hits")

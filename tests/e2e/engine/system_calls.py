@@ -32,6 +32,13 @@ class SystemCalls(harness.TestCase):
         """functions that two threads call as soon as they are there: neither is shown to run one before its code was there"""
         self.check("new_functions", "-multi-thread")
 
+    def test_patched_code(self):
+        """functions that are replaced while threads that call them are off their processors: each is shown as it was when it ran"""
+        command = [harness.compile_program("patched_code"), "dual", "6", "100"]
+        traced = self.trace(command, "-engine", "translator", "-full-execution", "-multi-thread")
+        self.assertEqual(traced.stdout, b"done\n")
+        self.judge_recording(traced)
+
     def test_code_writers(self):
         """threads that write to the same pages of code at the same time, and run it, find no fault and no old code; nor where
         another one calls madvise for the pages"""

@@ -104,6 +104,12 @@ class Translator(counts.Counts):
         ring = self.trace([program], "-engine", "translator", "-snapshot-size", "64K", "-no-decode")
         self.assertGreater(ring.session()["instructions"], 10000)
 
+    def test_stack_load_after_return(self):
+        """registers that are alive where a call returns to a load of the stack pointer"""
+        program = harness.compile_program("stack_load_after_return", ["-O2"])
+        traced = self.trace([program], *self.OPTIONS, "-no-decode")
+        self.assertEqual(traced.stdout, b"lost 0 times\n")
+
     def assert_instructions(self, traced, expected):
         self.assertNotIn("damaged", traced.messages)
         self.assertEqual(traced.session()["instructions"], expected)

@@ -141,6 +141,12 @@ class Exports(harness.TestCase):
         made.begin(31, main, b"not \xff UTF-8 \xe6\xbc", "special")
         made.end(40, hits)
         made.counter(50, main, "frequency of CPU 0", "(MHz)", 1e-9)
+        for name in ("brief", "<inlined>", None, "<inlined>", None, None, "brief", "brief", None):  # all in one nanosecond
+            if name is None:
+                made.end(60, main)
+            else:
+                made.begin(60, main, name)
+        made.end(75, main)
         made.end(1_000_000_000_007, main, end="gap", inferred_end_time="true", across_gap="true")
         made.begin(1_000_000_000_008, child, "")
         made.end(1_000_000_000_009, child, end="exec")
@@ -417,7 +423,7 @@ class Exports(harness.TestCase):
             expected = collections.Counter()
             for (_, _, thread, tid, names), (_, nanoseconds) in self.self_times(whole).items():
                 clean = [name.replace(";", ":").replace("\n", " ") for name in (f"{thread}-{tid}", *names)]
-                if names[-1] != "[not running]":
+                if names[-1] not in fxt_spans.NOT_RUNNING:
                     expected[";".join(clean)] += nanoseconds
             got = collections.Counter()
             lines = self.export("folded", trace).read_bytes().decode(errors="replace_bytes").splitlines()

@@ -1,6 +1,8 @@
 """Completion of command lines: what magic-trace answers, and that bash, zsh and fish complete by it."""
+import contextlib
 import os
 import shutil
+import subprocess
 
 import harness
 
@@ -13,9 +15,19 @@ class Completion(harness.TestCase):
 
     def candidates(self, *words, cursor=None):
         """The words that may stand at the cursor, which is at the last one unless said."""
-        finished = self.magic_trace("completion", "-at", str(cursor or len(words)), "--", "magic-trace", *words)
+        finished = self.magic_trace("completion", "-at", str(len(words) if cursor is None else cursor), "--", "magic-trace", *words)
         self.assertEqual((finished.status, finished.stderr), (0, b""))
         return [line.split("\t")[0] for line in finished.stdout.decode().splitlines()]
+
+    @contextlib.contextmanager
+    def running(self, *command):
+        """A process; its number."""
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE)
+        try:
+            yield str(process.pid), process
+        finally:
+            process.kill()
+            process.communicate()
 
     def script(self, shell):
         if not shutil.which(shell):
@@ -51,13 +63,44 @@ class Completion(harness.TestCase):
         self.assertEqual(self.candidates("report", "tra"), [":files"])
         self.assertEqual(self.candidates("run", "-follow", "l"), [":program 3"])
         self.assertEqual(self.candidates("run", "-engine", "auto", "ls", "-engine", "x"), [":program 4"])
+        self.assertEqual(self.candidates("run", "--", "l"), [":program 3"])
+        self.assertEqual(self.candidates("run", "--", "ls", "-"), [":program 3"])
+        self.assertEqual(self.candidates("attach", "-pid", "1", "--", "l"), [":program 5"])
+        self.assertEqual(self.candidates("attach", "-pid", "1", "--", "ls", "-"), [":program 5"])
+        self.assertEqual(self.candidates("attach", "-pid", "1", "--", cursor=5), [":program 5"])
+        self.assertIn("-trigger", self.candidates("attach", "-pid", "1", ""))
+        self.assertEqual(self.candidates("check", "-baseline", "counts", "l"), [":program 4"])
+        self.assertEqual(self.candidates("help", cursor=2)[0], self.candidates("")[0])
 
     def test_functions(self):
         """functions of the program after -trigger, wherever the program stands, and of the process"""
         self.assertEqual(self.candidates("run", "-trigger", "mai", self.program, cursor=3), ["main"])
         self.assertEqual(self.candidates("run", "-trigger", "mai", cursor=3), [])
         self.assertEqual(self.candidates("run", "-trigger", "mai", "no such program", cursor=3), [])
-        self.assertIn("main", self.candidates("attach", "-pid", str(os.getpid()), "-symbol", "mai") or ["main"])
+        self.assertIn("main", self.candidates("run", "-trigger", "", self.program, cursor=3))
+        self.assertEqual(self.candidates("run", "-record-from=mai", self.program, cursor=2), ["-record-from=main"])
+        with self.running(harness.compile_program("dozing")) as (pid, process):
+            harness.read_until(process.stdout, b"ready")
+            self.assertEqual(self.candidates("attach", "-pid", pid, "-trigger", "doz"), ["doze"])
+            self.assertEqual(self.candidates("attach", "-trigger", "doz", "-pid", pid, cursor=3), ["doze"])
+            self.assertEqual(self.candidates(*f"attach -pid = {pid} -symbol = doz".split()), ["doze"])
+            self.assertLessEqual({"main", "doze", "compute"}, set(self.candidates("attach", "-p", pid, "-trigger", "")))
+            self.assertIn("nanosleep", self.candidates("attach", "-p", pid, "-trigger", "nanosl"))
+        self.assertEqual(self.candidates("attach", "-pid", pid, "-trigger", "doz"), [])
+
+    def test_functions_of_libraries(self):
+        """where the program has no function of that name, and may have no names at all"""
+        stripped = self.folder / "stripped"
+        subprocess.run(["strip", "-o", stripped, self.program], check=True)
+        self.assertIn("malloc", self.candidates("run", "-trigger", "mallo", self.program, cursor=3))
+        self.assertIn("malloc", self.candidates("run", "-trigger", "", stripped, cursor=3))
+        self.assertNotIn("malloc", self.candidates("run", "-trigger", "", self.program, cursor=3))
+
+    def test_lists_of_functions(self):
+        """the last name of -only and -args"""
+        self.assertEqual(self.candidates("run", "-only", "mai", self.program, cursor=3), ["main"])
+        self.assertEqual(self.candidates("run", "-args", "f<int, char>,mai", self.program, cursor=3), ["f<int, char>,main"])
+        self.assertEqual(self.candidates("run", "-args=fib,mai", self.program, cursor=2), ["-args=fib,main"])
 
     def test_processes(self):
         """processes after -pid, the second one after a comma"""
@@ -77,7 +120,9 @@ class Completion(harness.TestCase):
         script = self.script("bash")
         (self.folder / "some.fxt").touch()
         for words, expected in ((["vi"], ["view"]), (["run", "-engine", "=", "trans"], ["translator"]),
-                                (["report", "som"], ["some.fxt"]), (["run", "-follow", "magic-tra"], None)):
+                                (["report", "som"], ["some.fxt"]), (["run", "-follow", "magic-tra"], None),
+                                (["run", "--", "magic-tra"], None), (["attach", "-pid", "1", "--", "magic-tra"], None),
+                                (["attach", "-pid", "1", "--", "ls", "som"], ["some.fxt"])):
             line = " ".join(f"'{word}'" for word in ["magic-trace", *words])
             # compopt speaks to readline alone.
             found = self.shell("bash", "--norc", "-c", f"{script}\ncompopt() {{ :; }}\nCOMP_WORDS=({line})\n"
@@ -92,11 +137,19 @@ class Completion(harness.TestCase):
         script = self.folder / "script.fish"
         script.write_text(self.script("fish"))
         (self.folder / "some.fxt").touch()
+        own = str(os.getpid())
         environment = f"set -x HOME {self.folder}; source {script}; "
         found = self.shell("fish", "--no-config", "-c", environment + "complete -C 'magic-trace run -engine trans'")
         self.assertEqual([line.split("\t")[0] for line in found], ["translator"])
         found = self.shell("fish", "--no-config", "-c", environment + "complete -C 'magic-trace report som'")
         self.assertEqual([line.split("\t")[0] for line in found], ["some.fxt"])
+        for line, expected in (("run -engine ", "translator"), (f"run {self.program} som", "some.fxt"), ("run magic-tra", "magic-trace"),
+                               ("run -- magic-tra", "magic-trace"), ("attach -pid 1 -- magic-tra", "magic-trace"),
+                               ("attach -pid 1 -- ls som", "some.fxt"), (f"attach -pid {own[0]}", own),
+                               (f"attach -pid {own} -- ", "magic-trace")):
+            found = self.shell("fish", "--no-config", "-c", f"{environment}complete -C 'magic-trace {line}'")
+            self.assertIn(expected, [line.split("\t")[0] for line in found], line)
+            self.assertFalse([line for line in found if line.startswith("-")], line)
 
     def in_zsh(self, *words):
         """What the script hands to zsh for the last word."""
@@ -116,3 +169,6 @@ class Completion(harness.TestCase):
         self.assertEqual(self.in_zsh("report", "som"), ["_files"])
         self.assertEqual(self.in_zsh("install", "-prefix", "som"), ["_files -/"])
         self.assertEqual(self.in_zsh("run", "-follow", "ls", "some"), ["_normal some"])
+        self.assertEqual(self.in_zsh("run", "--", "l"), ["_normal l"])
+        self.assertEqual(self.in_zsh("attach", "-pid", "1", "--", "l"), ["_normal l"])
+        self.assertEqual(self.in_zsh("attach", "-pid", "1", "--", "ls", "some"), ["_normal some"])

@@ -47,10 +47,11 @@ class OneFile(harness.TestCase):
         """Runs a command as nobody in a root that cannot be written to, but for /tmp, without a home or any variable."""
         (root / "dev").mkdir(exist_ok=True)
         (root / "dev/null").touch()
-        setup = ("mount --bind $0 $0 && mount -t proc proc $0/proc && mount --bind /dev/null $0/dev/null && "
-                 "mount -o remount,bind,ro $0 && mount --bind $1 $0/tmp && cd $0 && root=$0 && shift && "
+        # On /mnt, because the way to the clone may be closed to nobody: /root is.
+        setup = ("mount --bind $0 /mnt && mount -t proc proc /mnt/proc && mount --bind /dev/null /mnt/dev/null && "
+                 "mount -o remount,bind,ro /mnt && mount --bind $1 /mnt/tmp && cd /mnt && shift && "
                  f"exec env -i setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups --no-new-privs "
-                 "unshare --user --map-root-user --root=$root --wd=/tmp \"$@\"")
+                 "unshare --user --map-root-user --root=/mnt --wd=/tmp \"$@\"")
         return harness.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", setup, root, self.folder / "tmp", *command])
 
     def test_everywhere(self):

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import harness
@@ -32,6 +33,8 @@ class Packaging(harness.TestCase):
         for name in ("magic-trace", "magic-trace-qemu.so", "magic-trace-branches.so", "libmagic_trace.a", "magic_trace.h",
                      "magic-trace.pc", "magic-trace.1", "magic-trace-run.1"):
             self.assertIn(name, files)
+        # Debian's loader and pkg-config look in lib and in that of the architecture, and not in lib64.
+        self.assertIn(next(folder.rglob("libmagic_trace.a")).parent.name, ("lib", "x86_64-linux-gnu"))
         binary = next(folder.rglob("bin/magic-trace"))
         version = subprocess.run([binary, "version"], stdout=subprocess.PIPE, check=True).stdout
         self.assertEqual(version, self.magic_trace("version").stdout)
@@ -61,6 +64,22 @@ class Packaging(harness.TestCase):
         self.assertEqual(built.status, 0, built.stderr)
         ran = harness.run([self.folder / "program"], env=dict(os.environ, LD_LIBRARY_PATH=str(prefix / "lib")))
         self.assertEqual(ran.status, 0, ran.stderr)
+
+    def test_copied_alone(self):
+        """a copied program says what unpacks the part of it that perf loads, and what is installed so has it"""
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        traced = self.trace([harness.compile_program("recursion")])
+        copy, prefix = self.folder / "magic-trace", self.folder / "prefix"
+        shutil.copy(harness.Settings.binary, copy)
+        decode = ["decode", "-decoder", "perf", "-o", self.folder / "again.fxt", traced.directory]
+        refused = harness.run([copy, *decode])
+        if refused.status == 0:
+            self.skipTest("the part for perf is installed on this machine")
+        self.assertEqual(refused.status, 1, refused.stderr)
+        self.assertIn(b"Unpack it with `magic-trace install`", refused.stderr)
+        self.assertEqual(harness.run([copy, "install", "-prefix", prefix]).status, 0)
+        self.assertEqual(harness.run([prefix / "bin/magic-trace", *decode]).status, 0)
 
     def test_install_refused(self):
         """without a home, and where nothing can be written, install says so"""

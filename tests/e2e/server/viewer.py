@@ -22,6 +22,7 @@ import fxt_spans
 import harness
 import watchdog
 from harness import Settings
+from made_trace import MadeTrace
 
 ROOT = harness.TESTS.parent
 PERFETTO = "https://ui.perfetto.dev"
@@ -253,6 +254,21 @@ class Answers(ViewerTestCase):
             text = served.get("/api/text", track=0, limit=50).decode()
             self.assertIn("... and more", text)
             self.assertEqual(served.get("/api/raw"), trace.read_bytes())
+
+    def test_missing_names(self):
+        """of a function without a name: what would give it one"""
+        made = MadeTrace()
+        thread = made.thread(1, 1, "java", "main")
+        names = {"main": None, "[JIT code]": "java -XX:+UnlockDiagnosticVMOptions", "libfoo.so.1+0x3430": "libfoo.so.1 has no symbols.",
+                 "operator+": None, "a+0xyz": None}
+        for number, name in enumerate(names):
+            made.begin(10 * number, thread, name)
+            made.end(10 * number + 5, thread)
+        with self.view(made.write(self.folder / "made.fxt")) as served:
+            for number, (name, words) in enumerate(names.items()):
+                span = served.get("/api/span", track=0, depth=0, time=10 * number)["span"]
+                self.assertEqual(span["name"], name)
+                self.assertIn(words, span["unnamed"]) if words else self.assertIsNone(span["unnamed"])
 
     def test_source(self):
         """source text of a function that the trace names the file of"""

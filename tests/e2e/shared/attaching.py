@@ -76,5 +76,17 @@ class TestCase(harness.TestCase):
         self.assertEqual(recorder.returncode, 0, rest)
         return harness.Traced((0, b"", (read or b"") + rest), directory, trace)
 
+    def record_between(self, process, happen, *options):
+        """From when it is attached to until happen() has returned."""
+        directory = self.folder / f"recording{len(list(self.folder.glob('recording*')))}"
+        trace = directory.with_suffix(".fxt")
+        recorder = subprocess.Popen(self.command(process, directory, "-o", trace, *options), stderr=subprocess.PIPE)
+        read = read_until(recorder.stderr, b"Attached")
+        happen()
+        recorder.send_signal(signal.SIGINT)
+        rest = recorder.communicate()[1]
+        self.assertEqual(recorder.returncode, 0, rest)
+        return harness.Traced((0, b"", (read or b"") + rest), directory, trace)
+
     def assert_free(self, process, own=()):
         wait_until(lambda: is_free(process.pid, own))

@@ -10,6 +10,8 @@ import gzip
 import re
 import struct
 
+NOT_RUNNING = ("[not running]", "[preempted]")  # the names of times in which a thread was on no processor
+
 Span = collections.namedtuple("Span", "name pid tid begin end")  # nanoseconds
 
 # A span with all that is known of it. `self`: its length without that of the spans inside. `arguments`: of its begin and

@@ -6,6 +6,7 @@ checker of traces that was written from the format's specification (tests/judge/
 import collections
 import concurrent.futures
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -109,16 +110,27 @@ def read_until(stream, words):
 
 
 def compile_program(name, flags=(), source=None):
-    """The path of tests/programs/NAME.c compiled; compiled once per change of its source."""
+    """The path of tests/programs/NAME.c compiled; compiled once per change of its source, and of the headers there."""
     source = pathlib.Path(source) if source else PROGRAMS / f"{name}.c"
     output = Settings.work / "programs" / name
     output.parent.mkdir(parents=True, exist_ok=True)
-    if output.exists() and output.stat().st_mtime > source.stat().st_mtime:
+    changed = max(path.stat().st_mtime for path in (source, *PROGRAMS.glob("*.h")))
+    if output.exists() and output.stat().st_mtime > changed:
         return str(output)
     made = output.with_name(f"{name}.{os.getpid()}.new")  # others may run, or compile, this program just now
     subprocess.run(["gcc", "-O0", "-g", "-pthread", *flags, "-o", made, source, "-ldl"], check=True)
     made.rename(output)
     return str(output)
+
+
+def needs_breakpoints(test):
+    """A test that is skipped where the kernel accepts hardware breakpoints and none ever fires."""
+    @functools.wraps(test)
+    def checked(self):
+        if run([compile_program("breakpoint_count")]).stdout == b"0\n":
+            self.skipTest("hardware breakpoints never fire on this machine")
+        test(self)
+    return checked
 
 
 Finished = collections.namedtuple("Finished", "status stdout stderr")
@@ -182,6 +194,8 @@ class TestCase(unittest.TestCase):
         self.assert_not_crashed(finished)
         if "qemu" in arguments and b" was built without plugins, which the qemu engine needs" in finished.stderr:
             self.skipTest("this machine's qemu has no plugins")
+        if b"hardware breakpoints never fire on this machine" in finished.stderr:
+            self.skipTest("hardware breakpoints never fire on this machine")
         return finished
 
     def assert_not_crashed(self, finished):

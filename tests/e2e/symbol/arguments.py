@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import unittest
 
 import harness
 from viewer import Served
@@ -281,6 +282,71 @@ class Arguments(harness.TestCase):
                 self.assertEqual(call["arguments"]["kind"], "A")
                 self.assertIn(f"_M_string_length = {n}", call["arguments"]["name"])
                 self.assertEqual(call["arguments"]["point"], f"{{x = {n}, y = {n}.5}}")
+
+    def go(self, *flags):
+        program = self.folder / "go_arguments"
+        cache = harness.Settings.environment.get("GOCACHE", str(harness.Settings.work / "go"))
+        subprocess.run(["go", "build", *flags, "-o", program, harness.PROGRAMS / "go_arguments.go"], check=True,
+                       env={**harness.Settings.environment, "GOCACHE": cache})
+        return program
+
+    @unittest.skipUnless(shutil.which("go"), "go is not installed")
+    def test_of_go(self):
+        """Go's own convention: registers and stack, strings, several results; with and without optimisation"""
+        for flags in ((), ("-gcflags=-N -l",)):
+            calls, _ = self.recorded([self.go(*flags)], "main.*", "-multi-thread")
+            found, results = {}, []
+            for call in calls:
+                found.setdefault(call["function"].removeprefix("main."), []).append((call["arguments"], call.get("result")))
+            wanted = {
+                "add": [({"a": i, "b": -i}, 0) for i in range(3)],
+                "text": [({"s": "hello, world", "at": i}, "hello, world"[i:]) for i in range(3)],
+                "Point.Area": [({"p": f"{{X = {i}, Y = 2, Z = 0.5}}"}, float(i)) for i in range(3)],
+                "many": [({name: number for number, name in enumerate("abcdefghij", 1)} | {"k": -i}, 55 - i) for i in range(3)],
+                "array": [({"a": f"{{{i}, 1, 2}}", "b": f"{{{i}}}", "unused": 4}, 2 * i + 2) for i in range(3)],
+                "mixed": [({"x": 1.5, "n": i, "ok": "false" if i == 1 else "true", "y": 2.25},
+                           re.compile(f"{{{(0 if i == 1 else 1.5 * i + 2.25):g}, {{tab = 0x.*")) for i in range(3)],
+                "sums": [({"v": re.compile(r"\{array = 0xc\w+, len = 3, cap = 3\}"), "p": re.compile("0xc.*"), "c": i},
+                          f"{{sum = {6 + 2 * i}, found = true}}") for i in range(3)]}
+            for function, expected in wanted.items():
+                self.assertEqual(len(found[function]), 3, function)
+                for (arguments, result), (wanted_arguments, wanted_result) in zip(found[function], expected):
+                    self.assertEqual(list(arguments), list(wanted_arguments))
+                    for name, value in arguments.items():
+                        self.assert_is(value, wanted_arguments[name])
+                    # A goroutine may have gone on in another thread, or its stack have been moved, during the call.
+                    if result is not None:
+                        self.assert_is(result, wanted_result)
+                        results.append(function)
+            self.assertGreater(len(results), 0)
+
+    def assert_is(self, value, wanted):
+        if isinstance(wanted, re.Pattern):
+            self.assertRegex(value, wanted)
+        else:
+            self.assertEqual(value, wanted)
+
+    @unittest.skipUnless(shutil.which("go"), "go is not installed")
+    def test_of_stripped_go(self):
+        """without debug information: the registers of Go's convention, not of C's"""
+        calls, _ = self.recorded([self.go("-ldflags=-s -w")], "main.add", "-multi-thread")
+        # Where a goroutine was preempted in a call and goes on in another thread, the call has a second span there, without arguments.
+        calls = [call for call in calls if call["arguments"]]
+        self.assertEqual([list(call["arguments"]) for call in calls], [["rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"]] * 3)
+        self.assertEqual([int(call["arguments"]["rax"], 16) for call in calls], [0, 1, 2])
+
+    @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")
+    def test_strings_of_rust(self):
+        """a &str is its text, cut to its length"""
+        source = self.folder / "texts.rs"
+        source.write_text("""
+            #[inline(never)] fn after(text: &str, at: usize) -> usize { text.bytes().filter(|byte| *byte == b'l').count() + text.len() - at }
+            fn main() { let mut sum = 0; for i in 0..3 { sum += after(&std::hint::black_box("hello, world")[..5 + i], i); } println!("{}", sum); }""")
+        program = self.folder / "texts"
+        subprocess.run(["rustc", "-O", "-g", "-o", program, source], check=True)
+        calls, _ = self.recorded([program], "*after*")
+        self.assertEqual([(call["arguments"], call["result"]) for call in calls],
+                         [({"text": "hello, world"[:5 + i], "at": i}, 7) for i in range(3)])
 
     def test_threads_and_children(self):
         source = self.folder / "threads.c"

@@ -41,7 +41,7 @@ static char *tree_of_index(const struct trace_index *index,
     struct error error = {0};
     struct trace_moments moments;
     bool ok = trace_moments_find(index, options, &moments, &error) &&
-              call_tree_print(index, &moments, options->short_names, stream, &error);
+              call_tree_print(index, &moments, options, stream, &error);
     fclose(stream);
     assert_true(ok || error.code != ERROR_NONE);
     return text;
@@ -68,6 +68,7 @@ static void check_part(struct indexed_trace *indexed)
         first = last;
     char *from = memory_format("%" PRIu64 "ns", first), *to = memory_format("%" PRIu64 "ns", last);
     check(indexed, &(struct report_tree_options){.from = from, .to = to});
+    check(indexed, &(struct report_tree_options){.from = from, .to = to, .fold = true});
     free(from);
     free(to);
 }
@@ -78,6 +79,7 @@ static void same_as_of_the_trace(void **state)
     for (uint64_t seed = 1; seed <= TRACES; seed++) {
         struct indexed_trace indexed = indexed_trace_new(seed);
         check(&indexed, &(struct report_tree_options){0});
+        check(&indexed, &(struct report_tree_options){.fold = true});
         for (int i = 0; i < PARTS; i++)
             check_part(&indexed);
         indexed_trace_free(&indexed);

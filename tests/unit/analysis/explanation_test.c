@@ -1,5 +1,6 @@
 /* Slow and usual calls of a trace made by hand, and what is said of them. */
 #include "analysis/explanation.h"
+#include "analysis/explanation_words.h"
 
 #include "index/call_ordinal.h"
 #include "index_test.h"
@@ -51,6 +52,7 @@ static struct made make(unsigned calls, unsigned slow)
 {
     struct made made = {.script = span_script_new()};
     uint32_t track = span_script_track(made.script, 1, 1, "p", "t");
+    span_script_function(made.script, "[preempted]")->special = true;
     span_script_function(made.script, "[syscall]")->special = true;
     uint64_t time = 0;
     for (unsigned i = 1; i <= calls; i++)
@@ -179,24 +181,43 @@ static void every_call_has_its_number(void **state)
     free_made(&made);
 }
 
-/* 100 calls of `serve`, 10 ns each; number 31 works for 1000 ns in `pack`, and others are preempted for as long as is said. */
-static struct made make_preempted(const uint64_t preempted[100])
+struct made_calls {
+    unsigned working;        /* this one works for 1000 ns in `pack`; 0: none */
+    unsigned waiting;        /* this one is in [syscall] for 1000 ns, and does not run; 0: none */
+    bool preempted_there;    /* it could have run; else it waits */
+    uint64_t preempted[100]; /* ns, in `pack` or in `serve` itself */
+};
+
+/* 100 calls of `serve`, 10 ns each without that. */
+static struct made make_preempted(struct made_calls calls)
 {
     struct made made = {.script = span_script_new()};
     uint32_t track = span_script_track(made.script, 1, 1, "p", "t");
     span_script_function(made.script, "[not running]")->special = true;
+    span_script_function(made.script, "[preempted]")->special = true;
+    span_script_function(made.script, "[syscall]")->special = true;
     uint64_t time = 0;
     for (unsigned i = 1; i <= 100; i++) {
+        const uint64_t preempted = calls.preempted[i - 1];
         span_script_enter(made.script, track, time, "serve");
         time += 5;
-        if (i == 31) {
-            span_script_enter(made.script, track, time, "pack");
+        if (i == calls.waiting) {
+            span_script_enter(made.script, track, time, "[syscall]");
+            span_script_enter(made.script, track, time,
+                              calls.preempted_there ? "[preempted]" : "[not running]");
             span_script_leave(made.script, track, time += 1000);
+            span_script_leave(made.script, track, time);
         }
-        if (preempted[i - 1]) {
+        if (i == calls.working) {
+            span_script_enter(made.script, track, time, "pack");
+            time += 600;
+        }
+        if (preempted) {
             span_script_enter(made.script, track, time, "[not running]");
-            span_script_leave(made.script, track, time += preempted[i - 1]);
+            span_script_leave(made.script, track, time += preempted);
         }
+        if (i == calls.working)
+            span_script_leave(made.script, track, time += 400);
         span_script_leave(made.script, track, time += 5);
         time++;
     }
@@ -205,32 +226,153 @@ static struct made make_preempted(const uint64_t preempted[100])
     return made;
 }
 
-static void preempted_calls_hide_no_slow_one(void **state)
+static const char *first_cause(const struct explanation *explanation)
 {
-    struct made made = make_preempted((uint64_t[100]){[3] = 900, 800, [40] = 1500, [60] = 2000});
+    return trace_index_function(explanation->index, cause_at(explanation, 0)->group).name;
+}
+
+static void preemption_hides_no_slow_call(void **state)
+{
+    struct made made = make_preempted((struct made_calls){
+        .working = 31, .preempted = {[3] = 900, 800, [40] = 1500, [60] = 50000}});
     struct explanation explanation;
     struct error error = {0};
     const struct slow_calls_request request = {.group = made.serve, .factor = 3};
     assert_true(explain(made.index, &request, 5, &explanation, &error));
-    assert_int_equal(explanation.calls.slow_calls, 5);
-    assert_int_equal(explanation.calls.slow.count, 1);
-    assert_int_equal(explanation.calls.passed_over, 2);
+    assert_int_equal(explanation.calls.slow_calls, 1);
+    assert_int_equal(explanation.calls.preempted_calls, 4);
+    assert_int_equal(explanation.calls.preempted_time, 53200);
     assert_int_equal(explanation.longest_ordinal, 31);
-    assert_string_equal(trace_index_function(made.index, cause_at(&explanation, 0)->group).name,
-                        "pack");
+    assert_string_equal(first_cause(&explanation), "pack");
+    assert_float_equal(explanation.extra, 1000, 1e-6);
     explanation_free(&explanation);
     free_made(&made);
 }
 
-static void a_call_that_was_preempted_for_long_is_explained_so(void **state)
+/* Nor is it the cause of a call that takes longer without it. */
+static void preemption_of_a_slow_call_is_left_out(void **state)
 {
-    struct made made = make_preempted((uint64_t[100]){[60] = 50000});
+    struct made made =
+        make_preempted((struct made_calls){.working = 31, .preempted = {[30] = 8000}});
+    struct explanation explanation;
+    struct error error = {0};
+    struct slow_calls_request request = {.group = made.serve, .factor = 3};
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.causes.count, 1);
+    assert_string_equal(first_cause(&explanation), "pack");
+    assert_int_equal(cause_at(&explanation, 0)->extra, 1000);
+    assert_int_equal(cause_at(&explanation, 0)->where, PLACE_PROGRAM);
+    const struct call_place *slow = array_at(&explanation.calls.slow, 0);
+    assert_int_equal(slow_calls_left_out(&explanation.calls, slow), 8000);
+    explanation_free(&explanation);
+
+    request.counts_preempted = true;
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_float_equal(explanation.extra, 9000, 1e-6);
+    assert_int_equal(slow_calls_left_out(&explanation.calls, slow), 0);
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
+/* Calls are listed by the time that counts, so that is what is said of them. */
+static void the_heading_says_the_time_that_counts(void **state)
+{
+    struct made made =
+        make_preempted((struct made_calls){.working = 31, .preempted = {[30] = 3000, [60] = 8000}});
+    struct explanation explanation;
+    struct error error = {0};
+    const struct slow_calls_request request = {.group = made.serve, .limit = 900};
+    char heading[512] = "";
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    FILE *stream = fmemopen(heading, sizeof heading, "w");
+    explanation_print_heading(stream, &explanation);
+    fclose(stream);
+    assert_string_equal(
+        heading,
+        "serve: 100 calls, median 10 ns.\n"
+        "serve#31 took 1.010 us, without the 3.000 us in which it was preempted.\n"
+        "One more took that long only because it was preempted, for 8.000 us (explain -wall "
+        "counts that).\n");
+    assert_int_equal(explanation_longest(&explanation), 1010);
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
+/* Half of the calls are preempted for longer than the slow one works. */
+static void on_a_busy_machine_calls_are_as_long_as_they_run(void **state)
+{
+    struct made_calls calls = {.working = 31};
+    for (unsigned i = 0; i < 100; i++)
+        calls.preempted[i] = i % 3 ? 2000 + i : 0;
+    struct made made = make_preempted(calls);
     struct explanation explanation;
     struct error error = {0};
     const struct slow_calls_request request = {.group = made.serve, .factor = 3};
     assert_true(explain(made.index, &request, 5, &explanation, &error));
-    assert_int_equal(explanation.calls.slow.count, 1);
-    assert_int_equal(explanation.calls.passed_over, 0);
+    assert_int_equal(explanation.calls.median, 10);
+    assert_int_equal(explanation.longest_ordinal, 31);
+    assert_string_equal(first_cause(&explanation), "pack");
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
+/* What a thread waits for in the kernel is its own. */
+static void waiting_counts(void **state)
+{
+    struct made made =
+        make_preempted((struct made_calls){.waiting = 31, .preempted = {[60] = 50000}});
+    struct explanation explanation;
+    struct error error = {0};
+    const struct slow_calls_request request = {.group = made.serve, .factor = 3};
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.longest_ordinal, 31);
+    assert_int_equal(cause_at(&explanation, 0)->where, PLACE_WAITING);
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
+/* But not that another thread had its processor meanwhile. */
+static void preemption_in_a_system_call_is_left_out(void **state)
+{
+    struct made made =
+        make_preempted((struct made_calls){.working = 61, .waiting = 31, .preempted_there = true});
+    struct explanation explanation;
+    struct error error = {0};
+    struct call_place given;
+    struct slow_calls_request request = {.group = made.serve, .factor = 3};
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.longest_ordinal, 61);
+    assert_int_equal(explanation.calls.slow_calls, 1);
+    assert_int_equal(explanation.calls.preempted_calls, 1);
+    assert_int_equal(explanation.calls.preempted_time, 1000);
+    assert_string_equal(first_cause(&explanation), "pack");
+    explanation_free(&explanation);
+
+    assert_true(index_nth_call(made.index, made.serve, 31, &given, &error));
+    request.given = &given;
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(cause_at(&explanation, 0)->where, PLACE_PREEMPTED);
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
+static void preemption_is_explained_where_nothing_else_is_slow(void **state)
+{
+    struct made made =
+        make_preempted((struct made_calls){.working = 31, .preempted = {[60] = 50000}});
+    struct explanation explanation;
+    struct error error = {0};
+    struct call_place given;
+    struct slow_calls_request request = {.group = made.serve, .factor = 3, .given = &given};
+    assert_true(index_nth_call(made.index, made.serve, 61, &given, &error));
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(cause_at(&explanation, 0)->where, PLACE_PREEMPTED);
+    explanation_free(&explanation);
+    free_made(&made);
+
+    made = make_preempted((struct made_calls){.preempted = {[60] = 50000}});
+    request = (struct slow_calls_request){.group = made.serve, .factor = 3};
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
     assert_int_equal(explanation.longest_ordinal, 61);
     assert_int_equal(cause_at(&explanation, 0)->where, PLACE_PREEMPTED);
     explanation_free(&explanation);
@@ -346,6 +488,42 @@ static void a_call_may_go_on_before_its_thread_has_left_it(void **state)
     free_made(&made);
 }
 
+/* Twenty calls within one nanosecond, one of a nanosecond, one of a thousand. */
+static void calls_may_have_no_length(void **state)
+{
+    static const uint64_t starts[] = {200, 300}, lengths[] = {1, 1000};
+    struct made made = {.script = span_script_new()};
+    uint32_t track = span_script_track(made.script, 1, 1, "p", "t");
+    for (int i = 0; i < 20; i++) {
+        span_script_enter(made.script, track, 100, "serve");
+        span_script_leave(made.script, track, 100);
+    }
+    for (int i = 0; i < 2; i++) {
+        span_script_enter(made.script, track, starts[i], "serve");
+        span_script_leave(made.script, track, starts[i] + lengths[i]);
+    }
+    made.index = index_source(span_script_source(made.script));
+    made.serve = group_called(made.index, "serve");
+    struct explanation explanation;
+    struct error error = {0};
+    struct slow_calls_request request = {.group = made.serve, .factor = 3};
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.calls.median, 0);
+    assert_int_equal(explanation.calls.slow_calls, 1);
+    assert_int_equal(explanation.calls.slow_time, 1000);
+    assert_int_equal(explanation.calls.usual.count, 21);
+    explanation_free(&explanation);
+
+    struct call_place given;
+    assert_true(index_nth_call(made.index, made.serve, 5, &given, &error));
+    assert_int_equal(given.span.end, given.span.start);
+    request.given = &given;
+    assert_true(explain(made.index, &request, 5, &explanation, &error));
+    assert_int_equal(explanation.calls.usual.count, 20);
+    explanation_free(&explanation);
+    free_made(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,10 +532,16 @@ int main(void)
         cmocka_unit_test(a_given_call_is_compared_with_its_level),
         cmocka_unit_test(a_single_call_cannot_be_compared),
         cmocka_unit_test(every_call_has_its_number),
-        cmocka_unit_test(preempted_calls_hide_no_slow_one),
-        cmocka_unit_test(a_call_that_was_preempted_for_long_is_explained_so),
+        cmocka_unit_test(preemption_hides_no_slow_call),
+        cmocka_unit_test(preemption_of_a_slow_call_is_left_out),
+        cmocka_unit_test(the_heading_says_the_time_that_counts),
+        cmocka_unit_test(on_a_busy_machine_calls_are_as_long_as_they_run),
+        cmocka_unit_test(waiting_counts),
+        cmocka_unit_test(preemption_in_a_system_call_is_left_out),
+        cmocka_unit_test(preemption_is_explained_where_nothing_else_is_slow),
         cmocka_unit_test(a_call_that_was_suspended_is_one),
         cmocka_unit_test(a_call_may_go_on_before_its_thread_has_left_it),
+        cmocka_unit_test(calls_may_have_no_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

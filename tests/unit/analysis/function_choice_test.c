@@ -15,7 +15,15 @@
 
 static struct trace_index *make(struct span_script *script)
 {
-    static const char *const names[] = {"parse(char const*)", "f(int)", "f(double)", "main"};
+    static const char *const names[] = {"parse(char const*)",
+                                        "f(int)",
+                                        "f(double)",
+                                        "main",
+                                        "main.(*Server).handle",
+                                        "shop::Cart<int>::add(Item const&)",
+                                        "shop::pay",
+                                        "bank::pay(int)",
+                                        "other::main"};
     uint32_t track = span_script_track(script, 1, 1, "p", "t");
     span_script_function(script, "parse(char const*)")->symbol = "_Z5parsePKc";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -55,6 +63,10 @@ static void functions_by_name(void **state)
     check(index, "parse#12", "parse(char const*)", 12);
     check(index, "_Z5parsePKc", "parse(char const*)", 0);
     check(index, "f(double)", "f(double)", 0);
+    check(index, "handle#2", "main.(*Server).handle", 2);
+    check(index, "add", "shop::Cart<int>::add(Item const&)", 0);
+    check_refused(index, "pay", ERROR_USAGE, "bank::pay");
+    check_refused(index, "ay", ERROR_NOT_FOUND, "no call");
     check_refused(index, "f", ERROR_USAGE, "f(int)");
     check_refused(index, "mian", ERROR_NOT_FOUND, "main");
     check_refused(index, "main#0", ERROR_USAGE, "count from 1");
@@ -80,7 +92,7 @@ static void names_in_sentences(void **state)
     check_short("main::{lambda(bool)#5}::operator()(bool) const",
                 "main::{lambda(bool)#5}::operator()");
     check_short("operator<<(std::ostream&, Point const&)", "operator<<");
-    check_short("bool operator< <char>(Text<char> const&)", "bool operator< <char>");
+    check_short("bool operator< <char>(Text<char> const&)", "operator< <>");
     check_short("Set::operator->() const", "Set::operator->");
     check_short("Set::operator[](unsigned long)", "Set::operator[]");
     check_short("void std::_Destroy<Node*>(Node*)", "std::_Destroy<>");

@@ -42,9 +42,9 @@ struct world {
 
 /* ---- making ---- */
 
-static void begin_with(struct world *world, const struct perf_event_attr *wanted)
+/* `common`: fields of the samples of all events. */
+static void begin_events(struct world *world, const struct perf_event_attr *wanted, uint64_t common)
 {
-    const uint64_t common = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
     struct raw_perf_data_event events[] = {
         {.attribute = *wanted, .name = "cpu-clock:u"},
         {.attribute = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS},
@@ -68,6 +68,11 @@ static void begin_with(struct world *world, const struct perf_event_attr *wanted
     assert_non_null(world->writer);
     raw_perf_data_add_id(world->writer, 0, EVENT_ID);
     raw_perf_data_add_id(world->writer, 1, MARK_ID);
+}
+
+static void begin_with(struct world *world, const struct perf_event_attr *wanted)
+{
+    begin_events(world, wanted, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER);
 }
 
 static void begin(struct world *world)
@@ -120,7 +125,8 @@ static void begin_sample(struct world *world, uint64_t id, uint32_t tid, uint64_
     array_add_all(&world->record, &header, sizeof header);
     add(world, id);
     add(world, (uint64_t)tid << 32 | PID);
-    add(world, time);
+    if (world->fields & PERF_SAMPLE_TIME)
+        add(world, time);
 }
 
 static void end_sample(struct world *world)
@@ -378,6 +384,25 @@ static void an_event_without_time_has_its_usual_interval(void **state)
                "2000 apple\n2100 off\n");
 }
 
+/* As perf record --per-thread makes it. */
+static void samples_without_times_take_a_period_each(void **state)
+{
+    struct world w;
+    begin_events(&w,
+                 &(struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+                                           .config = PERF_COUNT_SW_CPU_CLOCK,
+                                           .sample_period = PERIOD,
+                                           .sample_type = PERF_SAMPLE_CALLCHAIN},
+                 PERF_SAMPLE_TID | PERF_SAMPLE_IDENTIFIER);
+    map_this_program(&w);
+    sample(&w, PID, 0, CHAIN(AT(berry), AT(apple)));
+    sample(&w, OTHER, 0, CHAIN(AT(cherry)));
+    sample(&w, PID, 0, CHAIN(AT(berry), AT(apple)));
+    sample(&w, PID, 0, CHAIN(AT(apple)));
+    expect(&w, "1000 apple berry\n501:1000 cherry\n2000 apple berry\n3000 apple\n4000 "
+               "off\n501:2000 off\n");
+}
+
 static void remembered_calls_are_the_stack(void **state)
 {
     struct world w;
@@ -480,6 +505,7 @@ int main(void)
         cmocka_unit_test(exit_and_exec_end_what_runs),
         cmocka_unit_test(samples_of_other_events_are_not_followed),
         cmocka_unit_test(an_event_without_time_has_its_usual_interval),
+        cmocka_unit_test(samples_without_times_take_a_period_each),
         cmocka_unit_test(remembered_calls_are_the_stack),
         cmocka_unit_test(saved_stacks_say_why_callers_are_missing),
         cmocka_unit_test(a_recording_may_be_too_short_for_samples),

@@ -99,7 +99,7 @@ static void ask_group(struct asking *asking)
     struct call_place from = {.span = {.start = choose(asking, asking->facts->duration + 2)}};
     struct call_place call;
     uint64_t ordinal;
-    struct off_cpu_times *off_cpu = off_cpu_times_new(asking->index);
+    struct off_cpu_times *off_cpu = off_cpu_times_new(asking->index, OFF_CPU_ALL);
     const struct calls_request calls = {tracks, choose_range(asking), group, 5, {0}, 7, off_cpu,
                                         true};
     index_calls(asking->index, &calls, &statistics, NULL);

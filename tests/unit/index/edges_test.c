@@ -215,21 +215,27 @@ static void test_many_tracks_and_functions(void **state)
     hand_made_free(&made);
 }
 
-/* [not running] in two threads, in a recursion, twice in one call, and one at the end. */
+static void make_special(const struct hand_made *made, uint32_t number, const char *name)
+{
+    struct span_function *function = *(struct span_function **)array_at(&made->functions, number);
+    free((void *)function->name);
+    function->name = memory_format("%s", name);
+    function->special = true;
+}
+
+/* Off a processor in two threads, in a recursion, twice in one call, and one at the end. */
 static struct trace_index *index_with_pauses(struct hand_made *made)
 {
-    *made = hand_made_new(2, 3);
-    struct span_function *off_cpu = *(struct span_function **)array_at(&made->functions, 2);
-    free((void *)off_cpu->name);
-    off_cpu->name = memory_format("[not running]");
-    off_cpu->special = true;
+    *made = hand_made_new(2, 4);
+    make_special(made, 2, "[not running]");
+    make_special(made, 3, "[preempted]");
     enter(made, 0, 0, 0);
     enter(made, 0, 10, 1);
     enter(made, 0, 20, 2);
     enter(made, 1, 25, 1);
     leave(made, 0, 30);
     enter(made, 0, 40, 1);
-    enter(made, 0, 40, 2);
+    enter(made, 0, 40, 3);
     leave(made, 0, 45);
     leave(made, 0, 50);
     leave(made, 0, 60);
@@ -251,7 +257,7 @@ static void check_off_cpu_times(const struct trace_index *index)
         {0, {30, 40}, 0},   {0, {45, 70}, 0},  {0, {40, 50}, 5},  {1, {25, 100}, 20},
         {1, {90, 100}, 10}, {1, {0, 80}, 0},   {0, {50, 20}, 0},
     };
-    struct off_cpu_times *times = off_cpu_times_new(index);
+    struct off_cpu_times *times = off_cpu_times_new(index, OFF_CPU_ALL);
     struct error error = {0};
     assert_true(off_cpu_times_known(times));
     assert_true(off_cpu_times_read(times, &error));
@@ -261,9 +267,46 @@ static void check_off_cpu_times(const struct trace_index *index)
     off_cpu_times_free(times);
 }
 
+/* In [syscall], or in the program, a thread does not run, and then calls so much that the caller is in another chunk. */
+static uint64_t preempted_in(bool is_special, const char *off_cpu)
+{
+    enum { LATER = 10000 };
+    struct hand_made made = hand_made_new(1, 3);
+    struct error error = {0};
+    struct span_function *const *functions = made.functions.elements;
+    make_special(&made, 2, off_cpu);
+    functions[0]->special = is_special;
+    enter(&made, 0, 0, 0);
+    enter(&made, 0, 10, 2);
+    leave(&made, 0, 30);
+    for (uint64_t time = 40; time < 40 + LATER; time++) {
+        enter(&made, 0, time, 1);
+        leave(&made, 0, time + 1);
+    }
+    enter(&made, 0, 41 + LATER, 2);
+    leave(&made, 0, 42 + LATER);
+    leave(&made, 0, 50 + LATER);
+    struct trace_index *index = index_of(&made);
+    struct off_cpu_times *times = off_cpu_times_new(index, OFF_CPU_PREEMPTED);
+    assert_true(off_cpu_times_read(times, &error));
+    uint64_t time = off_cpu_times_within(times, 0, (struct index_range){0, 50 + LATER});
+    off_cpu_times_free(times);
+    trace_index_close(index);
+    hand_made_free(&made);
+    return time;
+}
+
+static void test_preempted(void **state)
+{
+    assert_int_equal(preempted_in(false, "[not running]"), 21);
+    assert_int_equal(preempted_in(true, "[not running]"), 0);
+    assert_int_equal(preempted_in(false, "[preempted]"), 21);
+    assert_int_equal(preempted_in(true, "[preempted]"), 21);
+}
+
 static void check_calls_on_cpu(const struct trace_index *index)
 {
-    struct off_cpu_times *times = off_cpu_times_new(index);
+    struct off_cpu_times *times = off_cpu_times_new(index, OFF_CPU_ALL);
     struct error error = {0};
     struct call_statistics calls;
     struct calls_request request = {
@@ -299,7 +342,7 @@ static void test_not_running(void **state)
     uint64_t self = 0;
     for (size_t i = 0; i < nodes.count; i++) {
         const struct flame_node *node = array_at(&nodes, i);
-        assert_int_not_equal(node->group, 2);
+        assert_false(node->group == 2 || node->group == 3);
         self += node->self;
     }
     assert_int_equal(((struct flame_node *)array_at(&nodes, 0))->total, 55 + 55);
@@ -406,15 +449,11 @@ static void test_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_trace),
-        cmocka_unit_test(test_marks_alone),
-        cmocka_unit_test(test_deep_recursion),
-        cmocka_unit_test(test_many_tracks_and_functions),
-        cmocka_unit_test(test_not_running),
-        cmocka_unit_test(test_moments_and_hours),
-        cmocka_unit_test(test_backward_and_distant_times),
-        cmocka_unit_test(test_damage_and_clock),
-        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_empty_trace),       cmocka_unit_test(test_marks_alone),
+        cmocka_unit_test(test_deep_recursion),    cmocka_unit_test(test_many_tracks_and_functions),
+        cmocka_unit_test(test_not_running),       cmocka_unit_test(test_preempted),
+        cmocka_unit_test(test_moments_and_hours), cmocka_unit_test(test_backward_and_distant_times),
+        cmocka_unit_test(test_damage_and_clock),  cmocka_unit_test(test_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,9 +125,9 @@ void oracle_stack(const struct made_trace *trace, uint32_t track, uint64_t time,
     }
     for (size_t i = 0; i < trace->spans.count; i++) {
         const struct made_span *span = made_trace_span(trace, i);
-        if (span->track == track && span->start == time && span->end == time &&
-            span->depth >= depth)
-            last = i; /* in the order of beginnings */
+        bool inside = innermost == NO_PARENT || i > innermost; /* in the order of beginnings */
+        if (span->track == track && span->start == time && span->end == time && inside)
+            last = i;
     }
     for (size_t i = last == NO_PARENT ? innermost : last; i != NO_PARENT;
          i = made_trace_span(trace, i)->parent)

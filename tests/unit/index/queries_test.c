@@ -393,6 +393,35 @@ static void check_self(struct indexed_trace *indexed)
     array_free(&stack);
 }
 
+/* Each is found by its place and its function, though another may begin there. */
+static void check_brief(struct indexed_trace *indexed)
+{
+    enum { SPANS = 32 };
+    const struct made_trace *trace = indexed->trace;
+    for (size_t i = 0; i < SPANS && trace->spans.count > 0; i++) {
+        const struct made_span *span =
+            made_trace_span(trace, made_random(&indexed->random, trace->spans.count));
+        if (span->start != span->end)
+            continue;
+        struct array stack = array_of(sizeof(struct index_span));
+        struct error error = {0};
+        assert_true(index_brief_span_at(indexed->index, span->track, span->depth, span->start,
+                                        indexed->groups[span->name], &stack, &error));
+        assert_int_equal(stack.count, span->depth + 1);
+        const struct index_span *found = array_at(&stack, span->depth);
+        assert_int_equal(found->start, span->start);
+        assert_int_equal(found->end, span->end);
+        assert_int_equal(name_of(indexed, found->function), span->name);
+        for (uint32_t depth = 0; depth < span->depth; depth++)
+            assert_int_equal(((struct index_span *)array_at(&stack, depth))->depth, depth);
+        array_free(&stack);
+    }
+    struct array none = array_of(sizeof(struct index_span));
+    assert_true(index_brief_span_at(indexed->index, 0, UINT32_MAX, 0, UINT32_MAX, &none, NULL));
+    assert_int_equal(none.count, 0);
+    array_free(&none);
+}
+
 /* ---- arguments and results ---- */
 
 /* Those of a call, by its place. Of several of length zero at one place, of the last. */
@@ -600,6 +629,7 @@ static void test_random_traces(void **state)
             check_counter(&indexed);
         }
         check_values(&indexed);
+        check_brief(&indexed);
         if (seed % 16 == 0)
             check_valued_steps(&indexed);
         indexed_trace_free(&indexed);

@@ -59,11 +59,44 @@ static void a_call_goes_on_at_the_moment_of_its_suspension(void **state)
     assert_whole(parts, 3, switches, 2);
 }
 
+/* A goroutine that is resumed and suspended within a nanosecond has a part of no length. */
+static void a_part_may_have_no_length(void **state)
+{
+    const struct call_place parts[] = {
+        part(1, 10, 20, SPAN_END_SWITCH, false), part(1, 20, 20, SPAN_END_SWITCH, true),
+        part(1, 20, 20, SPAN_END_SWITCH, true), part(1, 30, 70, SPAN_END_RETURN, true)};
+    const struct switch_record switches[] = {
+        {.from_time = 20, .to_time = 20, .from_track = 1, .to_track = 1, .was_seen = true},
+        {.from_time = 20, .to_time = 20, .from_track = 1, .to_track = 1, .was_seen = true},
+        {.from_time = 20, .to_time = 30, .from_track = 1, .to_track = 1, .was_seen = true}};
+    assert_whole(parts, 4, switches, 3);
+}
+
+/* Calls without length that begin where a call goes on are calls of their own. */
+static void a_call_without_length_is_not_taken_for_a_part(void **state)
+{
+    const struct call_place parts[] = {part(1, 10, 20, SPAN_END_SWITCH, false),
+                                       part(1, 50, 50, SPAN_END_RETURN, true)};
+    const struct call_place other = part(1, 50, 50, SPAN_END_RETURN, false);
+    const struct switch_record switches[] = {
+        {.from_time = 20, .to_time = 50, .from_track = 1, .to_track = 1, .was_seen = true}};
+    struct trace_index index = {.switches = switches, .facts.switches = 1};
+    struct split_calls split = split_calls_new();
+    split_calls_add(&split, &parts[0], 0);
+    split_calls_add(&split, &parts[1], 0);
+    split_calls_join(&split, &index);
+    assert_ptr_equal(split_calls_first(&split, &parts[1]), split_calls_first(&split, &parts[0]));
+    assert_null(split_calls_first(&split, &other));
+    split_calls_free(&split);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_goes_on_where_its_stack_is_resumed),
         cmocka_unit_test(a_call_goes_on_at_the_moment_of_its_suspension),
+        cmocka_unit_test(a_part_may_have_no_length),
+        cmocka_unit_test(a_call_without_length_is_not_taken_for_a_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

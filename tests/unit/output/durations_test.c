@@ -37,6 +37,8 @@ static void durations_have_four_digits_and_a_unit(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         assert_string_equal(duration_format(text, CASES[i].nanoseconds), CASES[i].text);
         assert_string_equal(duration_format_exact(text, CASES[i].nanoseconds), CASES[i].exact);
+        const char *of_call = CASES[i].nanoseconds ? CASES[i].text : "<1 ns";
+        assert_string_equal(duration_format_call(text, CASES[i].nanoseconds), of_call);
     }
 }
 

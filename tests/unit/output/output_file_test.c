@@ -196,6 +196,29 @@ static void a_symbolic_link_is_followed(void **state)
 
 /* As an attacker would leave it where several users write: realpath(3) follows it even where the
  * kernel does not open it (fs.protected_symlinks). */
+static void a_file_is_written_at_once(void **state)
+{
+    (void)state;
+    char *folder = make_folder("at_once");
+    char *path = memory_format("%s/counts", folder);
+    char *old = memory_format("%s.old", path);
+    char *link = memory_format("%s/link", folder);
+    struct error error = {0};
+    write_text(path, "before");
+    assert_int_equal(symlink("counts", link), 0);
+    assert_true(output_file_write(link, "after", 5, &error));
+    assert_text(path, "after");
+    assert_int_equal(access(old, F_OK), -1);
+    struct stat status;
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_false(output_file_write(folder, "after", 5, &error));
+    free(link);
+    free(old);
+    free(path);
+    free(folder);
+}
+
 static void a_link_of_another_user_is_not_followed(void **state)
 {
     (void)state;
@@ -213,6 +236,16 @@ static void a_link_of_another_user_is_not_followed(void **state)
         assert_false(output_file_create(&file, foreign, &error));
         assert_non_null(strstr(error.text, "another user"));
         assert_false(output_file_create(&file, own, &error));
+        assert_false(output_file_write(foreign, "x", 1, &error));
+        char *within = memory_format("%s/folder/victim", folder);
+        char *foreign_folder = memory_format("%s/folder", folder);
+        assert_int_equal(symlink(folder, foreign_folder), 0);
+        assert_true(output_file_check(within, &error));
+        assert_int_equal(lchown(foreign_folder, ANOTHER_USER, ANOTHER_USER), 0);
+        assert_false(output_file_create(&file, within, &error));
+        assert_non_null(strstr(error.text, foreign_folder));
+        free(foreign_folder);
+        free(within);
         assert_text(path, "precious");
     } else {
         print_message("not root: no link of another user can be made\n");
@@ -350,6 +383,7 @@ int main(void)
         cmocka_unit_test(a_failing_source_leaves_the_existing_file),
         cmocka_unit_test(a_full_disk_leaves_the_existing_file),
         cmocka_unit_test(a_symbolic_link_is_followed),
+        cmocka_unit_test(a_file_is_written_at_once),
         cmocka_unit_test(a_link_of_another_user_is_not_followed),
         cmocka_unit_test(a_pipe_carries_a_trace),
         cmocka_unit_test(devices_are_written_in_place),

@@ -704,12 +704,13 @@ static void counters_are_no_calls(void **state)
     span_script_free(script);
 }
 
-/* main 0-100 > f 10-90 > f 20-80, of which 30-70 not running; then 95-98 not running in main */
+/* main 0-100 > f 10-90 > f 20-80, of which 30-70 not running; then 95-98 preempted in main */
 static struct span_script *script_with_pauses(void)
 {
     struct span_script *script = span_script_new();
     uint32_t track = span_script_track(script, 1, 1, "prog", "main");
     span_script_function(script, "[not running]")->special = true;
+    span_script_function(script, "[preempted]")->special = true;
     span_script_enter(script, track, 0, "main");
     span_script_enter(script, track, 10, "f");
     span_script_enter(script, track, 20, "f");
@@ -717,7 +718,7 @@ static struct span_script *script_with_pauses(void)
     span_script_leave(script, track, 70);
     span_script_leave(script, track, 80);
     span_script_leave(script, track, 90);
-    span_script_enter(script, track, 95, "[not running]");
+    span_script_enter(script, track, 95, "[preempted]");
     span_script_leave(script, track, 98);
     span_script_leave(script, track, 100);
     return script;
@@ -732,7 +733,8 @@ static void time_on_a_processor(void **state)
     assert_contains(table, "     calls     on-cpu      total       self ");
     assert_contains(table, "         2      40 ns      80 ns      40 ns  70.2%");
     assert_contains(table, "         1      57 ns     100 ns      17 ns  29.8%");
-    assert_contains(table, "         2       0 ns      43 ns      43 ns      -");
+    assert_contains(table, "         1       0 ns      40 ns      40 ns      -");
+    assert_contains(table, "         1       0 ns       3 ns       3 ns      -");
     assert_true(strstr(table, "  main\n") < strstr(table, "  [not running]\n"));
     free(table);
     table = table_of(script, (struct report_table_options){.sort = REPORT_SORT_ON_CPU}, &error);
@@ -742,7 +744,9 @@ static void time_on_a_processor(void **state)
     char *running = folded_of(script, false), *all = folded_of(script, true);
     assert_contains(running, "main-1;main;f;f 20\n");
     assert_lacks(running, "[not running]");
+    assert_lacks(running, "[preempted]");
     assert_contains(all, "main-1;main;f;f;[not running] 40\n");
+    assert_contains(all, "main-1;main;[preempted] 3\n");
     free(running);
     free(all);
     span_script_free(script);

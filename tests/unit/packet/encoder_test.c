@@ -431,6 +431,31 @@ static void an_asynchronous_signal_takes_the_branch_first(void **state)
     end(recording);
 }
 
+static void a_signal_interrupts_what_a_sigreturn_leads_to(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *sigreturn = block(0x401000, 2, PT_BLOCK_FAR, 0);
+    struct pt_code_block *handler = block(0x402000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, sigreturn);
+    pt_encoder_disable(&recording->encoder);
+    pt_encoder_note_sigreturn(&recording->encoder);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    pt_encoder_interrupt(&recording->encoder, 0x403000, false);
+    step(recording, handler);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip_pge, ppt_cyc, ppt_fup, ppt_tip_pgd, ppt_cyc,
+                 ppt_tip_pge);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 3);
+    atomic_store(&recording->stop, 1);
+    pt_encoder_disable(&recording->encoder);
+    pt_encoder_note_sigreturn(&recording->encoder);
+    from = atomic_load(&recording->encoder.head);
+    pt_encoder_interrupt(&recording->encoder, 0x403000, false);
+    assert_int_equal(atomic_load(&recording->encoder.head), from);
+    free(sigreturn);
+    free(handler);
+    end(recording);
+}
+
 static void new_code_is_entered_at_a_packet_of_its_own(void **state)
 {
     struct recording *recording = begin(4096);
@@ -1211,6 +1236,7 @@ int main(void)
         cmocka_unit_test(a_block_left_in_its_middle_counts_what_ran),
         cmocka_unit_test(a_fault_reports_the_instruction_and_uncounts_the_rest),
         cmocka_unit_test(an_asynchronous_signal_takes_the_branch_first),
+        cmocka_unit_test(a_signal_interrupts_what_a_sigreturn_leads_to),
         cmocka_unit_test(new_code_is_entered_at_a_packet_of_its_own),
         cmocka_unit_test(an_arrival_is_reported_at_its_branch_or_else_at_its_address),
         cmocka_unit_test(an_arrival_reports_what_was_gathered_before_it),

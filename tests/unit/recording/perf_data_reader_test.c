@@ -279,7 +279,9 @@ static void events_of_different_trailers_are_distinguished_by_identifier(void **
         PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
     const uint64_t of_first[] = {1000, 101};
     const uint64_t of_second[] = {pair(6, 7), 2000, pair(3, 0), 102};
-    foreign_file_add(&file, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, of_first, 2);
+    foreign_file_add(&file, PERF_RECORD_SWITCH,
+                     PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, of_first,
+                     2);
     foreign_file_add(&file, PERF_RECORD_SWITCH, 0, of_second, 4);
     struct perf_data data;
     open_foreign(state, &file, &data);
@@ -287,6 +289,7 @@ static void events_of_different_trailers_are_distinguished_by_identifier(void **
     assert_int_equal(data.records[0].time.value, 1000);
     assert_int_equal(data.records[0].cpu, UINT32_MAX);
     assert_true(data.records[0].context_switch.out);
+    assert_true(data.records[0].context_switch.preempted);
     assert_int_equal(data.records[1].time.value, 2000);
     assert_int_equal(data.records[1].pid, 6);
     assert_int_equal(data.records[1].tid, 7);

@@ -169,6 +169,76 @@ static void without_pointers_the_returns_decide(void **state)
     assert_stack(s, "fba");
 }
 
+/* --- Snapshots that say which stack continues. --- */
+
+/* As leave_two_alike, in a snapshot: numbers 1 and 2. */
+static void leave_two_numbered(struct scene *s)
+{
+    const char functions[] = {'f', 'g'};
+    s->stack.begins_anywhere = true;
+    resume(s, at('a', 0));
+    for (uint32_t i = 0; i < sizeof functions; i++) {
+        begin_stack(s, functions[i]);
+        call(s, at(functions[i], 0x10), 's');
+        copied_stacks(s, i + 1, 0);
+        change(s, 0, main_pointer);
+        return_after(s, at('a', 0x20));
+    }
+}
+
+static void leave_main_for(struct scene *s, uint32_t left, uint32_t continues)
+{
+    call(s, at('a', 0x20), 's');
+    copied_stacks(s, left, continues);
+    change(s, 0, 0x6000);
+}
+
+static void a_number_distinguishes_stacks_with_one_pointer(void **state)
+{
+    struct scene *s = *state;
+    leave_two_numbered(s);
+    leave_main_for(s, 3, 2);
+    assert_stack(s, "sgba");
+    return_after(s, at('g', 0x10));
+    call(s, at('g', 0x20), 's');
+    copied_stacks(s, 2, 1);
+    change(s, 0, 0x6000);
+    assert_stack(s, "sfba");
+}
+
+static void a_stack_that_was_left_before_has_the_callers_that_are_named(void **state)
+{
+    struct scene *s = *state;
+    leave_two_numbered(s);
+    leave_main_for(s, 3, 7);
+    assert_stack(s, "s");
+    placed_caller(s, at('h', 0x10));
+    caller(s, at('c', 0x10));
+    assert_stack(s, "shc");
+}
+
+static void a_number_is_that_of_the_newest_stack_that_has_it(void **state)
+{
+    struct scene *s = *state;
+    leave_two_numbered(s);
+    leave_main_for(s, 1, 2);
+    return_after(s, at('g', 0x10));
+    call(s, at('g', 0x20), 's');
+    copied_stacks(s, 2, 1);
+    change(s, 0, main_pointer);
+    assert_stack(s, "sa");
+}
+
+static void a_number_from_before_a_gap_is_not_believed(void **state)
+{
+    struct scene *s = *state;
+    leave_two_numbered(s);
+    gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
+    resume(s, at('a', 0x10));
+    leave_main_for(s, 3, 2);
+    assert_stack(s, "s");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -180,6 +250,10 @@ int main(void)
         RULE(a_pointer_that_no_stack_has_leads_to_unknown_callers),
         RULE(a_recording_that_may_lack_stacks_guesses_none),
         RULE(without_pointers_the_returns_decide),
+        RULE(a_number_distinguishes_stacks_with_one_pointer),
+        RULE(a_stack_that_was_left_before_has_the_callers_that_are_named),
+        RULE(a_number_is_that_of_the_newest_stack_that_has_it),
+        RULE(a_number_from_before_a_gap_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

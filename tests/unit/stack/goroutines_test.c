@@ -353,6 +353,38 @@ static void what_is_called_on_another_stack_was_called_by_its_caller(void **stat
     assert_spans(s, "t(s(g()))sa(b(m(s(g()))s)s)sb(z(c())d()$)$");
 }
 
+/* One waits in mcall; another one, which was preempted right after mcall had returned to the same place, continues. */
+static void a_goroutine_returns_to_where_another_one_waits(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump_loading_stack(s, at('a', 0), A + 0x100);
+    leave_reported(s, 'a', 0x10, A);
+    jump_loading_stack(s, at('p', 0x40), C);
+    return_to(s, at('a', 0x15));
+    call(s, at('a', 0x30), 'b');
+    assert_spans(s, "t(s(g()))sa(m(s(g()))s)sa?(p?()b()$)$");
+}
+
+/* Go's systemstack loads the stack pointer from a register, as functions do with their own frame: that is not recorded. */
+static void a_call_on_another_stack_returns_that_was_not_recorded(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump_loading_stack(s, at('a', 0), A + 0x100);
+    call(s, at('a', 0x10), 'b');
+    leave_reported(s, 'b', 0x10, A - 0x80);
+    jump_loading_stack(s, at('f', 0), C + 0x100);
+    call(s, at('f', 0x10), 'b');
+    call(s, at('b', 0x20), 'z');
+    call(s, at('z', 0x10), 'c');
+    return_after(s, at('z', 0x10));
+    stack_pointer(s, G0);
+    return_loading_stack(s, at('b', 0x25), C);
+    call(s, at('b', 0x30), 'd');
+    assert_spans(s, "t(s(g()))sa(b(m(s(g()))s)s)sf(b(z(c())d()$)$)$");
+}
+
 static void functions_of_the_runtime_are_recognized_by_name(void **state)
 {
     (void)state;
@@ -429,6 +461,8 @@ int main(void)
         TEST(a_panic_is_recovered_further_out_than_the_goroutine_has_continued),
         TEST(a_panic_is_not_recovered_in_callers_that_have_turned_out_to_be_others),
         TEST(what_is_called_on_another_stack_was_called_by_its_caller),
+        TEST(a_goroutine_returns_to_where_another_one_waits),
+        TEST(a_call_on_another_stack_returns_that_was_not_recorded),
         TEST(functions_of_the_runtime_are_recognized_by_name),
         TEST(a_scheduler_begun_before_the_trace_chooses_a_goroutine),
         TEST(a_goroutine_seen_from_its_wait_on_is_discovered),

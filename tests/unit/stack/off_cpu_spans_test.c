@@ -1,4 +1,4 @@
-/* "[not running]": where it is drawn, and how what a thread does within its period cuts it.
+/* "[not running]" and "[preempted]": where they are drawn, and how what a thread does within its period cuts them.
  */
 #include "stack/spans/off_cpu_spans.h"
 
@@ -89,7 +89,23 @@ static struct sideband_record switched(uint64_t time, uint32_t tid, bool out)
                                     .context_switch.out = out};
 }
 
-/* As text: "(0 [1 ]2 )3", square brackets are "[not running]"; those of the worker with a "w" after them. */
+static struct sideband_record preempted(uint64_t time, uint32_t tid)
+{
+    struct sideband_record record = switched(time, tid, true);
+    record.context_switch.preempted = true;
+    return record;
+}
+
+static const char *signs_of(const struct made_source *made, const struct span_event *event)
+{
+    if (event->function == &made->function)
+        return "()!";
+    assert_true(span_is_off_cpu(event->function));
+    return strcmp(event->function->name, PREEMPTED_NAME) == 0 ? "{}" : "[]";
+}
+
+/* As text: "(0 [1 ]2 )3", square brackets are "[not running]", curly ones "[preempted]"; those of the worker with a
+ * "w" after them. */
 static void expect(struct made_source *made, const struct sideband_record *records, size_t count,
                    bool batches, const char *expected)
 {
@@ -105,11 +121,9 @@ static void expect(struct made_source *made, const struct sideband_record *recor
                             : source->next(source, &room, NULL)) > 0)
         for (size_t i = 0; i < taken; i++) {
             const struct span_event *event = batches ? &events[i] : &room;
-            bool own = event->function != &made->function;
-            const char *signs = own ? "[]" : "()!";
             size_t used = strlen(text);
             snprintf(text + used, sizeof text - used, "%s%c%llu%s", used ? " " : "",
-                     signs[event->kind], (unsigned long long)event->time.value,
+                     signs_of(made, event)[event->kind], (unsigned long long)event->time.value,
                      event->track ? "w" : "");
         }
     assert_string_equal(text, expected);
@@ -147,6 +161,18 @@ static void is_drawn_in_the_innermost_span(void **state)
     const struct sideband_record records[] = {switched(15, 10, true), switched(25, 10, false),
                                               switched(30, 10, true), switched(35, 10, false)};
     EXPECT(scene, records, "(0 (10 (12w [15 )18w ]25 )30 [30 ]35 )40");
+}
+
+static void a_thread_that_could_have_run_on_is_preempted(void **state)
+{
+    const struct scene_event scene[] = {{'(', 0, 0},  {'(', 1, 0},  {')', 0, 25},
+                                        {'(', 0, 27}, {')', 0, 50}, {')', 1, 60}};
+    const struct sideband_record records[] = {preempted(10, 10),       switched(15, 11, true),
+                                              switched(15, 11, false), switched(16, 11, true),
+                                              switched(30, 10, false), switched(40, 11, false),
+                                              switched(41, 10, true),  switched(45, 10, false),
+                                              preempted(50, 11),       switched(55, 11, false)};
+    EXPECT(scene, records, "(0 (0w {10 [16w }25 )25 (27 {28 }30 ]40w [41 ]45 )50 {50w }55w )60w");
 }
 
 static void what_happens_within_cuts_it(void **state)
@@ -205,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_drawn_in_the_innermost_span),
+        cmocka_unit_test(a_thread_that_could_have_run_on_is_preempted),
         cmocka_unit_test(what_happens_within_cuts_it),
         cmocka_unit_test(never_begins_with_its_caller),
         cmocka_unit_test(is_drawn_only_while_the_thread_is_traced),

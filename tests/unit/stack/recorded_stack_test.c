@@ -54,7 +54,7 @@ static void callers_beyond_all_measure_are_not_learned(void **state)
             caller(s, at('a', 0x15));
         gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
     }
-    assert_in_range(s->stack.tree.count, REPORTED, REPORTED + REPORTED / 64);
+    assert_in_range(s->stack.tree.frames.count, REPORTED, REPORTED + REPORTED / 64);
     return_to(s, at('b', 0x15));
     assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('b'));
 }

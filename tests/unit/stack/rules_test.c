@@ -1250,7 +1250,7 @@ static void every_call_of_a_frame_seen_before_costs_no_new_frame(void **state)
         call(s, at('a', 0x20), 'b');
         return_after(s, at('a', 0x20));
     }
-    assert_true(s->stack.tree.count < 10);
+    assert_true(s->stack.tree.frames.count < 10);
 }
 
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -59,6 +59,9 @@ void return_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
 void stack_pointer(struct scene *scene, uint64_t pointer);
 /* The code before `to` has added to the stack pointer, which was `from` and is `pointer`; 0: not recorded. */
 void copy_stack(struct scene *scene, uint64_t to, uint64_t from, uint64_t pointer);
+/* The next copy_stack leaves a stack that has the number `left` from then on, and the one goes on that was left with the
+ * number `continues`; 0: unknown. */
+void copied_stacks(struct scene *scene, uint32_t left, uint32_t continues);
 /* After a resume: the code that runs, or the caller named before, will return to `to`. */
 void caller(struct scene *scene, uint64_t to);
 /* It has interrupted the code at `to`. */

@@ -114,11 +114,6 @@ const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id 
     return NULL;
 }
 
-bool symbols_met_unnamed_jit_code(const struct symbols *symbols)
-{
-    return false;
-}
-
 struct symbols *flow_symbols(const struct flow *flow)
 {
     return (struct symbols *)flow;
@@ -151,6 +146,11 @@ const struct perf_data *flow_perf_data(const struct flow *flow)
 
 void flow_marks(const struct flow *flow, struct array *marks)
 {
+}
+
+bool flow_has_coarse_times(const struct flow *flow)
+{
+    return false;
 }
 
 bool flow_is_sampled(const struct flow *flow)
@@ -359,8 +359,8 @@ static void threads_are_merged_by_time_then_by_track(void **state)
         expect(source, SPAN_ENTER, 0, 10, "main");
         expect(source, SPAN_ENTER, 0, 40, "work()");
         expect(source, SPAN_ENTER, 1, 40, "work()");
-        expect(source, SPAN_LEAVE, 1, 41, "work()"); /* a call has a length */
-        expect(source, SPAN_LEAVE, 1, 41, "main");
+        expect(source, SPAN_LEAVE, 1, 40, "work()"); /* the last moment of its thread */
+        expect(source, SPAN_LEAVE, 1, 40, "main");
         expect(source, SPAN_LEAVE, 0, 60, "work()");
         expect(source, SPAN_LEAVE, 0, 60, "main");
         expect_end(source);
@@ -456,7 +456,7 @@ static void a_gap_is_a_mark_and_a_span_of_its_length(void **state)
     expect(source, SPAN_INSTANT, 0, 600, text);
     expect(source, SPAN_ENTER, 0, 600, name);
     expect(source, SPAN_LEAVE, 0, 700, name);
-    expect(source, SPAN_LEAVE, 0, 701, "main"); /* what begins has a length */
+    expect(source, SPAN_LEAVE, 0, 700, "main");
     expect_end(source);
     assert_int_equal(source->function_count, 2);
     assert_int_equal(timeline_statistics(timeline).gaps, 2);
@@ -477,9 +477,9 @@ static void what_is_open_ends_with_its_thread(void **state)
     struct span_event event;
     for (int i = 0; i < 3 * 2; i++)
         assert_true(source->next(source, &event, NULL)); /* both threads enter all three */
-    expect(source, SPAN_LEAVE, 1, 21, "[syscall]");      /* the packets are more exact */
-    expect(source, SPAN_LEAVE, 1, 21, "work()");
-    expect(source, SPAN_LEAVE, 1, 21, "main");
+    expect(source, SPAN_LEAVE, 1, 20, "[syscall]");      /* the packets are more exact */
+    expect(source, SPAN_LEAVE, 1, 20, "work()");
+    expect(source, SPAN_LEAVE, 1, 20, "main");
     assert_true(source->next(source, &event, NULL));
     assert_int_equal(event.time.value, 4000);
     assert_int_equal(event.end, SPAN_END_OF_TRACE);
@@ -547,7 +547,7 @@ static void a_gap_that_nothing_follows_ends_with_its_thread(void **state)
     timeline_free(timeline);
 }
 
-static void a_hit_stays_inside_the_call_that_it_was_in(void **state)
+static void a_hit_is_shown_at_its_time(void **state)
 {
     const struct flow_event events[] = {resume_event(1000), call_event(1010), return_event(1010),
                                         call_event(1010), return_event(1040)};
@@ -569,10 +569,10 @@ static void a_hit_stays_inside_the_call_that_it_was_in(void **state)
         if (event.kind == SPAN_ENTER && event.hit != NULL)
             shown[count++] = event.time.value;
     assert_int_equal(count, 4);
-    assert_int_equal(shown[0], 10); /* the first call, from 10 to 20 */
-    assert_int_equal(shown[1], 20);
-    assert_int_equal(shown[2], 30); /* the second, from 30 */
-    assert_int_equal(shown[3], 30);
+    assert_int_equal(shown[0], 10); /* the first call, from 10 to 10, and the second, from 10 */
+    assert_int_equal(shown[1], 10);
+    assert_int_equal(shown[2], 12);
+    assert_int_equal(shown[3], 20);
     source->close(source);
     timeline_free(timeline);
 }
@@ -670,7 +670,7 @@ int main(void)
         cmocka_unit_test(a_gap_is_a_mark_and_a_span_of_its_length),
         cmocka_unit_test(what_is_open_ends_with_its_thread),
         cmocka_unit_test(a_gap_that_nothing_follows_ends_with_its_thread),
-        cmocka_unit_test(a_hit_stays_inside_the_call_that_it_was_in),
+        cmocka_unit_test(a_hit_is_shown_at_its_time),
         cmocka_unit_test(a_death_is_a_mark_that_says_where),
         cmocka_unit_test(exec_is_seen_in_the_address_space),
         cmocka_unit_test(events_in_batches_equal_single_events),

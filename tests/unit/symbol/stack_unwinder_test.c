@@ -40,9 +40,9 @@ struct world {
     struct arena paths; /* of the recording */
 };
 
-/* What is mapped of this process and may be executed; files whose path has `without` in it are said
- * to be elsewhere. */
-static void add_own_mappings(struct world *world, const char *without)
+/* What is mapped of this process and may be executed, of files whose path has `only` in it; those whose path has `without` in it
+ * are said to be elsewhere. */
+static void add_own_mappings(struct world *world, const char *without, const char *only)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     assert_non_null(maps);
@@ -52,7 +52,7 @@ static void add_own_mappings(struct world *world, const char *without)
         char permissions[8], path[512] = "";
         if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511[^\n]", &start, &end, permissions, &offset,
                    path) < 5 ||
-            permissions[2] != 'x' || path[0] != '/')
+            permissions[2] != 'x' || path[0] != '/' || !strstr(path, only))
             continue;
         if (without && strstr(path, without))
             strcpy(path, "/nonexistent/gone.so");
@@ -79,18 +79,24 @@ static void call_library(struct world *world)
     outermost(&moment, DEPTH);
 }
 
-static void open_world(struct world *world, const char *flags, const char *without)
+static void open_world_of(struct world *world, const char *flags, const char *without,
+                          const char *only)
 {
     *world = (struct world){.folder = make_test_folder(), .recording = recording_new()};
     snprintf(world->library, sizeof world->library, "%s/libunwound.so", world->folder);
     build(world->library, flags);
     call_library(world);
-    add_own_mappings(world, without);
+    add_own_mappings(world, without, only);
     symbol_fixture_open_recording(&world->fixture, &world->recording, NULL, NULL);
     memcpy(world->saved.registers, moment.registers, sizeof world->saved.registers);
     world->saved.bytes = moment.bytes;
     world->saved.size = SAVED_SIZE;
     world->frames = array_of(sizeof(struct unwound_frame));
+}
+
+static void open_world(struct world *world, const char *flags, const char *without)
+{
+    open_world_of(world, flags, without, "/");
 }
 
 static void close_world(struct world *world)
@@ -229,6 +235,38 @@ static void nothing_mapped_is_one_frame(void **state)
     close_world(&world);
 }
 
+static bool has_lld(void)
+{
+    return system("cc -fuse-ld=lld -Wl,--version >/dev/null 2>&1") == 0;
+}
+
+/* lld lets segments share pages of the file; each of them is mapped with the whole page. The library is the only object that is
+ * known, and is looked at first by its mapping's beginning, since code of no object runs: its rules have to be found where it lies. */
+static void the_first_page_is_shared_with_another_segment(void **state)
+{
+    struct world world;
+    if (!has_lld()) {
+        print_message("lld is not installed: its layout is not judged\n");
+        skip();
+    }
+    open_world_of(&world, "-fomit-frame-pointer -fuse-ld=lld", NULL, "libunwound.so");
+    static uint64_t words[2 + SAVED_SIZE / sizeof(uint64_t)];
+    words[0] = world.saved.registers[SAVED_RBP];
+    words[1] = world.saved.registers[SAVED_RIP];
+    memcpy(words + 2, moment.bytes, SAVED_SIZE);
+    world.saved.registers[SAVED_RSP] -= 2 * sizeof(uint64_t);
+    world.saved.registers[SAVED_RBP] = world.saved.registers[SAVED_RSP];
+    world.saved.registers[SAVED_RIP] = 4096;
+    world.saved.bytes = (const uint8_t *)words;
+    world.saved.size = sizeof words;
+    unwind(&world);
+    assert_string_equal(name_at(&world, 1), "innermost");
+    for (size_t i = 2; i <= DEPTH + 2; i++)
+        assert_string_equal(name_at(&world, i), "middle");
+    assert_string_equal(name_at(&world, DEPTH + 3), "outermost");
+    close_world(&world);
+}
+
 /* A dump as engine/packets/code_image.h makes them, of a page and the 16 bytes that follow it. */
 static void add_dump(struct world *world, unsigned number, uint64_t address)
 {
@@ -304,6 +342,7 @@ int main(void)
         cmocka_unit_test(an_object_that_is_not_here_is_the_last),
         cmocka_unit_test(registers_that_lead_nowhere_are_survived),
         cmocka_unit_test(nothing_mapped_is_one_frame),
+        cmocka_unit_test(the_first_page_is_shared_with_another_segment),
         cmocka_unit_test(dumps_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

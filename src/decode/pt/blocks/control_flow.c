@@ -2,6 +2,7 @@
 
 #include "packet/call_values_head.h"
 #include "packet/callchain_snapshot.h"
+#include "packet/stack_numbers.h"
 
 void control_flow_init(struct control_flow *flow)
 {
@@ -184,6 +185,16 @@ static bool went_directly(const struct control_flow *flow)
     return flow->branch_direct;
 }
 
+static void emit_stack_numbers(struct control_flow *flow, struct stack_numbers numbers)
+{
+    struct flow_event event = {.kind = FLOW_COPIED_STACKS,
+                               .from = flow->last_ip,
+                               .to = numbers.left,
+                               .next = numbers.continues,
+                               .function = flow->current.function};
+    emit(flow, &event, flow->position);
+}
+
 static void emit_stack_pointer(struct control_flow *flow, uint64_t value)
 {
     struct flow_event event = {
@@ -209,8 +220,11 @@ static void emit_copy(struct control_flow *flow, uint64_t ip)
 
 void control_flow_stack_pointer(struct control_flow *flow, uint64_t value)
 {
-    if (flow->branch_kind == BRANCH_RETURN || flow->branch_kind == BRANCH_JUMP ||
-        copies_stack(flow))
+    struct stack_numbers numbers;
+    if (stack_numbers_of(value, &numbers))
+        emit_stack_numbers(flow, numbers);
+    else if (flow->branch_kind == BRANCH_RETURN || flow->branch_kind == BRANCH_JUMP ||
+             copies_stack(flow))
         flow->branch.next = value;
     else
         emit_stack_pointer(flow, value);
@@ -463,9 +477,21 @@ void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact)
     emit_callers(flow);
 }
 
-void control_flow_disabled(struct control_flow *flow, bool exact)
+static void return_out(struct control_flow *flow, uint64_t to)
+{
+    struct flow_event event = flow->branch;
+    enter_function_at(flow, to);
+    event.kind = FLOW_RETURN;
+    event.to = flow->last_ip = to;
+    event.function = flow->current.function;
+    emit(flow, &event, flow->branch_position);
+}
+
+void control_flow_disabled(struct control_flow *flow, uint64_t to, bool exact)
 {
     end_resume(flow);
+    if (flow->branch_kind == BRANCH_RETURN && to != 0)
+        return_out(flow, to);
     struct flow_event event = {.kind =
                                    flow->branch_kind == BRANCH_FAR_CALL ? FLOW_SYSCALL : FLOW_STOP,
                                .from = flow->last_ip,

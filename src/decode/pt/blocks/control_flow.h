@@ -101,8 +101,9 @@ void control_flow_callers(struct control_flow *flow);
 /* Tracing starts again at `ip`. `exact`: a packet gave the time of this very event. */
 void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact);
 
-/* Tracing stopped at the newest branch: a system call, or a branch out of the traced code. */
-void control_flow_disabled(struct control_flow *flow, bool exact);
+/* Tracing stopped at the newest branch: a system call, or a branch out of the traced code, to `to`; 0: unknown. A return out of it is an
+ * event of its own, before the end. */
+void control_flow_disabled(struct control_flow *flow, uint64_t to, bool exact);
 
 /* Tracing stopped before the instruction at `ip`: an interrupt, a fault, a signal. */
 void control_flow_interrupted(struct control_flow *flow, uint64_t ip, bool exact);

@@ -59,6 +59,9 @@ static bool allows_status(const char *status, pid_t pid, struct error *error)
     const char *state = value_of(status, "\nState:\t");
     if (group != (unsigned long)pid)
         return error_set(error, ERROR_NOT_FOUND, "that is a thread of process %lu", group);
+    if (state && *state == 'Z' && number_of(status, "\nThreads:\t") > 1)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "its first thread has ended, and with it what /proc shows of its memory");
     if (state && (*state == 'Z' || *state == 'X'))
         return error_set(error, ERROR_NOT_FOUND, "it has ended");
     if (tracer && !is_stopper((pid_t)tracer))
@@ -67,6 +70,13 @@ static bool allows_status(const char *status, pid_t pid, struct error *error)
                          tracer);
     if (state && *state == 'T')
         return error_set(error, ERROR_UNSUPPORTED, "it is stopped by a signal. Continue it first");
+    unsigned long parent = number_of(status, "\nPPid:\t");
+    if (parent && process_memory_is_same(pid, (pid_t)parent))
+        return error_set(
+            error, ERROR_UNSUPPORTED,
+            "process %lu has made it by vfork and shares its memory until it executes a "
+            "program. Attach to it then",
+            parent);
     if (has_word(value_of(status, "\nx86_Thread_features:\t"), "shstk"))
         return error_set(error, ERROR_UNSUPPORTED, "it uses a shadow stack");
     return true;
@@ -137,6 +147,11 @@ bool attach_is_likely(pid_t pid, struct error *error)
 
 bool attach_allows_list(const pid_t *pids, size_t count, struct error *error)
 {
+    for (size_t i = 0; i < count; i++)
+        if (pids[i] == getpid())
+            return error_set(error, ERROR_UNSUPPORTED,
+                             "cannot attach to process %d: that is magic-trace itself.",
+                             (int)pids[i]);
     for (size_t i = 1; i < count; i++)
         if (!process_namespaces_are_same(pids[0], pids[i]))
             return error_set(error, ERROR_UNSUPPORTED,

@@ -1,7 +1,7 @@
 #include "engine/translator/inject/breakpoint_run.h"
 
 #include "engine/translator/inject/stopped_threads.h"
-#include "engine/trigger_addresses.h"
+#include "engine/trigger/trigger_addresses.h"
 #include "process/processes.h"
 #include "process/system_call_restart.h"
 

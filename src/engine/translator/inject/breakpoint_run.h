@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "engine/trigger.h"
+#include "engine/trigger/trigger.h"
 #include "process/debug_registers.h"
 
 #include <sys/types.h>

@@ -324,7 +324,7 @@ static struct sweep sweep(const struct translator_arena *arena, const struct run
     DIR *processes = opendir("/proc");
     for (struct dirent *entry; processes && (entry = readdir(processes));) {
         pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 0 || pid == getpid() || !process_maps_file(pid, arena->path) ||
+        if (pid <= 0 || pid == getpid() || !process_maps_file(pid, &arena->file) ||
             !find_attachment(pid, &attachment) || !is_of_this_build(&attachment, image) ||
             !has_own_memory(&attachment, pid))
             continue;

@@ -5,6 +5,7 @@
 #include "process/debug_registers.h"
 #include "process/processes.h"
 #include "process/system_call_restart.h"
+#include "process/trace_permission.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -76,9 +77,8 @@ static bool refuse(pid_t pid, int reason, struct error *error)
     if (reason == EPERM && is_being_attached(pid))
         return error_set(error, ERROR_IO, "another magic-trace is just letting it go");
     if (reason == EPERM)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "that is not permitted: it belongs to another user, is traced already, or "
-                         "/proc/sys/kernel/yama/ptrace_scope forbids it");
+        return error_set(error, ERROR_PERMISSION, "that is not permitted: %s",
+                         trace_permission_reason());
     return error_set_errno(error, ERROR_IO, reason, "it cannot be traced");
 }
 

@@ -388,10 +388,9 @@ bool take_over(struct translator_arena *arena, const struct runtime_image *image
     if (attach_allows_process(arena, pid, &taking.filtered, &reason) &&
         release_leftovers(image, pid, &reason) && take(&taking, pid, &reason))
         return true;
-    const char *advice = reason.code == ERROR_NOT_FOUND ? ""
-                                                        : " " FLAG_ENGINE
-                                                          " ptrace and " FLAG_SAMPLING
-                                                          " need less of a process.";
+    bool others_can = reason.code != ERROR_NOT_FOUND && reason.code != ERROR_PERMISSION;
+    const char *advice =
+        others_can ? " " FLAG_ENGINE " ptrace and " FLAG_SAMPLING " need less of a process." : "";
     return error_set(error, reason.code, "cannot attach to process %d: %s.%s", (int)pid,
                      reason.text, advice);
 }

@@ -22,8 +22,10 @@ void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool
     *stack = (struct call_stack){
         .pointer = unknown_pointer,
         .suspended = suspended_calls_none(),
+        .copied = suspended_calls_none(),
         .interruptions = array_of(sizeof(struct interruption)),
         .reports = reports,
+        .unreported = UINT64_MAX,
     };
     pt_encoder_know_stack(encoder, &stack->pointer);
 }
@@ -31,6 +33,7 @@ void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool
 void call_stack_free(struct call_stack *stack)
 {
     suspended_calls_free(&stack->suspended);
+    suspended_calls_free(&stack->copied);
     array_free(&stack->interruptions);
 }
 
@@ -93,16 +96,32 @@ static void know(struct call_stack *stack, struct pt_encoder *encoder, uint64_t 
         pt_calls_at(calls, --depth)->slot += moved;
 }
 
+void call_stack_reported(struct call_stack *stack, const struct pt_encoder *encoder, bool reported)
+{
+    stack->due = false;
+    stack->unreported = reported ? UINT64_MAX : encoder->last_psb;
+}
+
+/* How the stack that runs is left. */
+static struct suspended_stack left_with(const struct call_stack *stack,
+                                        const struct pt_encoder *encoder, uint64_t pointer)
+{
+    bool unknown = stack->due || stack->unreported == encoder->last_psb;
+    return (struct suspended_stack){pointer, unknown ? UINT64_MAX : encoder->last_psb};
+}
+
 /* What was known of the stack that is left is kept; of the other one it may be known, too. */
 static void change_stacks(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
                           uint64_t to)
 {
-    struct suspended_stack left = {.pointer = to, .psb = UINT64_MAX};
-    suspended_calls_add(&stack->suspended, encoder, from);
+    struct suspended_stack left = left_with(stack, encoder, from);
+    suspended_calls_add(&stack->suspended, encoder, &left);
+    left = (struct suspended_stack){.pointer = to, .psb = UINT64_MAX};
     if (!suspended_calls_take(&stack->suspended, encoder, to, &left))
         pt_encoder_forget_calls(encoder);
     stack->pointer = left.pointer;
     stack->psb = left.psb;
+    stack->unreported = UINT64_MAX;
     stack->switches = true;
     stack->due = false;
 }
@@ -146,12 +165,23 @@ void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint6
         pt_encoder_stack_moved(encoder, from);
 }
 
-void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder, uint64_t to)
+void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder,
+                     const struct stack_load *load)
 {
-    stack->known = true;
-    stack->may_be_on_top = stack->due = false;
-    stack->pointer = to;
-    pt_encoder_forget_calls(encoder);
+    struct stack_numbers numbers = load->numbers;
+    struct suspended_stack left = left_with(stack, encoder, load->before);
+    know(stack, encoder, load->before);
+    if (numbers.left != 0)
+        suspended_calls_add_numbered(&stack->copied, encoder, &left, numbers.left);
+    left = (struct suspended_stack){.pointer = load->after, .psb = UINT64_MAX};
+    bool knows = numbers.continues != 0 &&
+                 suspended_calls_take_numbered(&stack->copied, encoder, numbers.continues, &left);
+    if (!knows)
+        pt_encoder_forget_calls(encoder);
+    stack->may_be_on_top = false;
+    stack->pointer = load->after;
+    stack->due = knows && left.psb != encoder->last_psb;
+    stack->unreported = knows ? UINT64_MAX : encoder->last_psb;
 }
 
 static void note_interruption(struct array *interruptions, uint64_t pointer, uint64_t entry)
@@ -222,7 +252,8 @@ struct stack_load call_stack_restore(struct call_stack *stack, const struct pt_e
 {
     uint64_t interrupted = take_interruption(stack, encoder, pointer);
     bool changes = interrupted != 0 && interrupted != restored;
-    stack->restored = changes ? (struct stack_load){interrupted, restored} : (struct stack_load){0};
+    stack->restored = changes ? (struct stack_load){.before = interrupted, .after = restored}
+                              : (struct stack_load){0};
     return stack->restored;
 }
 
@@ -332,5 +363,6 @@ void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder)
     stack->interruptions.count = 0;
     stack->restored = (struct stack_load){0};
     suspended_calls_forget(&stack->suspended);
+    suspended_calls_forget(&stack->copied);
     pt_encoder_forget_calls(encoder);
 }

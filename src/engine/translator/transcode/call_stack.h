@@ -11,10 +11,13 @@
 #include "base/array.h"
 #include "engine/translator/transcode/suspended_calls.h"
 #include "packet/encoder.h"
+#include "packet/stack_numbers.h"
 
 /* The stack pointer before and after it was loaded. */
 struct stack_load {
     uint64_t before, after;
+    struct stack_numbers
+        numbers; /* where stacks are copied: of the one that was left, and of the one that continues */
 };
 
 struct call_stack {
@@ -30,10 +33,13 @@ struct call_stack {
         restored; /* by the sigreturn that the program executes; all 0: it goes back */
     /* Other stacks of the thread. */
     struct suspended_calls suspended;
-    bool reports;  /* decoders may begin anywhere, and not know them */
+    struct suspended_calls copied; /* whose numbers are known */
+    bool reports;                  /* decoders may begin anywhere, and not know them */
     bool switches; /* the stack pointer was loaded, the branch to the other stack comes */
     bool due; /* the calls of the stack that runs are to be reported: decoders may not know them */
     uint64_t psb; /* stream position: since the PSB there they are known */
+    uint64_t
+        unreported; /* stream position: since the PSB there the running stack's are not; UINT64_MAX: they are */
     /* A stack continued, and not where its innermost call returns: a new stack in its place, or a function on top of it
      * (Boost.Context's ontop_fcontext). Then that returns for the call. */
     struct pt_saved_calls continued;
@@ -52,11 +58,15 @@ void call_stack_return(struct call_stack *stack, struct pt_encoder *encoder, uin
 void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
                      uint64_t to);
 
-/* Code took the stack pointer to `to`, perhaps in order to copy another stack there: which one, is not known. */
-void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder, uint64_t to);
+/* Code changed the stack pointer so, perhaps in order to copy another stack there: the one whose number is known, if it is. */
+void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder,
+                     const struct stack_load *load);
 
 /* The branch that ends a switch to another stack goes to `pc`. */
 void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc);
+
+/* Its calls were reported, or there was no room for them (`reported` is false). */
+void call_stack_reported(struct call_stack *stack, const struct pt_encoder *encoder, bool reported);
 
 /* A signal handler begins, with the stack pointer at `to`, on top of the code at `ip`; the encoder
  * knows of the interruption. And it returns. */

@@ -187,6 +187,7 @@ static const struct fragment *read_fragment(struct arena *memory, const struct p
     size_t size = sizeof(struct fragment) + copy.block_count * sizeof(struct fragment_block);
     struct fragment *fragment = memset(arena_allocate(memory, size), 0, size);
     fragment->pc = copy.pc;
+    fragment->identifier = place->identifier;
     fragment->block_count = copy.block_count;
     return fill(fragment, memory, place, &copy, error) ? fragment : NULL;
 }

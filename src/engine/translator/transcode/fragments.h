@@ -23,6 +23,7 @@ struct fragment_block {
 
 struct fragment {
     uint64_t pc;
+    uint32_t identifier;
     uint32_t instructions; /* in all its blocks */
     uint16_t block_count;  /* at least 1 */
     bool loads_stack;      /* one of its blocks ends with a load of the stack pointer */

@@ -47,7 +47,9 @@ struct off_cpu {
     bool refused;
     struct array waiting; /* of struct context_switch: those before may still come */
     struct tsc_anchor before, now;
-    uint64_t known_until; /* ticks */
+    /* Ticks. All before is known: while the clock stands still, more may come at that very time. */
+    uint64_t known_until;
+    uint64_t waited_for; /* ticks: what was not known then has been waited for */
     struct off_thread *threads;
     size_t period_count; /* of all threads */
     struct off_cpu_log kept;
@@ -310,19 +312,19 @@ struct off_cpu *off_cpu_salvage(const struct translator_arena *arena, const char
 
 /* ---- periods, asked for ---- */
 
-/* All that happened until then is known. */
+/* All that happened until then is known. Where the recording's clock stands still, what is missing is waited for once; later
+ * only for what has just been written. */
 static void know_until(struct off_cpu *off_cpu, uint64_t time)
 {
-    enum { ROUNDS = 8 };
+    enum { ROUNDS = 8, ROUNDS_AGAIN = 2 };
     const struct timespec pause = {.tv_nsec = WRITING_NS};
-    for (unsigned i = 0; i < ROUNDS && off_cpu->known_until < time; i++) {
+    unsigned rounds = off_cpu->waited_for == time ? ROUNDS_AGAIN : ROUNDS;
+    for (unsigned i = 0; i < rounds && off_cpu->known_until <= time; i++) {
         if (i > 0)
             nanosleep(&pause, NULL);
         read_records(off_cpu);
     }
-    /* The recording's clock stands still: what is missing is not waited for again and again. */
-    if (off_cpu->known_until < time)
-        off_cpu->known_until = time;
+    off_cpu->waited_for = time;
 }
 
 /* The thread's next period that ends after `time`; NULL: none. */

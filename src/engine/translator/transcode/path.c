@@ -323,6 +323,26 @@ void path_load(struct path *path, const struct stack_load *load)
         path->loads[path->load_count++] = *load;
 }
 
+/* NULL: it was among the steps that were taken. */
+static struct stack_load *newest_load(struct path *path)
+{
+    if (path->load_count > 0)
+        return &path->loads[path->load_count - 1];
+    for (size_t i = path->steps.count; i-- > 0;) {
+        struct path_step *step = array_at(&path->steps, i);
+        if (step->kind == PATH_LOAD)
+            return step->fragment->blocks[step->first].code->copies_stack ? &step->load : NULL;
+    }
+    return NULL;
+}
+
+void path_number(struct path *path, struct stack_numbers numbers)
+{
+    struct stack_load *load = newest_load(path);
+    if (load)
+        load->numbers = numbers;
+}
+
 void path_finish(struct path *path)
 {
     if (!path->fragment)
@@ -448,4 +468,124 @@ void path_begin(struct path *path, unsigned block)
 void path_event(struct path *path, const struct log_record *record)
 {
     *add_step(path) = (struct path_step){.kind = PATH_EVENT, .event = *record};
+}
+
+/* ---- a part of the steps ---- */
+
+static int64_t cut_instructions(const struct path_step *step)
+{
+    const struct pt_code_block *code = step->fragment->blocks[step->first].code;
+    int64_t count = 0;
+    for (uint64_t at = code->pc; at < step->pc; count++)
+        at += code->length[count];
+    return step->begun ? count - code->instructions : count;
+}
+
+/* What the step has added to path->instructions. */
+static int64_t step_instructions(const struct path *path, const struct path_step *step)
+{
+    int64_t sum = 0;
+    switch (step->kind) {
+    case PATH_RUN:
+        return fragment_instructions(step->fragment, step->first, step->last);
+    case PATH_LOAD:
+        return step->begun ? 0 : fragment_instructions(step->fragment, step->first, step->last);
+    case PATH_CUT:
+        return cut_instructions(step);
+    case PATH_WAYS:
+        for (size_t i = 0; i < step->ways.count; i++) {
+            const struct pt_block_run *const *run = array_at(&path->ways, step->ways.first + i);
+            sum += (*run)->instructions;
+        }
+        return sum;
+    case PATH_EVENT:
+        break;
+    }
+    return 0;
+}
+
+static struct path_step run_of(const struct fragment *fragment, unsigned first, unsigned last)
+{
+    return (struct path_step){
+        .kind = PATH_RUN, .first = (uint16_t)first, .last = (uint16_t)last, .fragment = fragment};
+}
+
+/* The last step of `path` has ways: the one at `index` ends before its last block, with which `rest` begins. */
+static void split_ways(struct path *path, size_t index, struct path_rest *rest)
+{
+    struct path_step *step = array_at(&path->steps, path->steps.count - 1);
+    struct path_ways whole = step->ways;
+    const struct pt_block_run *const *run = array_at(&path->ways, whole.first + index);
+    const struct way *way = way_of(*run);
+    *(struct path_step *)array_add(&rest->steps) = run_of(way->to, 0, 0);
+    if (index + 1 < whole.count) {
+        struct path_step *others = array_add(&rest->steps);
+        *others = (struct path_step){.kind = PATH_WAYS};
+        others->ways = (struct path_ways){whole.first + index + 1, whole.count - index - 1};
+    }
+    step->ways.count = index;
+    if (index == 0)
+        path->steps.count--;
+    if (way->exit > 0)
+        *add_step(path) = run_of(way->from, 1, way->exit);
+}
+
+void path_split(struct path *path, struct path_place place, struct path_rest *rest)
+{
+    *rest = (struct path_rest){.steps = array_of(sizeof(struct path_step)),
+                               .fragment = path->fragment,
+                               .ways = path->ways.count};
+    size_t count = path->steps.count, first = place.step;
+    const struct path_step *step = first < count ? array_at(&path->steps, first) : NULL;
+    bool in_ways = step && step->kind == PATH_WAYS;
+    struct array others = array_of(sizeof(struct path_step));
+    if (in_ways)
+        first++;
+    if (first < count)
+        array_add_all(&others, array_at(&path->steps, first), count - first);
+    path->steps.count = first;
+    if (in_ways)
+        split_ways(path, place.way, rest);
+    if (others.count > 0)
+        array_add_all(&rest->steps, others.elements, others.count);
+    array_free(&others);
+    int64_t instructions = 0;
+    for (size_t i = 0; i < path->steps.count; i++)
+        instructions += step_instructions(path, array_at(&path->steps, i));
+    rest->instructions = path->instructions - (uint64_t)instructions;
+    path->instructions = (uint64_t)instructions;
+    path->fragment = NULL;
+}
+
+/* The ways were not overwritten: none are added while steps are taken. */
+void path_join(struct path *path, struct path_rest *rest)
+{
+    array_free(&path->steps);
+    path->steps = rest->steps;
+    path->ways.count = rest->ways;
+    path->instructions = rest->instructions;
+    path->fragment = rest->fragment;
+}
+
+const struct pt_code_block *path_rest_first(const struct path_rest *rest)
+{
+    if (rest->steps.count == 0)
+        return rest->fragment ? rest->fragment->blocks[0].code : NULL;
+    const struct path_step *step = array_at(&rest->steps, 0);
+    bool has_block = step->kind != PATH_WAYS && step->kind != PATH_EVENT;
+    return has_block ? step->fragment->blocks[step->first].code : NULL;
+}
+
+const struct pt_block_run *const *path_all_ways(const struct path *path, size_t *count)
+{
+    size_t first = 0, end = 0;
+    for (size_t i = 0; i < path->steps.count; i++) {
+        const struct path_step *step = array_at(&path->steps, i);
+        if (step->kind != PATH_WAYS)
+            continue;
+        first = end == 0 ? step->ways.first : first;
+        end = step->ways.first + step->ways.count;
+    }
+    *count = end - first;
+    return *count ? array_at(&path->ways, first) : NULL;
 }

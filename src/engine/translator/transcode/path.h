@@ -74,6 +74,9 @@ size_t path_follow(struct path *path, struct fragments *fragments, struct way_ta
 bool path_exit(struct path *path, uint32_t block, struct error *error);
 void path_load(struct path *path, const struct stack_load *load);
 
+/* TR_COPIED, of the newest load, unless that was among steps that were taken. */
+void path_number(struct path *path, struct stack_numbers numbers);
+
 /* The fragment entered last, if any, ran to its end: a system call, or what TR_EXIT said. */
 void path_finish(struct path *path);
 
@@ -91,6 +94,30 @@ void path_begin(struct path *path, unsigned block);
 
 /* Something else happens after all steps so far. */
 void path_event(struct path *path, const struct log_record *record);
+
+/* A place among the steps where a fragment begins to run: before step `step`; of PATH_WAYS, before the last block of its way
+ * `way`. As many as there are steps: at their end. */
+struct path_place {
+    size_t step, way;
+};
+
+/* What path_split has taken away. */
+struct path_rest {
+    struct array steps;
+    uint64_t instructions;
+    const struct fragment *fragment;
+    size_t ways;
+};
+
+/* Leaves the steps before `place`; path_join brings back the others when these were taken and cleared. */
+void path_split(struct path *path, struct path_place place, struct path_rest *rest);
+void path_join(struct path *path, struct path_rest *rest);
+
+/* The block that a rest begins with; NULL: none is known. */
+const struct pt_code_block *path_rest_first(const struct path_rest *rest);
+
+/* The ways that are among the steps, in order. */
+const struct pt_block_run *const *path_all_ways(const struct path *path, size_t *count);
 
 /* Instructions of the block that is among the steps and has just begun. */
 uint32_t path_begun(const struct path *path);

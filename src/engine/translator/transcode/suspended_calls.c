@@ -10,6 +10,7 @@ enum {
 
 struct entry {
     struct suspended_stack stack;
+    uint32_t number;    /* 0: it has none */
     bool all;           /* the first call is the outermost one */
     struct array calls; /* struct pt_call, the outermost first; at least one */
 };
@@ -59,24 +60,56 @@ static void forget_overlapping(struct suspended_calls *suspended, const struct e
     }
 }
 
-void suspended_calls_add(struct suspended_calls *suspended, const struct pt_encoder *encoder,
-                         uint64_t pointer)
+static struct entry entry_of(const struct pt_encoder *encoder, const struct suspended_stack *left)
 {
     const struct pt_calls *calls = &encoder->calls;
     uint64_t known = encoder->depth - calls->base, room = calls->mask + 1;
     struct entry added = {
-        .stack = {pointer, encoder->last_psb},
+        .stack = *left,
         .all = calls->all && known <= room,
         .calls = array_of(sizeof(struct pt_call)),
     };
-    if (known == 0)
-        return;
-    for (uint64_t left = known < room ? known : room; left > 0; left--)
-        *(struct pt_call *)array_add(&added.calls) = *pt_calls_at(calls, encoder->depth - left);
-    forget_overlapping(suspended, &added);
+    for (uint64_t i = known < room ? known : room; i > 0; i--)
+        *(struct pt_call *)array_add(&added.calls) = *pt_calls_at(calls, encoder->depth - i);
+    return added;
+}
+
+static void add(struct suspended_calls *suspended, const struct entry *added)
+{
     if (suspended->stacks.count == MOST_STACKS)
         remove_at(suspended, 0);
-    *(struct entry *)array_add(&suspended->stacks) = added;
+    *(struct entry *)array_add(&suspended->stacks) = *added;
+}
+
+void suspended_calls_add(struct suspended_calls *suspended, const struct pt_encoder *encoder,
+                         const struct suspended_stack *left)
+{
+    if (encoder->depth == encoder->calls.base)
+        return;
+    struct entry added = entry_of(encoder, left);
+    forget_overlapping(suspended, &added);
+    add(suspended, &added);
+}
+
+/* Their count if not found. */
+static size_t find_numbered(const struct suspended_calls *suspended, uint32_t number)
+{
+    size_t i = 0;
+    while (i < suspended->stacks.count && entry_at(suspended, i)->number != number)
+        i++;
+    return i;
+}
+
+void suspended_calls_add_numbered(struct suspended_calls *suspended,
+                                  const struct pt_encoder *encoder,
+                                  const struct suspended_stack *left, uint32_t number)
+{
+    struct entry added = entry_of(encoder, left);
+    size_t older = find_numbered(suspended, number);
+    added.number = number;
+    if (older < suspended->stacks.count)
+        remove_at(suspended, older);
+    add(suspended, &added);
 }
 
 /* Their count if not found. */
@@ -96,10 +129,9 @@ bool suspended_calls_has(const struct suspended_calls *suspended, uint64_t point
     return find(suspended, pointer) < suspended->stacks.count;
 }
 
-bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
-                          uint64_t pointer, struct suspended_stack *left)
+static bool take_at(struct suspended_calls *suspended, struct pt_encoder *encoder, size_t index,
+                    struct suspended_stack *left)
 {
-    size_t index = find(suspended, pointer);
     if (index == suspended->stacks.count)
         return false;
     const struct entry *entry = entry_at(suspended, index);
@@ -107,4 +139,16 @@ bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *
     *left = entry->stack;
     remove_at(suspended, index);
     return true;
+}
+
+bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
+                          uint64_t pointer, struct suspended_stack *left)
+{
+    return take_at(suspended, encoder, find(suspended, pointer), left);
+}
+
+bool suspended_calls_take_numbered(struct suspended_calls *suspended, struct pt_encoder *encoder,
+                                   uint32_t number, struct suspended_stack *left)
+{
+    return take_at(suspended, encoder, find_numbered(suspended, number), left);
 }

@@ -14,7 +14,8 @@
 /* A stack that was left. */
 struct suspended_stack {
     uint64_t pointer; /* the stack pointer then */
-    uint64_t psb;     /* stream position of the newest PSB then */
+    uint64_t
+        psb; /* stream position of the newest PSB then; UINT64_MAX: decoders did not know its callers */
 };
 
 struct suspended_calls {
@@ -27,10 +28,18 @@ void suspended_calls_free(struct suspended_calls *suspended);
 /* All stacks are unknown from now on. */
 void suspended_calls_forget(struct suspended_calls *suspended);
 
-/* The encoder's active calls are those of a stack that is left with that pointer. What was known of stacks in the same
+/* A list has stacks with numbers or others, not both.
+ *
+ * The encoder's active calls are those of a stack that is left. What was known of stacks in the same
  * memory is forgotten. */
 void suspended_calls_add(struct suspended_calls *suspended, const struct pt_encoder *encoder,
-                         uint64_t pointer);
+                         const struct suspended_stack *left);
+
+/* The same, of a stack with a number, which is copied away (TR_COPIED): others may lie in the same memory meanwhile. One that
+ * had that number is forgotten. */
+void suspended_calls_add_numbered(struct suspended_calls *suspended,
+                                  const struct pt_encoder *encoder,
+                                  const struct suspended_stack *left, uint32_t number);
 
 /* Whether a stack was left where the stack pointer is now. */
 bool suspended_calls_has(const struct suspended_calls *suspended, uint64_t pointer);
@@ -38,5 +47,7 @@ bool suspended_calls_has(const struct suspended_calls *suspended, uint64_t point
 /* That stack runs again: the calls that were active when it was left become the encoder's. False: that stack is not suspended. */
 bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
                           uint64_t pointer, struct suspended_stack *left);
+bool suspended_calls_take_numbered(struct suspended_calls *suspended, struct pt_encoder *encoder,
+                                   uint32_t number, struct suspended_stack *left);
 
 #endif

@@ -119,7 +119,7 @@ static void keep_made_off_cpu(const struct transcoder *transcoder)
     const struct tr_slot *slot = transcoder->slot;
     if (transcoder->shared->off_cpu)
         off_cpu_keep_rest(transcoder->shared->off_cpu, slot->pid, slot->tid, slot->first_time,
-                          transcoder->timeline.latest);
+                          transcoder->coder.timeline.latest);
 }
 
 static void begin_stream(struct transcoding *transcoding, struct stream *stream,
@@ -149,9 +149,10 @@ static void keep_rest_off_cpu(const struct transcoder *transcoder)
     const struct tr_slot *slot = transcoder->slot;
     uint32_t ended = atomic_load(&slot->ended);
     uint64_t end = atomic_load(&shared->arena->control->frozen_at);
-    if (shared->off_cpu && transcoder->timeline.logged > 0 && end > 0 &&
+    if (shared->off_cpu && transcoder->coder.timeline.logged > 0 && end > 0 &&
         (ended == TR_SLOT_RUNS || ended == TR_SLOT_LET_GO))
-        off_cpu_keep_rest(shared->off_cpu, slot->pid, slot->tid, transcoder->timeline.logged, end);
+        off_cpu_keep_rest(shared->off_cpu, slot->pid, slot->tid, transcoder->coder.timeline.logged,
+                          end);
 }
 
 static void end_stream(struct stream *stream)
@@ -185,7 +186,7 @@ static void release_read(struct transcoder *transcoder, struct tr_slot *slot)
 {
     if (transcoder->settled == atomic_load(&slot->read_to))
         return;
-    packet_file_flush(&transcoder->file);
+    packet_file_flush(&transcoder->coder.file);
     release(slot, transcoder->settled);
 }
 
@@ -200,8 +201,8 @@ static void read_stream(struct transcoding *transcoding, struct stream *stream)
     if (!transcoding->arena->options.multi_snapshot)
         return;
     snapshot_times_update(&transcoding->snapshots, transcoding->arena);
-    snapshot_ranges_settle(transcoding->arena, stream->slot->serial, &transcoder->file,
-                           &transcoding->snapshots, transcoder->timeline.logged,
+    snapshot_ranges_settle(transcoding->arena, stream->slot->serial, &transcoder->coder.file,
+                           &transcoding->snapshots, transcoder->coder.timeline.logged,
                            &stream->decided_at);
 }
 
@@ -425,6 +426,7 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
         .fragments = fragments_open(arena),
         .ways = ways_open(),
         .off_cpu = off_cpu,
+        .changes = code_changes_open(arena),
     };
     transcoding->streams =
         memory_allocate_zeroed(arena->geometry.slot_count * sizeof *transcoding->streams);
@@ -511,6 +513,7 @@ void transcoding_close(struct transcoding *transcoding)
     for (uint32_t serial = 0; serial < transcoding->arena->geometry.slot_count; serial++)
         close_stream(&transcoding->streams[serial]);
     fragments_close(transcoding->shared.fragments);
+    code_changes_close(transcoding->shared.changes);
     ways_close(transcoding->shared.ways);
     callers_close(transcoding->callers_so_far);
     snapshot_times_free(&transcoding->snapshots);

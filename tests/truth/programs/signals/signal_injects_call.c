@@ -1,5 +1,5 @@
-/* A handler makes the interrupted code call a function that it never called, as Go and debuggers
- * do. */
+/* A handler makes the interrupted code call a function that it never called, as Go and debuggers do. Every other time
+ * the next signal waits for the handler to return: it interrupts that function before its first instruction. */
 /* truth: -O0 -g; -O2; -O2 -static; strip -O2 */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -19,7 +19,7 @@ __asm__(".text\n.globl injected\n.type injected, @function\ninjected:\n"
         "\tpopq %rdi\n\tpopq %rsi\n\tpopq %rdx\n\tpopq %rcx\n\tpopq %rax\n\tpopfq\n"
         "\tret $128\n.size injected, . - injected\n");
 
-static volatile int injections;
+static volatile int injections, waited;
 
 __attribute__((noinline)) static int work(int depth)
 {
@@ -36,10 +36,18 @@ static void handle(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
+    if (injections % 2 == 1)
+        raise(SIGUSR1);
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     registers[REG_RSP] -= 128 + 8;
     *(greg_t *)registers[REG_RSP] = registers[REG_RIP];
     registers[REG_RIP] = (greg_t)injected;
+}
+
+static void handle_next(int number)
+{
+    (void)number;
+    waited += work(3) == 3;
 }
 
 __attribute__((noinline)) static int dive(int depth)
@@ -55,10 +63,12 @@ __attribute__((noinline)) static int dive(int depth)
 int main(void)
 {
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
+    sigaddset(&action.sa_mask, SIGUSR1);
     sigaction(SIGURG, &action, NULL);
+    signal(SIGUSR1, handle_next);
     int sum = 0;
     for (int i = 0; i < 30; i++)
         sum += dive(i);
-    printf("sum %d injections %d\n", sum, injections);
-    return sum == 435 && injections == 30 ? 0 : 1;
+    printf("sum %d injections %d waited %d\n", sum, injections, waited);
+    return sum == 435 && injections == 30 && waited == 15 ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 #include "base/tsc.h"
 #include "engine/translator/transcode/off_cpu_file.h"
 #include "made_arena.h"
+#include "runtime/translator/log/clock_state.h"
 #include "switch_stand_in.h"
 
 #include <errno.h>
@@ -130,6 +131,28 @@ static void what_is_not_certain_is_left_out(void **state)
     close_scene(&scene);
 }
 
+/* A thread goes on while another one translates. The recorder has read the records at that time of the clock already. */
+static void a_period_ends_while_the_clock_stands_still(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct off_cpu_period period;
+    open_scene(&scene);
+    atomic_store(&scene.arena.arena.control->clock,
+                 tr_clock_stand_at(ticks(&scene, 50), scene.start.tsc));
+    add(&scene, 0, SWITCH_WAITS, TID, 20);
+    off_cpu_read(scene.off_cpu);
+    add(&scene, 0, SWITCH_IN, TID, 60);
+    assert_true(next(&scene, TID, 10, 50, &period));
+    assert_about(&scene, period.out, 20);
+    assert_true(period.in == ticks(&scene, 50));
+    add(&scene, 0, SWITCH_IN, OTHER, 5);
+    add(&scene, 0, SWITCH_WAITS, OTHER, 30);
+    add(&scene, 0, SWITCH_IN, OTHER, 70);
+    assert_true(next(&scene, OTHER, 10, 50, &period));
+    close_scene(&scene);
+}
+
 static void the_rest_of_a_thread_that_waits_is_kept(void **state)
 {
     (void)state;
@@ -242,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_become_periods),
         cmocka_unit_test(what_is_not_certain_is_left_out),
+        cmocka_unit_test(a_period_ends_while_the_clock_stands_still),
         cmocka_unit_test(the_rest_of_a_thread_that_waits_is_kept),
         cmocka_unit_test(nothing_is_known_after_a_refusal),
         cmocka_unit_test(what_was_read_is_salvaged),

@@ -3,6 +3,7 @@
 #include "engine/translator/transcode/transcoder.h"
 
 #include "base/file.h"
+#include "packet/call_values_head.h"
 #include "packet/callchain_snapshot.h"
 #include "random_walk.h"
 
@@ -48,7 +49,7 @@ static struct packets transcode(struct made_arena *made)
     transcoder_begin_ring(transcoder);
     transcoder_read(transcoder);
     transcoder_finish(transcoder);
-    const struct pt_encoder *encoder = transcoder->encoder;
+    const struct pt_encoder *encoder = transcoder->coder.encoder;
     struct packets packets = {
         .size = atomic_load(&encoder->head),
         .instructions = pt_encoder_instructions(encoder),
@@ -56,7 +57,7 @@ static struct packets transcode(struct made_arena *made)
         .damage = transcoder->damage,
     };
     packets.bytes = malloc(packets.size + PT_DRAIN_SIZE);
-    read_packet_bytes(&transcoder->file, packets.bytes, packets.size);
+    read_packet_bytes(&transcoder->coder.file, packets.bytes, packets.size);
     packets.size += pt_encoder_drain(encoder, packets.bytes + packets.size);
     transcoder_close(transcoder);
     fragments_close(shared.fragments);
@@ -433,11 +434,17 @@ static void enter(struct scene *scene, uint64_t pc, bool indirect)
     made_entry(&scene->made, fragment_at(&scene->made, pc), indirect);
 }
 
-static void play(struct scene *scene)
+/* libipt binds one PTWRITE to an instruction, and may refuse more. */
+static void play_without_judge(struct scene *scene)
 {
     scene->packets = transcode(&scene->made);
     scene->decoded = decode_from(&scene->packets, 0);
     scene->timed = read_packets(&scene->packets);
+}
+
+static void play(struct scene *scene)
+{
+    play_without_judge(scene);
     if (!is_sound(&scene->decoded))
         fail_msg("libipt: %s", pt_errstr(pt_errcode(scene->decoded.status)));
 }
@@ -588,6 +595,25 @@ static void a_signal_interrupts_before_a_fragment(void **state)
     end_scene(scene);
 }
 
+static void a_signal_interrupts_before_what_a_sigreturn_leads_to(void **state)
+{
+    struct scene *scene = begin_scene();
+    const struct places *at = &scene->at;
+    enter(scene, at->system_call, true);
+    MADE_EVENT(&scene->made, TR_SYSCALL, 15, TIME + 10);
+    MADE_EVENT(&scene->made, TR_SIGRETURN, 0, TIME + 20);
+    MADE_EVENT(&scene->made, TR_HANDLER, 10, TIME + 100, at->first, 0x7fff0000, 0x7ffef000,
+               at->handler);
+    MADE_EVENT(&scene->made, TR_RESUME, 0, TIME + 110);
+    enter(scene, at->handler, false);
+    play_until(scene, at->handler_end);
+    const struct decoded_event *event = find_event(scene, ptev_async_disabled, 2);
+    assert_non_null(event);
+    assert_int_equal(event->ip, at->first);
+    assert_int_equal(time_of(scene, ppt_tip_pge, 1), TIME + 100);
+    end_scene(scene);
+}
+
 static void a_signal_interrupts_where_the_stack_was_copied(void **state)
 {
     struct scene *scene = begin_scene();
@@ -669,6 +695,92 @@ static void the_time_of_a_trigger_hit_is_exact(void **state)
     play_until(scene, at->call);
     EXPECT_IPS(scene, at->start, at->first, at->first + 2);
     assert_int_equal(time_of(scene, ppt_exstop, 0), TIME + 777);
+    end_scene(scene);
+}
+
+/* --- What belongs to a fragment's beginning, where a chunk begins, too --- */
+
+/* As when the limit is reached at a trigger's fragment: the copy comes before its entry, then the time. */
+static void enter_in_new_chunk(struct scene *scene, uint64_t pc, bool indirect)
+{
+    copy_stack(scene, pc);
+    enter(scene, pc, indirect);
+    MADE_EVENT(&scene->made, TR_STAMP, TR_STAMP_ENTRY, TIME + 500);
+}
+
+/* Where the PTWRITE packets with `head` are, one a place; 0: there is none. */
+static uint64_t place_of_head(const struct packets *packets, uint32_t head)
+{
+    struct pt_config config;
+    struct pt_packet packet;
+    uint64_t place = 0;
+    bool found = false;
+    pt_config_init(&config);
+    config.begin = packets->bytes;
+    config.end = packets->bytes + packets->size;
+    struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(&config);
+    pt_pkt_sync_set(decoder, 0);
+    while (place == 0 && pt_pkt_next(decoder, &packet, sizeof packet) >= 0) {
+        if (found && packet.type == ppt_fup)
+            place = packet.payload.ip.ip;
+        found |= packet.type == ppt_ptw && packet.payload.ptw.payload == head;
+    }
+    pt_pkt_free_decoder(decoder);
+    return place;
+}
+
+/* The low bytes of a FUP, which may be compressed. */
+static bool is_place(uint64_t place, uint64_t ip)
+{
+    return place != 0 && (place & 0xffff) == (ip & 0xffff);
+}
+
+static void expect_values(bool in_new_chunk)
+{
+    enum { PLACE = 3 };
+    static const uint64_t value = 42;
+    struct scene *scene = begin_scene();
+    const struct places *at = &scene->at;
+    const struct made_block leaf = made_block_at(at->leaf, 0);
+    const struct call_values_head arguments = {PLACE, 1, false}, result = {PLACE, 1, true};
+    enter(scene, at->leaf, true);
+    if (in_new_chunk)
+        enter_in_new_chunk(scene, at->first, true);
+    else
+        enter(scene, at->first, true);
+    MADE_EVENT(&scene->made, TR_VALUES, 2, TR_VALUES_HEAD(PLACE, 1), value);
+    MADE_EVENT(&scene->made, TR_VALUES, 2, TR_VALUES_HEAD(PLACE, 0), value);
+    enter(scene, at->call, false);
+    MADE_EVENT(&scene->made, TR_STOP, TR_SLOT_LET_GO, END, at->call);
+    play_without_judge(scene);
+    assert_true(is_place(place_of_head(&scene->packets, call_values_head(result)), leaf.last));
+    assert_true(is_place(place_of_head(&scene->packets, call_values_head(arguments)), at->first));
+    end_scene(scene);
+}
+
+static void values_are_where_they_were_recorded(void **state)
+{
+    expect_values(false);
+}
+
+static void values_where_a_chunk_begins_are_where_they_were_recorded(void **state)
+{
+    expect_values(true);
+}
+
+static void a_trigger_is_hit_where_a_chunk_begins(void **state)
+{
+    struct scene *scene = begin_scene();
+    const struct places *at = &scene->at;
+    enter(scene, at->start, true);
+    enter_in_new_chunk(scene, at->first, false);
+    MADE_EVENT(&scene->made, TR_MARK, 0, TIME + 777);
+    enter(scene, at->call, false);
+    MADE_EVENT(&scene->made, TR_STAMP, TR_STAMP_ENTRY, TIME + 9000);
+    play_until(scene, at->call);
+    EXPECT_IPS(scene, at->start, at->first, at->first + 2);
+    assert_int_equal(time_of(scene, ppt_exstop, 0), TIME + 777);
+    assert_true(time_of(scene, ppt_tnt_8, 0) > TIME + 777);
     end_scene(scene);
 }
 
@@ -896,11 +1008,15 @@ int main(void)
         cmocka_unit_test(a_fault_that_the_program_does_not_see_leaves_no_trace),
         cmocka_unit_test(a_signal_interrupts_in_the_middle_of_a_block),
         cmocka_unit_test(a_signal_interrupts_before_a_fragment),
+        cmocka_unit_test(a_signal_interrupts_before_what_a_sigreturn_leads_to),
         cmocka_unit_test(a_signal_interrupts_where_the_stack_was_copied),
         cmocka_unit_test(a_signal_interrupts_where_a_fragment_was_left),
         cmocka_unit_test(a_jump_to_where_nothing_can_run_raises_a_signal),
         cmocka_unit_test(a_system_call_is_left_and_entered_at_its_times),
         cmocka_unit_test(the_time_of_a_trigger_hit_is_exact),
+        cmocka_unit_test(values_are_where_they_were_recorded),
+        cmocka_unit_test(values_where_a_chunk_begins_are_where_they_were_recorded),
+        cmocka_unit_test(a_trigger_is_hit_where_a_chunk_begins),
         cmocka_unit_test(what_was_lost_is_a_gap),
         cmocka_unit_test(new_code_is_entered_at_the_time_of_its_mapping),
         cmocka_unit_test(new_code_is_entered_by_a_branch_that_needs_a_packet),

@@ -55,6 +55,21 @@ static void test_runs(void **state)
     assert_in_range(time, before, tr_rdtsc());
 }
 
+static void test_leaves_translation_out_of_processor_time(void **state)
+{
+    struct fixture *here = *state;
+    struct tr_thread *thread = &here->threads[0];
+    here->control.options.tsc_hz = 1000000000; /* ticks are nanoseconds of the kernel's account */
+    here->control.options.on_cpu = true;
+    uint64_t before = tr_processor_time(thread);
+    tr_clock_begin_translation(thread);
+    while (tr_processor_time(thread) - before < MILLISECOND)
+        ;
+    tr_clock_end_translation(thread);
+    assert_true(thread->translated > MILLISECOND / 2);
+    assert_true(tr_processor_time(thread) - before < MILLISECOND / 2);
+}
+
 /* Other threads' clocks stand, too: what they do meanwhile cannot be later than what the worker does next. */
 static void test_stands_for_all(void **state)
 {
@@ -196,6 +211,7 @@ int main(void)
         /* Without what the others leave in the history. */
         cmocka_unit_test_setup(test_time_of_the_past, begin),
         cmocka_unit_test_setup(test_runs, begin),
+        cmocka_unit_test_setup(test_leaves_translation_out_of_processor_time, begin),
         cmocka_unit_test_setup(test_stands_for_all, begin),
         cmocka_unit_test_setup(test_stands_until_the_last_has_ended, begin),
         cmocka_unit_test_setup(test_goes_on_after_a_long_stand, begin),

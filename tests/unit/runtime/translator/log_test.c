@@ -37,7 +37,7 @@ uint64_t tr_time(struct tr_thread *thread)
 }
 
 static bool clock_stands;
-static unsigned backed, backed_while_it_stands; /* calls of tr_is_backed */
+static unsigned backed, backed_while_it_stands; /* calls of tr_backed_until */
 
 void tr_clock_begin_work(struct tr_thread *thread)
 {
@@ -49,11 +49,11 @@ void tr_clock_end_work(struct tr_thread *thread)
     thread->works = clock_stands = false;
 }
 
-bool tr_is_backed(uint64_t start, uint64_t size)
+uint64_t tr_backed_until(uint64_t start, uint64_t end)
 {
     backed++;
     backed_while_it_stands += clock_stands;
-    return true;
+    return end;
 }
 
 void *tr_own_map(size_t size)
@@ -249,8 +249,10 @@ static void a_chunk_begins_with_a_copy_of_the_stack(void **state)
     log_entry(2);
     thread->hot.log += CHUNK;
     log_entry(4);
-    uint64_t at = thread->hot.log - 4;
+    uint64_t entry = thread->hot.log - 4, at = entry + 4 + 8;
     assert_true(tr_log_check(thread, true));
+    /* The time until which the program ran comes before what the check takes. */
+    assert_int_equal(word_at(entry), TR_EVENT_WORD(TR_STAMP, TR_STAMP_NEXT));
     assert_int_equal(thread->slot->chunks[1].position, at - begin_of_ring());
     assert_int_equal(TR_EVENT_KIND(word_at(at)), TR_CALLS);
     /* The entry comes again after it, then the time. */
@@ -259,6 +261,22 @@ static void a_chunk_begins_with_a_copy_of_the_stack(void **state)
     assert_int_equal(word_at(again), 4);
     assert_int_equal(word_at(again + 4), TR_EVENT_WORD(TR_STAMP, TR_STAMP_ENTRY));
     assert_int_equal(thread->slot->head, thread->hot.log - begin_of_ring());
+}
+
+/* The fragment that asks at its head begins again after the check, and logs its entry again. */
+static void a_check_that_takes_long_lets_the_next_fragment_run(void **state)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        log_entry(2);
+        thread->hot.log -= 4;
+        thread->hot.stamped -= UINT64_C(1) << 40;
+        assert_true(tr_log_check(thread, false));
+        assert_true(thread->hot.log + 4 <= thread->hot.limit);
+        thread->hot.stamped -= UINT64_C(1) << 40;
+        tr_log_resume(thread);
+        assert_true(thread->hot.log + 4 <= thread->hot.limit);
+    }
+    assert_int_equal(thread->hot.stamp_interval, 0);
 }
 
 /* What enter.S does when the stack pointer was loaded. */
@@ -384,6 +402,7 @@ int main(void)
         TEST(generated_code_stays_in_the_ring),
         TEST(the_clock_stands_still_for_the_rings_pages),
         TEST(a_chunk_begins_with_a_copy_of_the_stack),
+        TEST(a_check_that_takes_long_lets_the_next_fragment_run),
         TEST(another_stack_is_copied_when_the_switch_is_over),
         TEST(copies_of_other_stacks_are_a_small_part_of_the_log),
         TEST(the_log_of_everything_has_no_copies_of_other_stacks),

@@ -7,6 +7,7 @@
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/own_memory.h"
+#include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/signals/signal_actions.h"
 #include "runtime/translator/syscalls/syscall.h"
@@ -22,10 +23,17 @@
 #define OFFSET(field) __builtin_offsetof(struct tr_hot, field)
 _Static_assert(OFFSET(run) == 0x10 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
                    OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 &&
-                   __builtin_offsetof(struct tr_thread, app) == 0x500,
+                   __builtin_offsetof(struct tr_thread, app) == 0x508,
                "signal_program.S knows these offsets");
 
 struct tr_process tr_process;
+
+/* All is traced. */
+bool tr_selected_signal(struct tr_thread *thread, const void *info, void *context)
+{
+    return false;
+}
+
 struct stand_in_log *stand_in_log;
 void *stand_in_protected_page;
 unsigned stand_in_code_writes;
@@ -155,7 +163,8 @@ static int64_t run_fork(struct tr_thread *thread)
     meanwhile();
     int64_t result = tr_syscall(__NR_fork, 0, 0, 0);
     if (result == 0) {
-        tr_signal_begin_thread(thread, signal_stack(thread));
+        tr_signal_begin_faults(thread, signal_stack(thread));
+        tr_signal_begin_thread(thread);
         return 0;
     }
     tr_signal_after_clone(thread);

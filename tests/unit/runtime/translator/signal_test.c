@@ -1127,6 +1127,7 @@ static void deaths_are_the_programs_own(void **state)
 
 /* ---- frames that a program has damaged ---- */
 
+enum { NOT_ALIGNED = 7, LAST_DAMAGE = 10 };
 static unsigned damage;
 
 PROGRAM static void damage_frame(int signal, siginfo_t *info, ucontext_t *context)
@@ -1162,7 +1163,7 @@ PROGRAM static void damage_frame(int signal, siginfo_t *info, ucontext_t *contex
     case 6:
         context->uc_mcontext.fpregs = (void *)no_memory;
         break;
-    case 7: /* not aligned */
+    case NOT_ALIGNED:
         context->uc_mcontext.fpregs = (void *)(state + 8);
         break;
     case 8: /* only what the frame's first words name */
@@ -1189,10 +1190,18 @@ PROGRAM static void damaged_frame(void)
     send_self(SIGUSR2); /* shows the vector state */
 }
 
+/* Some hypervisors emulate the kernel's FXRSTOR when it faults, and do not look at the alignment (seen on Linux 6.18 under
+ * PVM): then the kernel takes such a frame. */
+static bool alignment_matters(void)
+{
+    return run(damaged_frame, false)->note_count > 1;
+}
+
 static void damaged_frames_are_refused_as_by_the_kernel(void **state)
 {
-    for (damage = 0; damage <= 10; damage++)
-        run_both(damaged_frame);
+    for (damage = 0; damage <= LAST_DAMAGE; damage++)
+        if (damage != NOT_ALIGNED || alignment_matters())
+            run_both(damaged_frame);
 }
 
 PROGRAM static void return_without_frame(void)

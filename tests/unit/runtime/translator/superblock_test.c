@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/translator/code/breakpoints.h"
 #include "runtime/translator/code/superblock.h"
 #include "runtime/translator/timed_calls.h"
 
@@ -26,6 +27,11 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
         return (struct tr_code_range){.kind = TR_CODE_NONE};
     return (struct tr_code_range){
         .start = begin, .end = end, .kind = kind_of_code, .inode = kind_of_code == TR_CODE_FILE};
+}
+
+/* There are none. */
+void tr_breakpoints_hide(uint8_t *bytes, uint64_t address, size_t size)
+{
 }
 
 /* Timed calls return there; 0: nowhere. */

@@ -1,0 +1,201 @@
+#include "runtime/translator/log/copied_stacks.h"
+
+#include "runtime/translator/fault_safe.h"
+#include "runtime/translator/own_memory.h"
+#include "runtime/translator/system.h"
+
+enum {
+    LINE = 64,          /* bytes */
+    LEAST_AGREEING = 2, /* lines: fewer may be alike by chance */
+    /* Bytes of log in which a copy is over: no more than what tr_log_check has cleared ahead. */
+    MOST_LOGGED = 4 << 10,
+};
+
+/* ---- what lies on a stack ---- */
+
+static uint32_t hash_of(const uint64_t *words)
+{
+    enum { SHIFT = 32, WORDS = LINE / 8 };
+    const uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+    uint64_t hash = 0;
+    for (unsigned i = 0; i < WORDS; i++) {
+        hash = (hash ^ words[i]) * golden_ratio;
+        hash ^= hash >> SHIFT;
+    }
+    return (uint32_t)hash;
+}
+
+/* The line that begins at `pointer` or is the next one. */
+static uint64_t first_line(uint64_t pointer)
+{
+    return (pointer + LINE - 1) / LINE * LINE;
+}
+
+static void hash_lines(uint64_t pointer, uint32_t *lines)
+{
+    uint64_t address = first_line(pointer), words[LINE / 8];
+    for (unsigned i = 0; i < TR_COPIED_LINES; i++, address += LINE)
+        lines[i] = tr_read_safely(words, address, LINE) ? hash_of(words) : 0;
+}
+
+/* ---- the stacks that were left ---- */
+
+/* Numbers begin with 1. */
+static struct tr_copied_stack *stack_at(const struct tr_copied_stacks *stacks, uint32_t number)
+{
+    return &stacks->left[number - 1];
+}
+
+/* Of all that are in use, that of the stack which has waited longest. */
+static uint32_t free_number(struct tr_copied_stacks *stacks)
+{
+    uint32_t oldest = 1;
+    for (uint32_t i = 0; i < TR_COPIED_STACKS; i++) {
+        uint32_t number = (stacks->freed + i) % TR_COPIED_STACKS + 1;
+        const struct tr_copied_stack *stack = stack_at(stacks, number);
+        if (stack->pointer == 0)
+            return number;
+        if (stack->left_at < stack_at(stacks, oldest)->left_at)
+            oldest = number;
+    }
+    return oldest;
+}
+
+static void free_stack(struct tr_copied_stacks *stacks, uint32_t number)
+{
+    stack_at(stacks, number)->pointer = 0;
+    stacks->freed = number - 1;
+}
+
+void tr_copied_stack_begin(struct tr_thread *thread)
+{
+    struct tr_copied_stacks *stacks = &thread->copied;
+    tr_copied_stack_forget(thread);
+    if (!thread->reports_switches)
+        return;
+    if (!stacks->left)
+        stacks->left = tr_own_map(TR_COPIED_STACKS * sizeof *stacks->left);
+    if (!stacks->left)
+        return;
+    stacks->leaving = free_number(stacks);
+    stacks->pointer = thread->app.r[TR_RSP];
+    stacks->began = thread->hot.log;
+    struct tr_copied_stack *left = stack_at(stacks, stacks->leaving);
+    left->pointer = thread->hot.stack_before;
+    left->left_at = ++stacks->copies;
+    left->chunk = stacks->is_known ? stacks->chunk : 0;
+    hash_lines(left->pointer, left->lines);
+    hash_lines(stacks->pointer, stacks->before);
+    thread->hot.limit = 0; /* the next head asks whether it is over */
+}
+
+void tr_copied_stack_forget(struct tr_thread *thread)
+{
+    struct tr_copied_stacks *stacks = &thread->copied;
+    if (stacks->leaving == 0)
+        return;
+    free_stack(stacks, stacks->leaving); /* no log has this number */
+    for (uint32_t number = 1; number <= TR_COPIED_STACKS; number++)
+        if (stack_at(stacks, number)->pointer == stacks->pointer)
+            free_stack(stacks, number); /* it may be the one that has continued */
+    stacks->leaving = 0;
+    stacks->is_known = false;
+}
+
+/* ---- which one continues ---- */
+
+/* Lines, from number `first` on, that are the same. */
+static unsigned count_agreeing(const uint32_t *one, const uint32_t *other, unsigned first)
+{
+    unsigned i = first;
+    while (i < TR_COPIED_LINES && one[i] == other[i])
+        i++;
+    return i - first;
+}
+
+/* Lines, from number `first` on, up to the last one that the copy has changed. */
+static unsigned count_copied(const uint32_t *before, const uint32_t *after, unsigned first)
+{
+    unsigned count = TR_COPIED_LINES;
+    while (count > first && before[count - 1] == after[count - 1])
+        count--;
+    return count - first;
+}
+
+/* What the stack that continues looks like. */
+struct look {
+    uint64_t pointer;
+    unsigned first,
+        least; /* lines: what lies below the first one is gone, and so many from it on were copied */
+    uint32_t lines[TR_COPIED_LINES];
+};
+
+/* False: too much of it is gone. */
+static bool look_at(const struct tr_copied_stacks *stacks, uint64_t pointer, struct look *look)
+{
+    uint64_t gone = (first_line(pointer) - first_line(stacks->pointer)) / LINE;
+    if (gone >= TR_COPIED_LINES)
+        return false;
+    look->pointer = stacks->pointer;
+    look->first = (unsigned)gone;
+    hash_lines(stacks->pointer, look->lines);
+    look->least = count_copied(stacks->before, look->lines, look->first);
+    return true;
+}
+
+/* How many lines agree; 0: it is another stack. */
+static unsigned agree(const struct tr_copied_stack *stack, const struct look *look)
+{
+    if (stack->pointer != look->pointer)
+        return 0;
+    unsigned agreeing = count_agreeing(stack->lines, look->lines, look->first);
+    return agreeing >= look->least && agreeing >= LEAST_AGREEING ? agreeing : 0;
+}
+
+/* One of several has continued: which one, will never be known. */
+static void free_alike(struct tr_copied_stacks *stacks, const struct look *look, unsigned agreeing)
+{
+    for (uint32_t number = 1; number <= TR_COPIED_STACKS; number++)
+        if (agree(stack_at(stacks, number), look) == agreeing)
+            free_stack(stacks, number);
+}
+
+/* The stack pointer of the code that runs on it is `pointer`. 0: none was left so, or several that look alike. */
+static uint32_t recognize(struct tr_copied_stacks *stacks, uint64_t pointer)
+{
+    struct look look;
+    uint32_t found = 0;
+    unsigned best = 0;
+    if (!look_at(stacks, pointer, &look))
+        return 0;
+    for (uint32_t number = 1; number <= TR_COPIED_STACKS; number++) {
+        unsigned agreeing = agree(stack_at(stacks, number), &look);
+        if (agreeing == 0 || agreeing < best)
+            continue;
+        found = agreeing > best ? number : 0;
+        best = agreeing;
+    }
+    if (best > 0 && found == 0)
+        free_alike(stacks, &look, best);
+    return found;
+}
+
+bool tr_copied_stack_is_over(struct tr_thread *thread, struct tr_copied_numbers *numbers,
+                             bool *known)
+{
+    struct tr_copied_stacks *stacks = &thread->copied;
+    uint64_t pointer = thread->app.r[TR_RSP];
+    if (thread->hot.log - stacks->began > MOST_LOGGED)
+        tr_copied_stack_forget(thread);
+    if (stacks->leaving == 0 || pointer <= stacks->pointer)
+        return false;
+    *numbers = (struct tr_copied_numbers){stacks->leaving, recognize(stacks, pointer)};
+    stacks->is_known = false;
+    if (numbers->continues != 0) {
+        stacks->is_known = stack_at(stacks, numbers->continues)->chunk == stacks->chunk;
+        free_stack(stacks, numbers->continues);
+    }
+    *known = stacks->is_known;
+    stacks->leaving = 0;
+    return true;
+}

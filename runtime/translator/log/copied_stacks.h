@@ -1,0 +1,59 @@
+/* Stacks that a program copies away, and back to the same addresses: greenlet, and so gevent and eventlet. Which one has come
+ * back?
+ *
+ * Code that adds a register to the stack pointer may go on in such a stack (x86/stack_load.h): it ends up in enter.S
+ * (tr_stack_copied). The stack pointer alone does not say which stack continues, for all of them are left at the same few
+ * depths. What lies on it does: each stack that is left gets a number, and for each line of its innermost part a hash is kept.
+ * The copy is over when the code pops what was copied. Then the stack is the one that was left with exactly that stack
+ * pointer and with the same lines, as far as the copy has changed any; of several, the one that agrees furthest.
+ *
+ * The log has both numbers (TR_COPIED). Readers that begin with a later chunk know the stack if it was left since that
+ * began, and a copy of any other is logged as of a stack that was switched to (stack_switches.h), as far as there is room.
+ *
+ * Not in logs that are read from their beginning: there the returns decide (stack/rules/copied_stacks.h).
+ *
+ * Called by dispatch.c and log.c, in the thread itself. A thread that never runs such code has no memory for it.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_COPIED_STACKS_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_COPIED_STACKS_H
+
+#include "runtime/translator/thread.h"
+
+/* Both are 0 where no number is known. */
+struct tr_copied_numbers {
+    uint32_t left, continues;
+};
+
+/* The stack pointer has been changed from hot.stack_before to app.r[TR_RSP]; the other stack is not there yet. */
+void tr_copied_stack_begin(struct tr_thread *thread);
+
+/* Whether a stack that is being copied is still to be recognized. */
+static inline bool tr_copied_stack_is_awaited(const struct tr_thread *thread)
+{
+    return thread->copied.leaving != 0;
+}
+
+/* What runs is not what has changed the stack pointer (a signal handler), or the log begins again: the stack stays
+ * unknown. */
+void tr_copied_stack_forget(struct tr_thread *thread);
+
+/* Whether the copy is over, with the program's registers in app. Then nothing is awaited any more: *numbers says which
+ * stacks these are, and *known whether readers of the present chunk know the callers of the one that continues. */
+bool tr_copied_stack_is_over(struct tr_thread *thread, struct tr_copied_numbers *numbers,
+                             bool *known);
+
+/* A copy of the stack that continues has been logged. */
+static inline void tr_copied_stack_reported(struct tr_thread *thread)
+{
+    thread->copied.is_known = true;
+}
+
+/* A chunk begins: its readers know the stack that runs, and no other. `again`: all are to be reported once more
+ * (tr_switches_begin_chunk). */
+static inline void tr_copied_stacks_begin_chunk(struct tr_thread *thread, bool again)
+{
+    thread->copied.chunk += again;
+    thread->copied.is_known = true;
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* The smaller of two numbers.
+ *
+ * Called by disk_reserve.c, edit_distance.c and scan_parts.c.
+ */
+#ifndef MAGIC_TRACE_BASE_SMALLER_H
+#define MAGIC_TRACE_BASE_SMALLER_H
+
+#include <stdint.h>
+
+static inline uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif

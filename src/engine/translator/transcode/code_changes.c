@@ -1,0 +1,225 @@
+#include "engine/translator/transcode/code_changes.h"
+
+#include "base/memory.h"
+#include "engine/packets/log_reader.h"
+#include "engine/translator/code_dumps.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <uthash.h>
+
+/* The newest dump of a page. */
+struct shown_page {
+    uint64_t address;
+    const uint8_t *code;
+    UT_hash_handle hh;
+};
+
+struct process_changes {
+    uint32_t pid;
+    uint64_t version;     /* changes whenever `moments` does */
+    struct array moments; /* of struct code_moment, by time */
+    struct shown_page *pages;
+    UT_hash_handle hh;
+};
+
+struct code_changes {
+    const struct translator_arena *arena;
+    size_t offset; /* in the sideband log: all records before it are known */
+    uint64_t tail; /* of the log, then */
+    struct process_changes *processes;
+};
+
+struct code_changes *code_changes_open(const struct translator_arena *arena)
+{
+    struct code_changes *changes = memory_allocate_zeroed(sizeof *changes);
+    changes->arena = arena;
+    return changes;
+}
+
+static void free_process(struct process_changes *process)
+{
+    struct shown_page *page, *next;
+    HASH_ITER(hh, process->pages, page, next)
+    {
+        HASH_DEL(process->pages, page);
+        free(page);
+    }
+    for (size_t i = 0; i < process->moments.count; i++)
+        array_free(&((struct code_moment *)array_at(&process->moments, i))->changes);
+    array_free(&process->moments);
+    free(process);
+}
+
+void code_changes_close(struct code_changes *changes)
+{
+    struct process_changes *process, *next;
+    if (!changes)
+        return;
+    HASH_ITER(hh, changes->processes, process, next)
+    {
+        HASH_DEL(changes->processes, process);
+        free_process(process);
+    }
+    free(changes);
+}
+
+/* ---- records ---- */
+
+static struct process_changes *get_process(struct code_changes *changes, uint32_t pid)
+{
+    struct process_changes *process;
+    HASH_FIND(hh, changes->processes, &pid, sizeof pid, process);
+    if (process)
+        return process;
+    process = memory_allocate_zeroed(sizeof *process);
+    process->pid = pid;
+    process->moments = array_of(sizeof(struct code_moment));
+    HASH_ADD(hh, changes->processes, pid, sizeof process->pid, process);
+    return process;
+}
+
+/* The first moment that is later than `time`. */
+static size_t first_after(const struct process_changes *process, uint64_t time)
+{
+    size_t low = 0, high = process->moments.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (((const struct code_moment *)array_at(&process->moments, middle))->time <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct code_moment *get_moment(struct process_changes *process, uint64_t time)
+{
+    size_t place = first_after(process, time);
+    struct code_moment *before = place > 0 ? array_at(&process->moments, place - 1) : NULL;
+    if (before && before->time == time)
+        return before;
+    array_add(&process->moments);
+    struct code_moment *moment = array_at(&process->moments, place);
+    memmove(moment + 1, moment, (process->moments.count - 1 - place) * sizeof *moment);
+    *moment = (struct code_moment){.time = time, .changes = array_of(sizeof(struct code_change))};
+    process->version++;
+    return moment;
+}
+
+/* Remembers what the page shows from now on. Returns what it showed before; NULL: not known. */
+static const uint8_t *show_page(struct process_changes *process, uint64_t address,
+                                const uint8_t *code)
+{
+    struct shown_page *page;
+    HASH_FIND(hh, process->pages, &address, sizeof address, page);
+    if (!page) {
+        page = memory_allocate_zeroed(sizeof *page);
+        page->address = address;
+        HASH_ADD(hh, process->pages, address, sizeof page->address, page);
+    }
+    const uint8_t *before = page->code;
+    page->code = code;
+    return before;
+}
+
+static void take_mapping(struct code_changes *changes, const struct logged_mapping *mapping)
+{
+    struct process_changes *process = get_process(changes, mapping->record.pid);
+    struct code_change change = {
+        .start = mapping->start,
+        .next_fragment = mapping->next_fragment,
+    };
+    if (__builtin_add_overflow(mapping->start, mapping->length, &change.end))
+        return;
+    if (mapping->length == TR_PAGE) {
+        change.after = mapping->jit ? code_dumps_find(changes->arena, mapping) : NULL;
+        change.before = show_page(process, mapping->start, change.after);
+    }
+    array_add_all(&get_moment(process, mapping->record.time)->changes, &change, 1);
+}
+
+/* Its writer has reserved a place, which is filled at once unless it was killed. */
+static void await_record(const struct logged_record *record)
+{
+    enum { PAUSES = 20 };
+    const struct timespec pause = {.tv_nsec = 100 * 1000};
+    for (unsigned i = 0; i < PAUSES; i++) {
+        if (atomic_load_explicit(&record->ready, memory_order_acquire) == 1)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void read_records(struct code_changes *changes)
+{
+    changes->tail = atomic_load(&changes->arena->control->log_tail);
+    struct log_reader reader = translator_arena_sideband(changes->arena);
+    reader.offset = changes->offset;
+    while (reader.offset + sizeof(struct logged_record) <= reader.size) {
+        await_record((const struct logged_record *)(reader.log + reader.offset));
+        const struct logged_record *record = log_reader_next(&reader);
+        if (!record)
+            break;
+        if (record->kind == LOGGED_MAPPING)
+            take_mapping(changes, (const struct logged_mapping *)record);
+    }
+    changes->offset = reader.size;
+}
+
+/* ---- questions ---- */
+
+const struct code_moment *code_changes_after(struct code_changes *changes,
+                                             struct code_changes_cursor *cursor, uint32_t pid,
+                                             uint64_t time)
+{
+    if (atomic_load(&changes->arena->control->log_tail) != changes->tail)
+        read_records(changes);
+    if (!cursor->process)
+        HASH_FIND(hh, changes->processes, &pid, sizeof pid, cursor->process);
+    const struct process_changes *process = cursor->process;
+    if (!process)
+        return NULL;
+    if (cursor->version != process->version) {
+        cursor->version = process->version;
+        cursor->next = first_after(process, time);
+    }
+    const struct array *moments = &process->moments;
+    while (cursor->next < moments->count &&
+           ((const struct code_moment *)array_at(moments, cursor->next))->time <= time)
+        cursor->next++;
+    return cursor->next < moments->count ? array_at(moments, cursor->next) : NULL;
+}
+
+/* Whether the bytes of [start, end), which the change overlaps, differ before and after it. */
+static bool differs(const struct code_change *change, uint64_t start, uint64_t end)
+{
+    if (!change->before || !change->after)
+        return true;
+    uint64_t first = start > change->start ? start - change->start : 0;
+    uint64_t last = end < change->end ? end - change->start : change->end - change->start;
+    return memcmp(change->before + first, change->after + first, last - first) != 0;
+}
+
+static bool has_changed(const struct code_change *change, const struct fragment *fragment)
+{
+    for (unsigned i = 0; i < fragment->block_count; i++) {
+        const struct pt_code_block *code = fragment->blocks[i].code;
+        if (code->pc < change->end && code->end > change->start &&
+            differs(change, code->pc, code->end))
+            return true;
+    }
+    return false;
+}
+
+enum code_age code_moment_age(const struct code_moment *moment, const struct fragment *fragment)
+{
+    enum code_age age = CODE_UNCHANGED;
+    for (size_t i = 0; i < moment->changes.count && age != CODE_OLDER; i++) {
+        const struct code_change *change = array_at(&moment->changes, i);
+        if (has_changed(change, fragment))
+            age = fragment->identifier < change->next_fragment ? CODE_OLDER : CODE_NEWER;
+    }
+    return age;
+}

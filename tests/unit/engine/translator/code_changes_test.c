@@ -1,0 +1,102 @@
+/* Mapping records that show a page in turn with other code, and of which code fragments are. */
+#include "engine/translator/transcode/code_changes.h"
+
+#include "random_walk.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { DUMP = TR_PAGE + 16 };
+
+static uint64_t code(void)
+{
+    return (uint64_t)(uintptr_t)walked_code;
+}
+
+/* The page of the code, as it is but for `changed` in the byte at `address`, which runs from `time` on. */
+static void show_page(struct made_arena *made, uint64_t time, unsigned dump, uint64_t address,
+                      uint8_t changed, uint32_t next_fragment)
+{
+    uint64_t page = code() / TR_PAGE * TR_PAGE;
+    uint8_t *bytes = made->arena.bytes + made->arena.geometry.dump_offset + (uint64_t)dump * DUMP;
+    memcpy(bytes, (const void *)(uintptr_t)page, TR_PAGE);
+    bytes[address - page] ^= changed;
+    char path[64];
+    snprintf(path, sizeof path, "images/dump.%u.%x", MADE_PID, dump * DUMP);
+    struct logged_mapping mapping = {
+        .record = {.kind = LOGGED_MAPPING, .pid = MADE_PID, .tid = MADE_PID, .time = time},
+        .start = page,
+        .length = TR_PAGE,
+        .jit = 1,
+        .next_fragment = next_fragment,
+    };
+    made_record(made, &mapping, offsetof(struct logged_mapping, path), path);
+}
+
+static enum code_age age_after(struct code_changes *changes, uint64_t time,
+                               const struct fragment *fragment)
+{
+    struct code_changes_cursor cursor = {0};
+    const struct code_moment *moment = code_changes_after(changes, &cursor, MADE_PID, time);
+    assert_non_null(moment);
+    return code_moment_age(moment, fragment);
+}
+
+static void a_change_parts_older_fragments_from_newer_ones(void **state)
+{
+    struct made_arena made;
+    made_arena_open(&made, NULL);
+    uint64_t start = code();
+    uint32_t older = made_fragment(&made, &start, 1, 0);
+    uint32_t newer = made_fragment(&made, &start, 1, 0);
+    struct fragments *fragments = fragments_open(&made.arena);
+    const struct fragment *first = fragments_get(fragments, 0, older, NULL);
+    const struct fragment *second = fragments_get(fragments, 0, newer, NULL);
+    struct code_changes *changes = code_changes_open(&made.arena);
+    show_page(&made, 100, 0, start, 0, older);
+    show_page(&made, 200, 1, start, 0xff, newer);
+    assert_int_equal(age_after(changes, 100, first), CODE_OLDER);
+    assert_int_equal(age_after(changes, 100, second), CODE_NEWER);
+    /* The same page again, and then with a change elsewhere. */
+    show_page(&made, 300, 2, start, 0xff, newer);
+    assert_int_equal(age_after(changes, 200, first), CODE_UNCHANGED);
+    show_page(&made, 400, 3, start, 0, newer + 1000);
+    assert_int_equal(age_after(changes, 300, second), CODE_OLDER);
+    struct code_changes_cursor cursor = {0};
+    assert_null(code_changes_after(changes, &cursor, MADE_PID, 400));
+    assert_null(code_changes_after(changes, &(struct code_changes_cursor){0}, MADE_PID + 1, 0));
+    code_changes_close(changes);
+    fragments_close(fragments);
+    made_arena_close(&made);
+    (void)state;
+}
+
+/* Records come in the order of the log, and may be of an earlier time. */
+static void moments_are_in_the_order_of_time(void **state)
+{
+    struct made_arena made;
+    made_arena_open(&made, NULL);
+    struct code_changes *changes = code_changes_open(&made.arena);
+    struct code_changes_cursor cursor = {0};
+    show_page(&made, 300, 0, code(), 0, 1);
+    assert_int_equal(code_changes_after(changes, &cursor, MADE_PID, 0)->time, 300);
+    show_page(&made, 200, 1, code(), 1, 2);
+    assert_int_equal(code_changes_after(changes, &cursor, MADE_PID, 0)->time, 200);
+    assert_int_equal(code_changes_after(changes, &cursor, MADE_PID, 200)->time, 300);
+    code_changes_close(changes);
+    made_arena_close(&made);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_change_parts_older_fragments_from_newer_ones),
+        cmocka_unit_test(moments_are_in_the_order_of_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
