@@ -65,10 +65,14 @@ void serve_loop_close(struct serve_loop *loop)
     loop->base = NULL;
 }
 
-/* A user on another machine cannot follow an address of this one. */
+/* A user on another machine cannot follow an address of this one. The warning comes before the
+ * address: it may be followed at once. */
 static void say_where(const struct serve_loop *loop, const char *login_url)
 {
     const char *host = loop->address.host;
+    if (!is_for_this_machine(host))
+        log_warning("Whoever can reach this machine and knows the address can see the trace, and "
+                    "it goes over the network unencrypted.");
     log_status("Open %s to see the trace. Ctrl-C ends it.", login_url);
     if (!host && !browser_is_there())
         log_status("From another machine: ssh -L %u:127.0.0.1:%u THIS_MACHINE, and open the same "
@@ -77,9 +81,6 @@ static void say_where(const struct serve_loop *loop, const char *login_url)
     if (host && is_every_address(host))
         log_status("From another machine: put this machine's name or address in the place of "
                    "127.0.0.1.");
-    if (!is_for_this_machine(host))
-        log_warning("Whoever can reach this machine and knows the address can see the trace, and "
-                    "it goes over the network unencrypted.");
 }
 
 static void start_browser(const struct serve_loop *loop,
