@@ -234,6 +234,20 @@ static uint64_t enter_again(struct tr_thread *thread, bool indirect)
     return body;
 }
 
+/* Whether the stack that runs is to be reported once it is known. */
+static bool awaits_stack(const struct tr_thread *thread)
+{
+    return tr_copied_stack_is_awaited(thread) || thread->hot.switched_at;
+}
+
+static void look_for_stack(struct tr_thread *thread)
+{
+    if (tr_copied_stack_is_awaited(thread))
+        tr_log_copied_stack(thread);
+    else
+        tr_log_switch(thread);
+}
+
 /* In the fragment that was entered last. */
 uint64_t tr_dispatch_check(struct tr_thread *thread)
 {
@@ -242,13 +256,10 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
         tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
-    if (tr_copied_stack_is_awaited(thread) && !thread->let_go) {
-        tr_log_copied_stack(thread);
-        return resume;
-    }
-    if (thread->hot.switched_at && !thread->let_go) {
-        tr_log_switch(thread);
-        return resume;
+    if (awaits_stack(thread) && !thread->let_go) {
+        look_for_stack(thread);
+        if (!tr_log_is_due(thread))
+            return resume;
     }
     tr_hot_path_look(thread);
     if (thread->let_go || !tr_log_check(thread, true))

@@ -35,6 +35,7 @@
 #define FLAG_AC 0x40000
 #define FLAGS_USUAL 0x202
 #define STAMP_WORD 0xf0200000 /* TR_EVENT_WORD(TR_STAMP, 0) */
+#define STAMP_SIZE 12         /* bytes of log: that word and the time */
 
 .macro ENTRY name
     .globl \name
@@ -169,7 +170,8 @@ ENTRY tr_leave_check
     je 1f
     cmp %gs:CHECK_AT, %r11
     ja 1f
-    cmp %gs:CLEARED, %r11 /* after a loop that did not compare: what it logged must not be cleared */
+    lea STAMP_SIZE(%r11), %rax
+    cmp %gs:CLEARED, %rax /* after a loop that did not compare: what it logged, and the stamp, must not be cleared */
     ja 1f
     mov %rdx, %gs:RDX
     rdtsc
@@ -188,7 +190,7 @@ ENTRY tr_leave_check
     shr $32, %rax
     mov %eax, 8(%r11)
     movl $STAMP_WORD, (%r11)
-    add $12, %r11
+    add $STAMP_SIZE, %r11
     mov %gs:STAMP_INTERVAL, %rax
     mov %gs:ELAPSED, %rdx
     cmp %gs:STAMP_TICKS, %rdx

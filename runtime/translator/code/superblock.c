@@ -282,21 +282,68 @@ static bool leaves_frame(const struct tr_instruction *decoded)
     }
 }
 
+/* Where control goes after the plain instructions at the cursor, of which a copy of memory is none (TR_CALL, as if a function
+ * made it); TR_PLAIN: that is not near. */
+static enum tr_kind next_branch(const struct forming *forming)
+{
+    enum { MOST_INSTRUCTIONS = 16 };
+    struct forming ahead = *forming;
+    for (unsigned i = 0; i < MOST_INSTRUCTIONS && ahead.cursor < ahead.range.end; i++) {
+        uint8_t bytes[16] = {0};
+        struct tr_instruction decoded;
+        unsigned size = fetch(&ahead, bytes);
+        if (!tr_decode(&decoded, bytes, size, ahead.cursor))
+            break;
+        if (decoded.properties & TR_REPEAT)
+            return TR_CALL;
+        if (decoded.kind != TR_PLAIN)
+            return decoded.kind;
+        ahead.cursor += decoded.length;
+    }
+    return TR_PLAIN;
+}
+
+enum stack_change { FRAME_CHANGES, STACK_IS_LOADED, STACK_IS_COPIED };
+
+/* Functions that add to the stack pointer for their own frame, or to drop their arguments, have nothing to call before they
+ * return: decode/pt/blocks/block_cache.c has the same rule. */
+static enum stack_change stack_change_of(const struct forming *forming,
+                                         const struct tr_instruction *decoded)
+{
+    if (!leaves_frame(decoded))
+        return FRAME_CHANGES;
+    if (!is_addition(decoded))
+        return STACK_IS_LOADED;
+    switch (next_branch(forming)) {
+    case TR_CALL:
+    case TR_INDIRECT_CALL:
+        return STACK_IS_COPIED;
+    case TR_RETURN:
+    case TR_CONDITIONAL:
+    case TR_LOOP:
+    case TR_JUMP:
+        return FRAME_CHANGES;
+    default:
+        return STACK_IS_LOADED;
+    }
+}
+
 /* The newest instruction is one after which the block may end. Whether the superblock goes on. */
 static bool goes_on(struct forming *forming, const struct tr_instruction *decoded)
 {
     struct tr_superblock *superblock = forming->superblock;
     uint64_t next = next_on_route(forming);
+    enum stack_change change;
     switch ((enum tr_kind)decoded->kind) {
     case TR_PLAIN:
-        if (leaves_frame(decoded)) {
-            close_block(forming, TR_END_FALL, 0);
-            struct tr_way *way = &superblock->blocks[superblock->block_count - 1];
-            way->loads_stack = true;
-            way->copies_stack = is_addition(decoded);
-            return false;
-        }
-        return true;
+        change = stack_change_of(forming, decoded);
+        if (change == FRAME_CHANGES)
+            return true;
+        close_block(forming, TR_END_FALL, 0);
+        struct tr_way *way = &superblock->blocks[superblock->block_count - 1];
+        way->loads_stack = true;
+        way->copies_stack = change == STACK_IS_COPIED;
+        return false;
     case TR_CONDITIONAL:
     case TR_LOOP:
         close_block(forming, TR_END_CONDITIONAL, decoded->target);

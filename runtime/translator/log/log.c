@@ -21,8 +21,9 @@ enum {
     /* The most that is written between two comparisons of the log pointer with the limit; more than that hits the
      * guard page. */
     SLACK = 4 << 10,
-    CHECK_STEP = 32 << 10, /* bytes of log between calls of tr_log_check, at most */
-    LEAST_ROOM = 64 << 10, /* of a ring that is used: what has to be written at once fits */
+    CHECK_STEP = 32 << 10,   /* bytes of log between calls of tr_log_check, at most */
+    LEAST_ROOM = 64 << 10,   /* of a ring that is used: what has to be written at once fits */
+    LEAST_CLEARED = 1 << 10, /* bytes of log ahead */
     LINE = 64,
     OUTER_WORDS = 10, /* its place in a record with a copy of the stack */
 };
@@ -547,7 +548,8 @@ static void stamp(struct tr_thread *thread, enum tr_stamp kind, uint64_t time)
 
 bool tr_log_is_due(const struct tr_thread *thread)
 {
-    return thread->hot.log > thread->hot.check_at;
+    return thread->hot.log > thread->hot.check_at ||
+           thread->hot.log + LEAST_CLEARED > thread->hot.cleared;
 }
 
 bool tr_log_check(struct tr_thread *thread, bool in_fragment)

@@ -9,6 +9,7 @@ import tempfile
 
 import bad_input
 import counts
+import fxt_spans
 import harness
 
 SHELL = """
@@ -103,6 +104,22 @@ class Translator(counts.Counts):
         self.assert_instructions(full, 2 + 2 * 9000000 + 1 + 9000000 + 1 + 6 * 60000 - 1 + 2)
         ring = self.trace([program], "-engine", "translator", "-snapshot-size", "64K", "-no-decode")
         self.assertGreater(ring.session()["instructions"], 10000)
+
+    def test_loops_without_check(self):
+        """loops after which the log ends anywhere near where it is cleared to: stamps stay, and nothing is lost"""
+        program = harness.compile_program("unchecked_loop", ["-nostdlib", "-static"], harness.PROGRAMS / "unchecked_loop.S")
+        traced = self.trace([program], "-engine", "translator", "-full-execution", "-no-decode")
+        self.assert_instructions(traced, 6 + 9 * 2200 + 40 * (3 + sum(4 + 3 * rounds - 1 for rounds in range(1900, 2201))))
+
+    def test_restarted_copies(self):
+        """stacks that seem to be copied again and again: the trace of a killed program reaches up to its end"""
+        program = harness.compile_program("restarted_copies", ["-nostdlib", "-static"], harness.PROGRAMS / "restarted_copies.S")
+        command = ["sh", "-c", f"ulimit -t 1; exec {program}"]  # seconds of its time
+        traced = self.trace(command, "-engine", "translator", "-snapshot-size", "256K", "-follow")
+        self.assertNotIn("damaged", traced.messages)
+        spans = fxt_spans.read_spans(traced.trace)
+        begin, end = min(span.begin for span in spans), max(span.end for span in spans)
+        self.assertGreater(max(span.begin for span in spans if span.name == "called"), end - (end - begin) // 10)
 
     def test_stack_load_after_return(self):
         """registers that are alive where a call returns to a load of the stack pointer"""

@@ -109,6 +109,23 @@ PLACE stack_copy /* ends after it */
     mov %rax, %rbx
     add %rax, %rsp
 PLACE stack_copy_next
+    add %rax, %rbp
+    call stack_copy
+    ret
+
+PLACE stack_copy_by_string
+    add %rax, %rsp
+    rep movsq
+    ret
+
+PLACE stack_addition_before_jump
+    add %rax, %rsp
+    jmp *%rcx
+
+PLACE arguments_dropped /* is none */
+    pop %rcx
+    add %rax, %rsp
+    push %rcx
     ret
 
 PLACE frame_moves /* are none */

@@ -134,6 +134,15 @@ static void after_stack_switches(void **state)
     assert_true(last_block(s)->loads_stack);
     assert_true(last_block(s)->copies_stack);
     assert_int_equal(last_block(s)->end, PLACE(stack_copy_next));
+    assert_true(last_block(FORM(stack_copy_by_string))->copies_stack);
+    s = FORM(stack_addition_before_jump);
+    assert_int_equal(s->item_count, 1);
+    assert_true(last_block(s)->loads_stack);
+    assert_false(last_block(s)->copies_stack);
+    s = FORM(arguments_dropped);
+    assert_int_equal(s->item_count, 4);
+    assert_int_equal(s->block_count, 1);
+    assert_false(last_block(s)->loads_stack);
     s = FORM(frame_moves);
     assert_int_equal(s->item_count, 7);
     assert_int_equal(s->block_count, 1);
