@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,12 @@ BUILT = "built"
 
 class Stuck(Exception):
     """A recorder that does not end. It and the server are left as they are."""
+
+
+def take_signals():
+    """Recorders inherit what nohup and the background jobs of shells ignore, and would not end by Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def wait_until(condition, patience=PATIENCE):
