@@ -415,11 +415,11 @@ class Engine(SamplingCase):
         self.assertEqual(len(traced.session()["hits"]), 4)
         stacks, _ = self.decode(traced.directory)
         self.assert_shares(stacks)
-        if shutil.which("perf"):
-            times = harness.run(["perf", "script", "-F", "tid,time", "--ns", "-G", "-i", traced.directory / "perf.data"]).stdout.split(b"\n")
-            self.assertEqual(len(set(times)), len(times))
-        data = (traced.directory / "perf.data").stat().st_size
-        self.assertLess(data, 1 << 20)
+        if not shutil.which("perf"):
+            self.skipTest("perf, which lists the samples, is not installed")
+        times = harness.run(["perf", "script", "-F", "tid,time", "--ns", "-G", "-i", traced.directory / "perf.data"]).stdout.splitlines()
+        self.assertGreater(len(times), 100)
+        self.assertEqual(len(set(times)), len(times))
 
     def test_refusals(self):
         """what cannot be is said, with what to do"""
