@@ -1,11 +1,12 @@
 /* Stacks that a program copies away, and back to the same addresses: greenlet, and so gevent and eventlet. Which one has come
  * back?
  *
- * Code that adds a register to the stack pointer may go on in such a stack (x86/stack_load.h): it ends up in enter.S
- * (tr_stack_copied). The stack pointer alone does not say which stack continues, for all of them are left at the same few
- * depths. What lies on it does: each stack that is left gets a number, and for each line of its innermost part a hash is kept.
- * The copy is over when the code pops what was copied. Then the stack is the one that was left with exactly that stack
- * pointer and with the same lines, as far as the copy has changed any; of several, the one that agrees furthest.
+ * Code that adds a register to the stack pointer, and then calls a function or copies by a string instruction, may go on in
+ * such a stack (superblock.c): it ends up in enter.S (tr_stack_copied). The stack pointer alone does not say which stack
+ * continues, for all of them are left at the same few depths. What lies on it does: each stack that is left gets a number, and
+ * for each line of its innermost part a hash is kept. The copy is over when the code pops what was copied. Then the stack is the
+ * one that was left with exactly that stack pointer and with the same lines, as far as the copy has changed any; of several, the
+ * one that agrees furthest.
  *
  * The log has both numbers (TR_COPIED). Readers that begin with a later chunk know the stack if it was left since that
  * began, and a copy of any other is logged as of a stack that was switched to (stack_switches.h), as far as there is room.
