@@ -1,20 +1,31 @@
-/* Makes a man page of its template: writes it to standard output.
+/* Makes a man page of its template.
  *
- * Run by meson when magic-trace is built: man_page FILE.
+ * Run by meson when magic-trace is built: man_page TEMPLATE PAGE.
  */
 #include "cli/manual/page_template.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+static FILE *open_file(const char *path, const char *mode)
+{
+    FILE *file = fopen(path, mode);
+    if (!file)
+        perror(path);
+    return file;
+}
+
 int main(int argc, char **argv)
 {
-    FILE *page_template = argc == 2 ? fopen(argv[1], "r") : NULL;
-    if (!page_template) {
-        perror(argc == 2 ? argv[1] : "usage: man_page FILE");
+    if (argc != 3) {
+        fputs("usage: man_page TEMPLATE PAGE\n", stderr);
         return EXIT_FAILURE;
     }
-    bool ok = page_template_fill(stdout, page_template);
-    fclose(page_template);
-    return ok && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    FILE *page_template = open_file(argv[1], "r");
+    FILE *page = page_template ? open_file(argv[2], "w") : NULL;
+    bool ok = page && page_template_fill(page, page_template);
+    ok &= page && fclose(page) == 0;
+    if (page_template)
+        fclose(page_template);
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
