@@ -332,8 +332,8 @@ struct tr_slot {
         room; /* of these, used: fewer where the disk was full. From there the log goes on as after TR_PAD */
     uint64_t first_time; /* ticks */
     /* Stream positions, in bytes since the thread began: position P lies at P % size. Valid log: from the oldest
-     * chunk that is still there up to the first word that is 0 at or after `head`; the writer keeps at least
-     * TR_CLEARED bytes after what it has written cleared. */
+     * chunk that is still there up to the first word that is 0 at or after `head`; the writer clears
+     * TR_CLEARED bytes ahead whenever it looks at its limit. */
     _Atomic uint64_t head; /* known to be written up to there; lags */
     /* full execution: the reader has taken everything before; set by the recorder */
     _Atomic uint64_t read_to;
