@@ -39,10 +39,11 @@ class Clocks(harness.TestCase):
             ratios[name] = statistics.median(run[name] for run in runs)
             raw = self.first_to_second(program, "-clock", "host")
             print(f"      {name}: first to second call {ratios[name]:.2f}, on the raw host clock {raw:.1f}", flush=True)
-        # One kind alone swings between 0.7 and 1.3 on a busy machine (bench/run shows each); all of them together
+        # One kind alone swings between 0.7 and 1.6 on a busy machine (bench/run shows each); all of them together
         # do not, and translation left in would be ten times these limits.
         of_all, of_each = self.FIRST_TO_SECOND
-        self.assertLessEqual(statistics.median(ratios.values()), of_all)
+        if not Settings.quick:
+            self.assertLessEqual(statistics.median(ratios.values()), of_all)
         self.assertEqual({name: ratio for name, ratio in ratios.items() if not 0.25 <= ratio <= of_each}, {})
 
     def early_effects(self, over, *options, judged=False):
