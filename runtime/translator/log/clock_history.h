@@ -10,10 +10,16 @@
 #include "runtime/translator/layout.h"
 #include "runtime/translator/log/clock_state.h"
 
+/* What system calls cost is a few dozen ticks each; so many together have an entry. By no more are converted times too late. */
+enum { TR_CLOCK_HISTORY_STEP = 500 /* ticks */ };
+
 /* Work of the runtime was over at `tsc`; `stolen` ticks in all had been used up then. */
 static inline void tr_clock_history_add(struct tr_clock_history *history, uint64_t tsc,
                                         uint64_t stolen)
 {
+    uint64_t count = atomic_load(&history->count), newest = (count - 1) % TR_CLOCK_HISTORY;
+    if (count > 0 && stolen - atomic_load(&history->entries[newest].stolen) < TR_CLOCK_HISTORY_STEP)
+        return;
     uint64_t at = atomic_fetch_add(&history->count, 1) % TR_CLOCK_HISTORY;
     /* A reader may find an entry that is being written: its time is 0 then, and it is skipped. */
     atomic_store(&history->entries[at].tsc, 0);
@@ -26,23 +32,24 @@ static inline uint64_t tr_clock_convert(const struct tr_control *control, uint64
 {
     const struct tr_clock_history *history = &control->clock_history;
     uint64_t count = atomic_load(&history->count);
-    uint64_t kept = count < TR_CLOCK_HISTORY ? count : TR_CLOCK_HISTORY;
     uint64_t state = atomic_load(&control->clock), stolen = state, limit = UINT64_MAX;
     if (tr_clock_stands(state)) {
         stolen = atomic_load(&control->stolen);
         limit = tr_clock_standing(state, control->options.start_tsc);
     }
-    for (uint64_t i = 1; i <= kept; i++) {
-        uint64_t entry = (count - i) % TR_CLOCK_HISTORY,
-                 at = atomic_load(&history->entries[entry].tsc);
+    for (uint64_t number = count; number-- > 0;) {
+        uint64_t entry = number % TR_CLOCK_HISTORY, at = atomic_load(&history->entries[entry].tsc),
+                 then = atomic_load(&history->entries[entry].stolen);
+        if (atomic_load(&history->count) > number + TR_CLOCK_HISTORY) /* older ones are gone */
+            break;
         if (at == 0)
             continue;
-        stolen = atomic_load(&history->entries[entry].stolen);
+        stolen = then;
         if (at <= tsc)
             break;
         /* This work ended after `tsc`. The clock showed `limit` then, so it cannot have shown more before. */
         limit = at - stolen;
-        if (i == count) /* before all work */
+        if (number == 0) /* before all work */
             stolen = 0;
     }
     uint64_t time = tsc - stolen;

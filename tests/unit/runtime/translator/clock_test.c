@@ -205,6 +205,36 @@ static void test_time_of_the_past(void **state)
                      after - atomic_load(&here->control.clock));
 }
 
+/* More often than the history has entries: what was long ago is converted as before, within what they are too small for. */
+static void test_brief_work_leaves_the_past(void **state)
+{
+    struct fixture *here = *state;
+    tr_clock_begin_work(&here->threads[0]);
+    wait_ticks(1000);
+    tr_clock_end_work(&here->threads[0]);
+    uint64_t past = tr_rdtsc(), then = tr_clock_convert(&here->control, past);
+    uint64_t stolen = atomic_load(&here->control.clock), tsc = past;
+    for (unsigned i = 0; i < TR_CLOCK_HISTORY + 1; i++)
+        tr_clock_history_add(&here->control.clock_history, tsc += 50, stolen += 20);
+    assert_int_equal(tr_clock_convert(&here->control, past), then);
+    uint64_t error = tr_clock_convert(&here->control, tsc) - (tsc - stolen);
+    assert_in_range(error, 0, TR_CLOCK_HISTORY_STEP);
+}
+
+/* Of what is older than the history, the clock showed no more than what is converted for the oldest time in it. */
+static void test_time_before_the_history(void **state)
+{
+    struct fixture *here = *state;
+    uint64_t past = tr_rdtsc(), tsc = past, stolen = 0;
+    for (unsigned i = 0; i < 2 * TR_CLOCK_HISTORY; i++)
+        tr_clock_history_add(&here->control.clock_history, tsc += 5000, stolen += 1000);
+    uint64_t oldest = past + (TR_CLOCK_HISTORY + 1) * UINT64_C(5000);
+    assert_in_range(tr_clock_convert(&here->control, past), 0,
+                    tr_clock_convert(&here->control, oldest));
+    assert_int_equal(tr_clock_convert(&here->control, oldest),
+                     past + (TR_CLOCK_HISTORY + 1) * UINT64_C(4000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +250,8 @@ int main(void)
         cmocka_unit_test_setup(test_what_was_used_up_stays_so, begin),
         cmocka_unit_test_setup(test_more_workers_than_can_be_counted, begin),
         cmocka_unit_test_setup(test_host_clock, begin),
+        cmocka_unit_test_setup(test_brief_work_leaves_the_past, begin),
+        cmocka_unit_test_setup(test_time_before_the_history, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
