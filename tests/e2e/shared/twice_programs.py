@@ -25,6 +25,22 @@ static __attribute__((noinline)) unsigned turn(unsigned value) { return value + 
 static unsigned (*volatile steps[])(unsigned) = {twist, turn};
 """
 
+# With -DTIMED a program measures its calls itself, and prints the ticks of both calls of each function.
+TIMED = f"""
+#ifdef TIMED
+static unsigned long long lengths[2][{FUNCTIONS}];
+static unsigned calls_before;
+#define CALL(i) {{ unsigned long long begin = __rdtsc(); f##i(7); lengths[calls_before][i] = __rdtsc() - begin; }}
+#define NEXT_TURN calls_before = 1;
+#define PRINT_LENGTHS \\
+    for (int i = 0; i < {FUNCTIONS}; i++) printf("%llu %llu\\n", lengths[0][i], lengths[1][i]);
+#else
+#define CALL(i) f##i(7);
+#define NEXT_TURN
+#define PRINT_LENGTHS
+#endif
+"""
+
 
 def loop(i, body, rounds=13):
     """`body`, run 1 to `rounds` times."""
@@ -128,10 +144,10 @@ def write(kind, path):
         if inner:
             lines.append(f"static __attribute__((noinline)) void f{i}(unsigned value)\n{{\n"
                          f"    inner{i}(value);\n    sink++;\n}}")
-    calls = "\n".join(f"    f{i}(7);" for i in range(FUNCTIONS))
-    lines.append(f"static void all(void)\n{{\n{calls}\n}}")
-    lines.append('int main(void)\n{\n    prepare();\n    all();\n    all();\n    printf("%u\\n", sink);\n'
-                 "    return 0;\n}")
+    calls = "\n".join(f"    CALL({i})" for i in range(FUNCTIONS))
+    lines.append(f"{TIMED}static void all(void)\n{{\n{calls}\n}}")
+    lines.append('int main(void)\n{\n    prepare();\n    all();\n    NEXT_TURN\n    all();\n    printf("%u\\n", sink);\n'
+                 "    PRINT_LENGTHS\n    return 0;\n}")
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -146,3 +162,10 @@ def first_to_second(spans):
         return None
     # Half a nanosecond more on both: two calls within one tick are equal, not infinitely different.
     return statistics.median((first + 0.5) / (second + 0.5) for first, second in lengths.values())
+
+
+def first_to_second_natively(output):
+    """The same of what a program has printed that was compiled with -DTIMED."""
+    lengths = [tuple(map(int, line.split())) for line in output.decode().splitlines()[1:]]
+    assert len(lengths) == FUNCTIONS
+    return statistics.median(first / second for first, second in lengths)
