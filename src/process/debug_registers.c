@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -44,10 +45,12 @@ static __attribute__((noinline)) void arrive(void)
     __asm__ volatile("" ::: "memory");
 }
 
-/* Only calls that are safe in the child of a program with threads. */
-static _Noreturn void run_to_breakpoint(void)
+/* Only calls that are safe in the child of a program with threads. If the parent is killed, the child must not stop for its new
+ * parent, which would trace it from then on and never let it go. */
+static _Noreturn void run_to_breakpoint(pid_t parent)
 {
-    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0)
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == parent && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0)
         arrive();
     _exit(0);
 }
@@ -65,9 +68,9 @@ bool debug_registers_fire(void)
 {
     const uint64_t address = (uintptr_t)arrive;
     int status;
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0)
-        run_to_breakpoint();
+        run_to_breakpoint(parent);
     if (child < 0 || !wait_for_stop(child, &status))
         return true;
     bool tried = debug_registers_set(child, &address, 1) && ptrace(PTRACE_CONT, child, 0, 0) == 0;

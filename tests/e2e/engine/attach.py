@@ -1,4 +1,5 @@
 """attach: a running process is stepped from a trigger on, and then runs on unchanged."""
+import contextlib
 import os
 import pathlib
 import random
@@ -290,4 +291,26 @@ class Attach(harness.TestCase):
             started.wait()
             wait_until(lambda: tracers(process.pid) == {0})
             self.assertIsNone(process.poll(), f"round {number}")
+        self.assert_unharmed(process)
+
+    def processes_of_mine(self):
+        """Those that have a path in this test's folder among their arguments."""
+        found = []
+        for arguments in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if str(self.folder).encode() in arguments.read_bytes():
+                    found.append(arguments.parent.name)
+        return found
+
+    def test_killed_at_its_beginning(self):
+        """magic-trace is killed in its first moments, again and again: none of its processes is left"""
+        process = self.start("4")
+        chance = random.Random(2)
+        for _ in range(ROUNDS):
+            started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid), "-trigger", "request",
+                                        "-o", self.folder / "t.fxt"], stderr=subprocess.DEVNULL, cwd=self.folder)
+            time.sleep(chance.uniform(0.001, 0.03))
+            started.kill()
+            started.wait()
+        wait_until(lambda: not self.processes_of_mine())
         self.assert_unharmed(process)
