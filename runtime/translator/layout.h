@@ -399,7 +399,7 @@ enum tr_event {
     TR_COPIED, /* u64: by the newest TR_STACK whose block has TR_BLOCK_COPIES_STACK, a stack was left that has this number from
                     now on; u64: the one that continues was left with this number, 0: unknown (copied_stacks.h) */
     TR_RESTORED, /* u64 stack pointer, u64 stack pointer that it restores: the system call that comes next is sigreturn */
-    TR_OUTSIDE, /* u64 time, u64 pc: a call of a selected function has ended, before pc ran. Nothing is traced until TR_RESUME,
+    TR_OUTSIDE, /* u64 time, u64 pc: a call of a selected function has ended, before pc ran. The thread is not traced until TR_RESUME,
                     which comes with another such call */
     TR_EVENT_KINDS,
 };

@@ -120,7 +120,7 @@ void tr_selected_resume(struct tr_thread *thread)
     }
 }
 
-/* The signal mask stays the program's: nothing is pending. */
+/* The signal mask stays the program's: no signal is pending. */
 static void enter_runtime(struct tr_thread *thread, struct ucontext *context)
 {
     struct sigcontext *registers = &context->uc_mcontext;

@@ -1,5 +1,6 @@
 #include "cli/attached_command.h"
 
+#include "process/parent_death.h"
 #include "process/program.h"
 
 #include <errno.h>
@@ -31,8 +32,7 @@ static _Noreturn void execute(const char *path, char *const *command)
 static _Noreturn void begin_and_wait(const char *path, char *const *command, int go, pid_t recorder)
 {
     char byte;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != recorder || read(go, &byte, 1) != 1)
+    if (!parent_death_signal(recorder, SIGKILL) || read(go, &byte, 1) != 1)
         _exit(NOT_FOUND);
     prctl(PR_SET_PDEATHSIG, 0);
     pid_t child = fork();

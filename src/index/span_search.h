@@ -21,7 +21,7 @@ bool index_span_at(const struct trace_index *index, uint32_t track, uint32_t dep
                    struct array *stack, struct error *error);
 
 /* As index_span_at, where a span of length zero is meant: appends the first one at that depth and
- * moment that is of `group` (UINT32_MAX: any), with its callers; nothing where there is none. */
+ * moment that is of `group` (UINT32_MAX: any), with its callers; none if there is no such span. */
 bool index_brief_span_at(const struct trace_index *index, uint32_t track, uint32_t depth,
                          uint64_t time, uint32_t group, struct array *stack, struct error *error);
 

@@ -1,8 +1,9 @@
 #include "process/debug_registers.h"
 
+#include "process/parent_death.h"
+
 #include <errno.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -49,8 +50,8 @@ static __attribute__((noinline)) void arrive(void)
  * parent, which would trace it from then on and never let it go. */
 static _Noreturn void run_to_breakpoint(pid_t parent)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == parent && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0)
+    if (parent_death_signal(parent, SIGKILL) && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 &&
+        raise(SIGSTOP) == 0)
         arrive();
     _exit(0);
 }

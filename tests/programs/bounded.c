@@ -14,6 +14,8 @@
  *
  * Prints what was computed, and fails if a wait has ended early.
  */
+#include "wait_for_byte.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -121,13 +123,6 @@ static void do_in_thread(char *word)
     pthread_t thread;
     pthread_create(&thread, NULL, do_word, word);
     pthread_join(thread, NULL);
-}
-
-static void wait_for_byte(void)
-{
-    puts("ready");
-    fflush(stdout);
-    getchar();
 }
 
 static void *do_word(void *word)

@@ -19,6 +19,8 @@
  * Prints what was computed, and what became of children.
  */
 #define _GNU_SOURCE
+#include "wait_for_byte.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -137,13 +139,6 @@ static void patch(void)
     memcpy(copy, (void *)chosen, sizeof copy);
     memcpy((void *)chosen, copy, sizeof copy);
     mprotect(page, 8192, PROT_READ | PROT_EXEC);
-}
-
-static void wait_for_byte(void)
-{
-    puts("ready");
-    fflush(stdout);
-    getchar();
 }
 
 static void *do_word(void *word)

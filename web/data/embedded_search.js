@@ -61,7 +61,7 @@ export function stackAt(spans, time) {
 }
 
 /**
- * The span of a depth that holds a moment, or else the last one of length zero there; -1 when there is none.
+ * The span of a depth that holds a moment, or else the last one of length zero there; -1 when no span does.
  * @param {Spans} spans @param {number} depth @param {number} time
  */
 export function spanAt(spans, depth, time) {
@@ -74,7 +74,7 @@ export function spanAt(spans, depth, time) {
 }
 
 /**
- * The first span of no length at a depth and a moment; -1 when there is none.
+ * The first span of no length at a depth and a moment; -1 for no such span.
  * @param {Spans} spans @param {number} depth @param {number} time @param {(fn: number) => boolean} isMeant
  */
 export function briefSpanAt(spans, depth, time, isMeant) {

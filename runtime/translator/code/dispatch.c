@@ -240,6 +240,7 @@ static bool awaits_stack(const struct tr_thread *thread)
     return tr_copied_stack_is_awaited(thread) || thread->hot.switched_at;
 }
 
+/* Reports it if it is known now. */
 static void look_for_stack(struct tr_thread *thread)
 {
     if (tr_copied_stack_is_awaited(thread))
@@ -258,7 +259,7 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
         return go_on(thread);
     if (awaits_stack(thread) && !thread->let_go) {
         look_for_stack(thread);
-        if (!tr_log_is_due(thread))
+        if (!tr_log_is_due(thread)) /* it is where switches follow each other closely */
             return resume;
     }
     tr_hot_path_look(thread);

@@ -282,39 +282,34 @@ static bool leaves_frame(const struct tr_instruction *decoded)
     }
 }
 
-/* Where control goes after the plain instructions at the cursor, of which a copy of memory is none (TR_CALL, as if a function
- * made it); TR_PLAIN: that is not near. */
-static enum tr_kind next_branch(const struct forming *forming)
+/* The next instruction from the cursor on that branches or copies memory. False: it is not near. */
+static bool find_branch_or_copy(const struct forming *forming, struct tr_instruction *found)
 {
     enum { MOST_INSTRUCTIONS = 16 };
     struct forming ahead = *forming;
     for (unsigned i = 0; i < MOST_INSTRUCTIONS && ahead.cursor < ahead.range.end; i++) {
         uint8_t bytes[16] = {0};
-        struct tr_instruction decoded;
         unsigned size = fetch(&ahead, bytes);
-        if (!tr_decode(&decoded, bytes, size, ahead.cursor))
-            break;
-        if (decoded.properties & TR_REPEAT)
-            return TR_CALL;
-        if (decoded.kind != TR_PLAIN)
-            return decoded.kind;
-        ahead.cursor += decoded.length;
+        if (!tr_decode(found, bytes, size, ahead.cursor))
+            return false;
+        if (found->kind != TR_PLAIN || found->properties & TR_REPEAT)
+            return true;
+        ahead.cursor += found->length;
     }
-    return TR_PLAIN;
+    return false;
 }
 
 enum stack_change { FRAME_CHANGES, STACK_IS_LOADED, STACK_IS_COPIED };
 
-/* Functions that add to the stack pointer for their own frame, or to drop their arguments, have nothing to call before they
- * return: decode/pt/blocks/block_cache.c has the same rule. */
-static enum stack_change stack_change_of(const struct forming *forming,
-                                         const struct tr_instruction *decoded)
+/* What an addition to the stack pointer, the instruction before the cursor, is for. Functions that add to it for their own
+ * frame, or to drop their arguments, call nothing before they return: the rule of decode/pt/blocks/block_cache.c. */
+static enum stack_change change_by_addition(const struct forming *forming)
 {
-    if (!leaves_frame(decoded))
-        return FRAME_CHANGES;
-    if (!is_addition(decoded))
+    struct tr_instruction next;
+    if (!find_branch_or_copy(forming, &next))
         return STACK_IS_LOADED;
-    switch (next_branch(forming)) {
+    switch ((enum tr_kind)next.kind) {
+    case TR_PLAIN: /* it copies */
     case TR_CALL:
     case TR_INDIRECT_CALL:
         return STACK_IS_COPIED;
@@ -328,22 +323,28 @@ static enum stack_change stack_change_of(const struct forming *forming,
     }
 }
 
+/* The newest instruction is a plain one. Whether the superblock goes on: not after what loads the stack pointer. */
+static bool goes_on_after_plain(struct forming *forming, const struct tr_instruction *decoded)
+{
+    enum stack_change change = FRAME_CHANGES;
+    if (leaves_frame(decoded))
+        change = is_addition(decoded) ? change_by_addition(forming) : STACK_IS_LOADED;
+    if (change == FRAME_CHANGES)
+        return true;
+    close_block(forming, TR_END_FALL, 0);
+    struct tr_way *way = &forming->superblock->blocks[forming->superblock->block_count - 1];
+    way->loads_stack = true;
+    way->copies_stack = change == STACK_IS_COPIED;
+    return false;
+}
+
 /* The newest instruction is one after which the block may end. Whether the superblock goes on. */
 static bool goes_on(struct forming *forming, const struct tr_instruction *decoded)
 {
-    struct tr_superblock *superblock = forming->superblock;
     uint64_t next = next_on_route(forming);
-    enum stack_change change;
     switch ((enum tr_kind)decoded->kind) {
     case TR_PLAIN:
-        change = stack_change_of(forming, decoded);
-        if (change == FRAME_CHANGES)
-            return true;
-        close_block(forming, TR_END_FALL, 0);
-        struct tr_way *way = &superblock->blocks[superblock->block_count - 1];
-        way->loads_stack = true;
-        way->copies_stack = change == STACK_IS_COPIED;
-        return false;
+        return goes_on_after_plain(forming, decoded);
     case TR_CONDITIONAL:
     case TR_LOOP:
         close_block(forming, TR_END_CONDITIONAL, decoded->target);

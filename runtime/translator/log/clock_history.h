@@ -10,7 +10,8 @@
 #include "runtime/translator/layout.h"
 #include "runtime/translator/log/clock_state.h"
 
-/* What system calls cost is a few dozen ticks each; so many together have an entry. By no more are converted times too late. */
+/* After each system call the runtime works for a few dozen ticks: an entry stands for several of them, and converted times are
+ * at most so much too late. */
 enum { TR_CLOCK_HISTORY_STEP = 500 /* ticks */ };
 
 /* Work of the runtime was over at `tsc`; `stolen` ticks in all had been used up then. */

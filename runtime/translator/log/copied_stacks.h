@@ -38,7 +38,7 @@ static inline bool tr_copied_stack_is_awaited(const struct tr_thread *thread)
  * unknown. */
 void tr_copied_stack_forget(struct tr_thread *thread);
 
-/* Whether the copy is over, with the program's registers in app. Then nothing is awaited any more: *numbers says which
+/* Whether the copy is over, with the program's registers in app. Then no stack is awaited any more: *numbers says which
  * stacks these are, and *known whether readers of the present chunk know the callers of the one that continues. */
 bool tr_copied_stack_is_over(struct tr_thread *thread, struct tr_copied_numbers *numbers,
                              bool *known);

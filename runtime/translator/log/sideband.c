@@ -50,7 +50,7 @@ static void fill(struct logged_record *record, struct subject subject, const voi
     atomic_store_explicit(&record->ready, 1, memory_order_release);
 }
 
-/* NULL: nothing is recorded any more, or the log is full. */
+/* NULL: the recording is over, or the log is full. */
 static struct logged_record *begin_record(struct tr_process *process, size_t size)
 {
     return atomic_load(&process->control->frozen) ? NULL : reserve(process, size);

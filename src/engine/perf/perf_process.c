@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "process/exec_failure.h"
+#include "process/parent_death.h"
 #include "process/pidfd.h"
 #include "process/processes.h"
 #include "recording/perf_script/perf_program.h"
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,8 +32,7 @@ struct start {
 static _Noreturn void become(const struct start *start, int messages, pid_t parent, int failures)
 {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
+    if (!parent_death_signal(parent, SIGTERM))
         _exit(127);
     int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, STDIN_FILENO);

@@ -17,6 +17,7 @@
 #include "engine/translator/kept_mappings.h"
 #include "engine/translator/late_start.h"
 #include "process/exec_stop.h"
+#include "process/parent_death.h"
 #include "process/processes.h"
 #include "process/program.h"
 #include "process/seen_files.h"
@@ -54,8 +55,7 @@ static bool may_trace_children(struct error *error)
 {
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() == parent)
+        if (parent_death_signal(parent, SIGKILL))
             pause();
         _exit(0);
     }

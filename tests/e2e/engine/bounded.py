@@ -2,11 +2,10 @@
 import os
 import pathlib
 import signal
-import subprocess
 
 import harness
 from attach import states, tracers
-from harness import Settings, read_until, wait_until
+from harness import read_until, wait_until
 
 
 def has_arena(pid):
@@ -99,14 +98,7 @@ class Bounded(harness.TestCase):
 
     def start(self, words, *options):
         directory = self.folder / f"recording{len(list(self.folder.glob('recording*')))}"
-        recorder = subprocess.Popen([Settings.binary, "run", "-no-decode", "-working-directory", directory, *options,
-                                     harness.compile_program("bounded"), *words.split()],
-                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for stream in (recorder.stdin, recorder.stdout, recorder.stderr):
-            self.addCleanup(stream.close)
-        self.addCleanup(recorder.wait)
-        self.addCleanup(recorder.kill)
-        read_until(recorder.stdout, b"ready")
+        recorder = self.start_until_ready(directory, *options, command=[harness.compile_program("bounded"), *words.split()])
         children = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
         names = {pathlib.Path(f"/proc/{child}/comm").read_text().strip(): int(child) for child in children}
         return recorder, names["bounded"], names.get("mt-attacher")

@@ -31,9 +31,8 @@ class Clocks(harness.TestCase):
 
     def test_first_call(self):
         """of 200 functions called twice: what their translation takes is left out of the first call"""
-        kinds = twice_programs.KINDS[::4] if Settings.quick else twice_programs.KINDS
         programs, native = {}, {}
-        for kind in kinds:
+        for kind in twice_programs.KINDS:
             source = self.folder / f"twice_{kind.__name__}.c"
             twice_programs.write(kind, source)
             programs[kind.__name__] = harness.compile_program(source.stem, ["-O1"], source)
@@ -49,8 +48,7 @@ class Clocks(harness.TestCase):
         # One kind alone swings between 0.7 and 1.6 on a busy machine (bench/run shows each); all of them together
         # do not, and translation left in would be ten times these limits.
         of_all, of_each = self.FIRST_TO_SECOND
-        if not Settings.quick:
-            self.assertLessEqual(statistics.median(ratios.values()), of_all)
+        self.assertLessEqual(statistics.median(ratios.values()), of_all)
         self.assertEqual({name: ratio for name, ratio in ratios.items() if not 0.25 <= ratio <= of_each}, {})
 
     def early_effects(self, over, *options, judged=False):

@@ -4,7 +4,6 @@ import re
 import subprocess
 
 import harness
-from harness import Settings, read_until
 
 
 class Selected(harness.TestCase):
@@ -98,14 +97,8 @@ class Selected(harness.TestCase):
     def test_let_go(self):
         """when the recording is over there are no breakpoints in the program"""
         program = harness.compile_program("selected")
-        recorder = subprocess.Popen([Settings.binary, "run", "-no-decode", "-working-directory", self.folder / "recording",
-                                     "-only", "chosen", "-trigger", "chosen", "-immediate-stop", program, "call", "pause", "call"],
-                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for stream in (recorder.stdin, recorder.stdout, recorder.stderr):
-            self.addCleanup(stream.close)
-        self.addCleanup(recorder.wait)
-        self.addCleanup(recorder.kill)
-        read_until(recorder.stdout, b"ready")
+        recorder = self.start_until_ready(self.folder / "recording", "-only", "chosen", "-trigger", "chosen", "-immediate-stop",
+                                          command=[program, "call", "pause", "call"])
         pid = int(pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()[0])
         symbols = subprocess.check_output(["nm", program], text=True)
         address = int(re.search(r"^(\w+) T chosen$", symbols, re.MULTILINE)[1], 16)

@@ -106,7 +106,7 @@ class Translator(counts.Counts):
         self.assertGreater(ring.session()["instructions"], 10000)
 
     def test_loops_without_check(self):
-        """loops after which the log ends anywhere near where it is cleared to: stamps stay, and nothing is lost"""
+        """loops after which the log ends anywhere near where it is cleared to: stamps stay, and no branch is lost"""
         program = harness.compile_program("unchecked_loop", ["-nostdlib", "-static"], harness.PROGRAMS / "unchecked_loop.S")
         traced = self.trace([program], "-engine", "translator", "-full-execution", "-no-decode")
         self.assert_instructions(traced, 6 + 9 * 2200 + 40 * (3 + sum(4 + 3 * rounds - 1 for rounds in range(1900, 2201))))

@@ -217,6 +217,17 @@ class TestCase(unittest.TestCase):
         self.assertEqual(traced.status, expect, traced.messages)
         return traced
 
+    def start_until_ready(self, directory, *options, command):
+        """A running `magic-trace run -no-decode` with pipes, once its program has said "ready"."""
+        recorder = subprocess.Popen([Settings.binary, "run", "-no-decode", "-working-directory", directory, *options, *command],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for stream in (recorder.stdin, recorder.stdout, recorder.stderr):
+            self.addCleanup(stream.close)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+        read_until(recorder.stdout, b"ready")
+        return recorder
+
     def judge_trace(self, trace):
         """What the checker of traces says; fails the test when it finds a fault."""
         finished = run([sys.executable, FXT_CHECK, trace])

@@ -27,7 +27,7 @@ class MissingNames(harness.TestCase):
         return dict(re.findall(r"\[ Functions of (\S+) (.*) \]", traced.messages))
 
     def test_stripped(self):
-        """a stripped program: its build id, and what to do; with its symbols nothing is said of it"""
+        """a stripped program: its build id, and what to do; with its symbols it is not mentioned"""
         whole = harness.compile_program("recursion", ["-Wl,--build-id"])
         stripped = self.folder / "stripped"
         subprocess.run(["strip", "-o", stripped, whole], check=True)

@@ -34,22 +34,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The leaf and its callers, the innermost first. */
-static void assert_stack(const struct scene *s, const char *expected)
-{
-    char got[64] = "";
-    size_t length = 0;
-    frame_id frame = s->stack.leaf;
-    while (thread_stack_frame(&s->stack, frame)->kind != FRAME_PLACEHOLDER) {
-        char letter = 'a';
-        while (id_of(letter) != thread_stack_frame(&s->stack, frame)->function)
-            letter++;
-        got[length++] = letter;
-        frame = thread_stack_parent(&s->stack, frame);
-    }
-    assert_string_equal(got, expected);
-}
-
 /* The function `caller` has a fiber run `function`. */
 static void begin_fiber(struct scene *s, char caller, uint64_t from, uint64_t to, char function)
 {

@@ -322,6 +322,21 @@ void assert_spans_of_ended(struct scene *scene, const char *expected)
     assert_well_formed(&scene->stack);
 }
 
+void assert_stack(const struct scene *scene, const char *expected)
+{
+    char got[64] = "";
+    size_t length = 0;
+    frame_id frame = scene->stack.leaf;
+    while (thread_stack_frame(&scene->stack, frame)->kind != FRAME_PLACEHOLDER) {
+        char letter = 'a';
+        while (id_of(letter) != thread_stack_frame(&scene->stack, frame)->function)
+            letter++;
+        got[length++] = letter;
+        frame = thread_stack_parent(&scene->stack, frame);
+    }
+    assert_string_equal(got, expected);
+}
+
 struct open_span {
     function_id function;
     const struct gap *gap;

@@ -96,5 +96,7 @@ void assert_spans_of_ended(struct scene *scene, const char *expected);
 
 /* Checks nesting and time order of all spans, and that their number is the counted one. */
 void assert_well_formed(const struct thread_stack *stack);
+/* The letters of the leaf and its known callers, the innermost first. */
+void assert_stack(const struct scene *scene, const char *expected);
 
 #endif

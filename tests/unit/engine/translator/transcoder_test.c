@@ -683,19 +683,25 @@ static void a_system_call_is_left_and_entered_at_its_times(void **state)
     end_scene(scene);
 }
 
-static void the_time_of_a_trigger_hit_is_exact(void **state)
+/* The scene of a trigger that is hit at the second fragment, which `enter_second` enters. */
+static struct scene *play_trigger_hit(void (*enter_second)(struct scene *, uint64_t, bool))
 {
     struct scene *scene = begin_scene();
     const struct places *at = &scene->at;
     enter(scene, at->start, true);
-    enter(scene, at->first, false);
+    enter_second(scene, at->first, false);
     MADE_EVENT(&scene->made, TR_MARK, 0, TIME + 777);
     enter(scene, at->call, false);
     MADE_EVENT(&scene->made, TR_STAMP, TR_STAMP_ENTRY, TIME + 9000);
     play_until(scene, at->call);
     EXPECT_IPS(scene, at->start, at->first, at->first + 2);
     assert_int_equal(time_of(scene, ppt_exstop, 0), TIME + 777);
-    end_scene(scene);
+    return scene;
+}
+
+static void the_time_of_a_trigger_hit_is_exact(void **state)
+{
+    end_scene(play_trigger_hit(enter));
 }
 
 /* --- What belongs to a fragment's beginning, where a chunk begins, too --- */
@@ -708,7 +714,7 @@ static void enter_in_new_chunk(struct scene *scene, uint64_t pc, bool indirect)
     MADE_EVENT(&scene->made, TR_STAMP, TR_STAMP_ENTRY, TIME + 500);
 }
 
-/* Where the PTWRITE packets with `head` are, one a place; 0: there is none. */
+/* Where the PTWRITE packets with `head` are, one a place; 0: nowhere. */
 static uint64_t place_of_head(const struct packets *packets, uint32_t head)
 {
     struct pt_config config;
@@ -770,16 +776,7 @@ static void values_where_a_chunk_begins_are_where_they_were_recorded(void **stat
 
 static void a_trigger_is_hit_where_a_chunk_begins(void **state)
 {
-    struct scene *scene = begin_scene();
-    const struct places *at = &scene->at;
-    enter(scene, at->start, true);
-    enter_in_new_chunk(scene, at->first, false);
-    MADE_EVENT(&scene->made, TR_MARK, 0, TIME + 777);
-    enter(scene, at->call, false);
-    MADE_EVENT(&scene->made, TR_STAMP, TR_STAMP_ENTRY, TIME + 9000);
-    play_until(scene, at->call);
-    EXPECT_IPS(scene, at->start, at->first, at->first + 2);
-    assert_int_equal(time_of(scene, ppt_exstop, 0), TIME + 777);
+    struct scene *scene = play_trigger_hit(enter_in_new_chunk);
     assert_true(time_of(scene, ppt_tnt_8, 0) > TIME + 777);
     end_scene(scene);
 }

@@ -66,7 +66,7 @@ static uint64_t address(unsigned word)
     return (uint64_t)(stack + word);
 }
 
-/* The stack that lies there is left, and nothing is copied yet. */
+/* The stack that lies there is left; the copy has not begun. */
 static void leave(void)
 {
     thread->hot.stack_before = address(0);
