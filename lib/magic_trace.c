@@ -2,10 +2,6 @@
 
 #include <time.h>
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <x86intrin.h>
-#endif
-
 /* In the code of magic_trace_stop_indicator, which no other function refers to: so linkers that
  * fold equal functions (--icf=all) leave it alone. */
 static const char identity[] = "magic_trace_stop_indicator";
@@ -30,7 +26,7 @@ static __thread uint64_t started;
 uint64_t magic_trace_now(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-    return __rdtsc();
+    return __builtin_ia32_rdtsc();
 #else
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

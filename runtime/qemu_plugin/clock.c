@@ -1,9 +1,8 @@
 #include "runtime/qemu_plugin/clock.h"
 
+#include "base/tsc.h"
 #include "runtime/qemu_plugin/block_cost.h"
 #include "runtime/qemu_plugin/clock_history.h"
-
-#include <x86intrin.h>
 
 enum {
     UNIT_SCALE = 1024, /* of qemu_clock.unit */
@@ -71,7 +70,7 @@ void qemu_clock_begin(struct qemu_clock *clock, struct qemu_control *control, ui
         .unit = INITIAL_UNIT,
         .samples = FAST_LEARNING,
     };
-    uint64_t host = __rdtsc();
+    uint64_t host = tsc_now();
     look(clock, host, 0);
     uint64_t time = host_to_time(clock, host);
     if (clock->kind == RECORD_CLOCK_INSTRUCTIONS)
@@ -99,7 +98,7 @@ static void learn_unit(struct qemu_clock *clock, uint64_t ticks, uint64_t cost)
 
 static uint64_t default_now(struct qemu_clock *clock, const struct pt_encoder *encoder)
 {
-    uint64_t host = __rdtsc();
+    uint64_t host = tsc_now();
     uint64_t cost = pt_encoder_cost(encoder);
     clock->age++;
     learn_unit(clock, host - clock->looked, cost - clock->cost_looked);
@@ -115,7 +114,7 @@ uint64_t qemu_clock_now(struct qemu_clock *clock, const struct pt_encoder *encod
         now = clock->base + pt_encoder_instructions(encoder);
         break;
     case RECORD_CLOCK_HOST:
-        now = __rdtsc();
+        now = tsc_now();
         break;
     default:
         now = default_now(clock, encoder);
@@ -130,7 +129,7 @@ void qemu_clock_emulator_worked(struct qemu_clock *clock, const struct pt_encode
 {
     if (clock->kind != RECORD_CLOCK_DEFAULT)
         return;
-    uint64_t host = __rdtsc();
+    uint64_t host = tsc_now();
     uint64_t cost = pt_encoder_cost(encoder);
     uint64_t passed = host - clock->looked;
     uint64_t charged = (cost - clock->cost_looked) * clock->unit / UNIT_SCALE;
@@ -171,7 +170,7 @@ static void give_back(struct qemu_clock *clock)
     while (stolen > clock->stolen_before &&
            !atomic_compare_exchange_weak(&control->stolen, &stolen, clock->stolen_before))
         ;
-    clock_history_add(&control->history, __rdtsc(), clock->stolen_before);
+    clock_history_add(&control->history, tsc_now(), clock->stolen_before);
 }
 
 void qemu_clock_leave_kernel(struct qemu_clock *clock, const struct pt_encoder *encoder, bool slept)
@@ -181,5 +180,5 @@ void qemu_clock_leave_kernel(struct qemu_clock *clock, const struct pt_encoder *
     if (clock->kind == RECORD_CLOCK_DEFAULT && slept)
         give_back(clock);
     qemu_clock_catch_up(clock);
-    look(clock, __rdtsc(), pt_encoder_cost(encoder));
+    look(clock, tsc_now(), pt_encoder_cost(encoder));
 }

@@ -1,11 +1,11 @@
 #include "runtime/qemu_plugin/trigger.h"
 
+#include "base/tsc.h"
 #include "engine/engine.h"
 #include "engine/trigger/trigger_conditions.h"
 #include "runtime/qemu_plugin/clock_history.h"
 
 #include <sys/stat.h>
-#include <x86intrin.h>
 
 /* What follows a snapshot that is not to stop at once. */
 enum { MICROSECONDS_AFTER = 10 };
@@ -42,7 +42,7 @@ uint64_t trigger_next_place(const struct qemu_trigger *trigger, uint64_t inode,
 static uint64_t passed_time(const struct qemu_control *control, uint64_t value)
 {
     uint64_t tsc = trigger_passed_time(value);
-    if (tsc == 0 || tsc < control->options.start_tsc || tsc > __rdtsc())
+    if (tsc == 0 || tsc < control->options.start_tsc || tsc > tsc_now())
         return 0;
     switch ((enum record_clock)control->options.clock) {
     case RECORD_CLOCK_INSTRUCTIONS:

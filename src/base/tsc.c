@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <time.h>
-#include <x86intrin.h>
 
 enum { NS_PER_SECOND = 1000000000, NS_PER_MILLISECOND = 1000000 };
 
@@ -21,9 +20,9 @@ struct tsc_anchor tsc_anchor_now(void)
     struct tsc_anchor best = {0};
     uint64_t best_width = UINT64_MAX;
     for (int i = 0; i < READINGS; i++) {
-        uint64_t before = __rdtsc();
+        uint64_t before = tsc_now();
         uint64_t monotonic = clock_ns(CLOCK_MONOTONIC);
-        uint64_t after = __rdtsc();
+        uint64_t after = tsc_now();
         if (after - before >= best_width)
             continue;
         best_width = after - before;

@@ -11,6 +11,12 @@
 
 #include <stdint.h>
 
+/* The counter now. The compiler's builtin: <x86intrin.h> takes a quarter of a second to compile. */
+static inline uint64_t tsc_now(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
 /* One instant on three clocks. */
 struct tsc_anchor {
     uint64_t tsc;

@@ -9,7 +9,6 @@
 #include "process/vdso.h"
 
 #include <stdlib.h>
-#include <x86intrin.h>
 
 /* The events of perf.data; those of -events follow. */
 enum { EVENT_PACKETS, EVENT_SIDEBAND, EVENT_KERNEL_SIDEBAND, EVENT_FIRST_EXTRA };
@@ -112,7 +111,7 @@ static bool add_area(struct pt_recording *recording, size_t index, struct error 
         .cpu = ring->cpu,
         .index = (uint32_t)index,
         .offset = bytes.offset,
-        .reference = {__rdtsc()},
+        .reference = {tsc_now()},
     };
     bool ok = raw_perf_data_write_aux(recording->writer, &chunk, bytes.parts,
                                       bytes.parts[1].iov_len ? 2 : 1, error);

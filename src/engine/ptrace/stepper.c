@@ -1,6 +1,7 @@
 #include "engine/ptrace/stepper.h"
 
 #include "base/memory.h"
+#include "base/tsc.h"
 #include "engine/ptrace/breakpoint.h"
 #include "process/thread_wait.h"
 
@@ -11,7 +12,6 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <x86intrin.h>
 
 enum {
     NANOSECONDS_PER_INSTRUCTION = 1,
@@ -26,7 +26,7 @@ static uint64_t time_now(struct pt_encoder_owner *owner)
 {
     struct stepper *stepper = (struct stepper *)(void *)owner;
     if (stepper->options.clock == RECORD_CLOCK_HOST)
-        return __rdtsc();
+        return tsc_now();
     uint64_t instructions = pt_encoder_instructions(&stepper->encoder);
     if (stepper->options.clock == RECORD_CLOCK_INSTRUCTIONS)
         return stepper->start + instructions;
@@ -143,7 +143,7 @@ void stepper_begin(struct stepper *stepper, pid_t tid, struct code_cache *code,
         .pc = registers->rip,
         .entry_stack = registers->rsp,
         .return_address = peek(tid, registers->rsp),
-        .start = options->clock == RECORD_CLOCK_INSTRUCTIONS ? INSTRUCTION_CLOCK_START : __rdtsc(),
+        .start = options->clock == RECORD_CLOCK_INSTRUCTIONS ? INSTRUCTION_CLOCK_START : tsc_now(),
     };
     stepper->packets = memory_allocate(options->size + PT_ENCODER_SLACK);
     stepper->encoder.packets = stepper->packets;
@@ -261,7 +261,7 @@ static enum stepper_state look(struct stepper *stepper, int status)
         clear_trap_flag(stepper->tid);
     hide_trap_flag(stepper, &registers);
     if (stepper->entered_kernel) {
-        stepper->kernel_ticks += __rdtsc() - stepper->entered_kernel;
+        stepper->kernel_ticks += tsc_now() - stepper->entered_kernel;
         stepper->entered_kernel = 0;
         if (may_change_code((long)registers.orig_rax) || may_change_code((long)registers.rax))
             code_cache_forget(stepper->code);
@@ -302,7 +302,7 @@ enum stepper_state stepper_run(struct stepper *stepper)
         if (!delivering && enters_kernel(stepper)) {
             pt_encoder_disable(&stepper->encoder);
             follow_mask(stepper);
-            stepper->entered_kernel = __rdtsc();
+            stepper->entered_kernel = tsc_now();
             return let_step(stepper) ? STEPPER_IN_KERNEL : STEPPER_GONE;
         }
         int status;

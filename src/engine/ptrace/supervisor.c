@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/tsc.h"
 #include "engine/ptrace/tracee.h"
 #include "engine/trigger/trigger_addresses.h"
 #include "engine/trigger/trigger_conditions.h"
@@ -19,7 +20,6 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #define SUPERVISOR_NAME "mt-supervisor"
 
@@ -211,7 +211,7 @@ static void stop_watching_others(struct supervisor *supervisor)
 static void hit(struct supervisor *supervisor, struct tracee *tracee)
 {
     struct user_regs_struct registers;
-    uint64_t now = __rdtsc();
+    uint64_t now = tsc_now();
     bool one = !supervisor->options->trigger.multi_snapshot;
     if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
         return;
@@ -342,7 +342,7 @@ static bool asked_to_stop(const struct supervisor *supervisor, int timeout)
 /* With a delay threshold: every five seconds, until there is a hit that counts. */
 static void report_delay(struct supervisor *supervisor)
 {
-    uint64_t now = __rdtsc(), hz = supervisor->recording.tsc_hz;
+    uint64_t now = tsc_now(), hz = supervisor->recording.tsc_hz;
     if (!supervisor->options->trigger.delay_threshold_ns || supervisor->result.snapshots > 0 ||
         is_any_stepped(supervisor) ||
         now - supervisor->reported_delay_at < DELAY_REPORT_SECONDS * hz)
@@ -364,7 +364,7 @@ static int patience(const struct supervisor *supervisor, bool stepping)
 
 static void trace(struct supervisor *supervisor)
 {
-    supervisor->reported_delay_at = __rdtsc();
+    supervisor->reported_delay_at = tsc_now();
     while (!supervisor->done && supervisor->tracees.count > 0) {
         int status;
         pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);

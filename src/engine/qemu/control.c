@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/tsc.h"
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 static struct qemu_control *map(int descriptor, const char *path, struct error *error)
 {
@@ -138,11 +138,11 @@ static uint64_t idle_time(const struct qemu_control *control)
     case RECORD_CLOCK_INSTRUCTIONS:
         return 0;
     case RECORD_CLOCK_HOST:
-        return __rdtsc();
+        return tsc_now();
     case RECORD_CLOCK_DEFAULT:
         break;
     }
-    return __rdtsc() - atomic_load(&control->stolen);
+    return tsc_now() - atomic_load(&control->stolen);
 }
 
 void control_freeze(struct qemu_control *control)

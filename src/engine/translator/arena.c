@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/tsc.h"
 #include "engine/engine.h"
 #include "recording/flags.h"
 #include "runtime/translator/log/clock_state.h"
@@ -18,7 +19,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 /* Some programs place what they need at fixed addresses (sanitizers leave 1.5 TB to others), so the
  * arena is kept below a terabyte, and small where only one process is traced. */
@@ -483,11 +483,11 @@ uint64_t translator_arena_now(const struct translator_arena *arena)
     case RECORD_CLOCK_INSTRUCTIONS:
         return 0;
     case RECORD_CLOCK_HOST:
-        return __rdtsc();
+        return tsc_now();
     case RECORD_CLOCK_DEFAULT:
         break;
     }
-    return tr_clock_time(atomic_load(&arena->control->clock), arena->options.start_tsc, __rdtsc());
+    return tr_clock_time(atomic_load(&arena->control->clock), arena->options.start_tsc, tsc_now());
 }
 
 /* A thread that waits for the reader sees then that it will not read again. */
