@@ -1,6 +1,6 @@
 /* A tree of stacks: nodes are identified by their parent and their group, and found by a hash.
  *
- * Called by flame_graph.c. Memory: 40 to 60 bytes a node.
+ * Called by flame_graph.c. Memory: 48 to 64 bytes a node.
  */
 #ifndef MAGIC_TRACE_INDEX_STACK_TREE_H
 #define MAGIC_TRACE_INDEX_STACK_TREE_H
@@ -15,8 +15,8 @@ struct stack_node {
 
 struct stack_tree {
     struct array nodes; /* of struct stack_node; number 0 is the root */
-    uint32_t *slots;    /* 1 + node, by hash; 0: free; owned */
-    size_t slot_count;  /* a power of two */
+    uint64_t *slots;    /* owned; a slot: the hash of a node << 32 | 1 + its number; 0: free */
+    size_t slot_count;  /* a power of two, at most 2^32 */
 };
 
 enum { STACK_ROOT = 0 };
