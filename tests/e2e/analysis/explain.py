@@ -27,23 +27,23 @@ list(map(handle, range(60)))
 """
 
 
-def compile_objects():
-    program = Settings.work / "programs" / "slow_calls_cpp"
-    source = harness.PROGRAMS / "slow_calls.cpp"
+RUST_WORK = ["encode", "end_session", "sort_rows", "index_words", "walk_tree", "look_up_rate", "grow_sessions", "retry"]
+RUST_WAITING = {"take_lock": "waiting for a lock", "wait_for_answer": "waiting for another thread"}
+
+
+def build_program(source, *compiler, environment=None):
+    """The program of a source file in tests/programs, built once."""
+    source = harness.PROGRAMS / source
+    program = Settings.work / "programs" / source.name.replace(".", "_")
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         program.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["g++", "-O0", "-g", "-o", program, source], check=True)
+        subprocess.run([*compiler, "-o", program, source], check=True, env=environment)
     return str(program)
 
 
-def compile_goroutines():
-    program = Settings.work / "programs" / "slow_calls_go"
-    source = harness.PROGRAMS / "slow_calls.go"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        program.parent.mkdir(parents=True, exist_ok=True)
-        cache = Settings.environment.get("GOCACHE", str(Settings.work / "go"))
-        subprocess.run(["go", "build", "-o", program, source], check=True, env={**Settings.environment, "GOCACHE": cache})
-    return str(program)
+def build_go_program(source):
+    cache = Settings.environment.get("GOCACHE", str(Settings.work / "go"))
+    return build_program(source, "go", "build", environment={**Settings.environment, "GOCACHE": cache})
 
 
 class Explain(harness.TestCase):
@@ -107,10 +107,27 @@ class Explain(harness.TestCase):
 
     def test_objects(self):
         """C++: exceptions, virtual functions, containers, static objects, destructors"""
+        program = build_program("slow_calls.cpp", "g++", "-O0", "-g")
         for reason in OBJECTS:
             with self.subTest(reason):
-                _, cause, _ = self.first_cause([compile_objects(), reason], "-clock", "instructions")
+                _, cause, _ = self.first_cause([program, reason], "-clock", "instructions")
                 self.assert_named(cause, reason)
+
+    @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")
+    def test_rust(self):
+        """Rust: traits, drops, panics, sorts, maps that grow, what is set once; locks and channels"""
+        program = build_program("slow_calls.rs", "rustc", "-O", "-g")
+        for reason in RUST_WORK:
+            with self.subTest(reason):
+                _, cause, _ = self.first_cause([program, reason], "-clock", "instructions",
+                                               function="slow_calls::handle_request#272")
+                self.assert_named(cause, f"slow_calls::{reason}")
+        for reason, work in RUST_WAITING.items():
+            with self.subTest(reason):
+                _, cause, _ = self.first_cause([program, reason], "-multi-thread",
+                                               function="slow_calls::handle_request#272")
+                self.assert_named(cause, f"slow_calls::{reason}")
+                self.assertEqual(cause["work"], work)
 
     def test_python(self):
         """python3: a call of the C library that waits"""
@@ -121,7 +138,7 @@ class Explain(harness.TestCase):
     @unittest.skipUnless(shutil.which("go"), "go is not installed")
     def test_goroutines(self):
         """Go: a call whose goroutine waits is one call, on whichever threads it runs, and the wait is its cause"""
-        program = compile_goroutines()
+        program = build_go_program("slow_calls.go")
         for reason, work in GOROUTINES.items():
             with self.subTest(reason):
                 trace = self.trace([program, reason], "-full-execution", "-multi-thread").trace
