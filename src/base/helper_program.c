@@ -1,11 +1,11 @@
 #include "base/helper_program.h"
 
+#include "base/child_wait.h"
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 pid_t helper_program_start(char *const *arguments, int output, int messages)
@@ -22,14 +22,6 @@ pid_t helper_program_start(char *const *arguments, int output, int messages)
     return failure ? -1 : pid;
 }
 
-int helper_program_wait(pid_t pid)
-{
-    int status = -1;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
-}
-
 char *helper_program_output(char *const *arguments, bool messages)
 {
     int ends[2];
@@ -43,6 +35,6 @@ char *helper_program_output(char *const *arguments, bool messages)
     char *output = pid < 0 ? NULL : file_read_descriptor(ends[0], arguments[0], NULL, NULL);
     close(ends[0]);
     if (pid >= 0)
-        helper_program_wait(pid);
+        child_wait(pid);
     return output;
 }

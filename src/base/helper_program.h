@@ -11,11 +11,9 @@
 #include <sys/types.h>
 
 /* `arguments` is an argv whose first element is the program's path; `output` and `messages` become
- * its standard output and standard error. -1 and errno when it cannot be started. */
+ * its standard output and standard error. The caller waits for its end (child_wait.h). -1 and errno
+ * when it cannot be started. */
 pid_t helper_program_start(char *const *arguments, int output, int messages);
-
-/* Waits for its end; returns its status as from waitpid(2). */
-int helper_program_wait(pid_t pid);
 
 /* Runs it to its end and returns what it printed on its standard output, and with `messages` on its
  * standard error, too. The caller frees; NULL when it cannot be started. */

@@ -1,5 +1,6 @@
 #include "cli/attached_command.h"
 
+#include "base/child_wait.h"
 #include "process/parent_death.h"
 #include "process/program.h"
 
@@ -13,14 +14,6 @@
 #include <unistd.h>
 
 enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 }; /* what shells exit with */
-
-static int wait_for(pid_t child)
-{
-    int status = -1;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
-}
 
 static _Noreturn void execute(const char *path, char *const *command)
 {
@@ -40,7 +33,7 @@ static _Noreturn void begin_and_wait(const char *path, char *const *command, int
         execute(path, command);
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
-    int status = child > 0 ? wait_for(child) : NOT_EXECUTABLE << 8;
+    int status = child > 0 ? child_wait(child) : NOT_EXECUTABLE << 8;
     if (getppid() == recorder)
         kill(recorder, SIGUSR1);
     if (WIFSIGNALED(status)) {
@@ -98,7 +91,7 @@ int attached_command_end(struct attached_command *attached)
     if (attached->waiter == 0)
         return -1;
     close(attached->go);
-    int status = wait_for(attached->waiter);
+    int status = child_wait(attached->waiter);
     attached->waiter = 0;
     return attached->begun ? status : -1;
 }

@@ -1,9 +1,9 @@
 #include "cli/choose.h"
 
+#include "base/child_wait.h"
 #include "base/file.h"
 #include "base/memory.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -85,9 +84,7 @@ static long finder_answer(const struct finder *finder, size_t count)
 {
     char *answer = file_read_descriptor(finder->output, "fzf", NULL, NULL);
     close(finder->output);
-    int status = -1;
-    while (waitpid(finder->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status = child_wait(finder->pid);
     char *end = answer;
     long chosen = answer ? strtol(answer, &end, 10) : CHOSEN_NOTHING;
     if (status != 0 || end == answer || chosen < 0 || (size_t)chosen >= count)

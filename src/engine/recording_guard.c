@@ -1,11 +1,12 @@
 #include "engine/recording_guard.h"
 
+#include "base/child_wait.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define GUARD_NAME "mt-guard"
@@ -45,8 +46,7 @@ static _Noreturn void guard(const struct guard_duty *duty, int line)
 static void await(struct recording_guard *guard)
 {
     close(guard->line);
-    while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(guard->pid);
     guard->pid = 0;
 }
 

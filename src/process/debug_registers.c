@@ -1,8 +1,8 @@
 #include "process/debug_registers.h"
 
+#include "base/child_wait.h"
 #include "process/parent_death.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -56,30 +56,19 @@ static _Noreturn void run_to_breakpoint(pid_t parent)
     _exit(0);
 }
 
-/* The child's next state. False: it has ended. */
-static bool wait_for_stop(pid_t child, int *status)
-{
-    while (waitpid(child, status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return WIFSTOPPED(*status);
-}
-
 bool debug_registers_fire(void)
 {
     const uint64_t address = (uintptr_t)arrive;
-    int status;
     pid_t parent = getpid(), child = fork();
     if (child == 0)
         run_to_breakpoint(parent);
-    if (child < 0 || !wait_for_stop(child, &status))
+    if (child < 0 || !WIFSTOPPED(child_wait(child)))
         return true;
     bool tried = debug_registers_set(child, &address, 1) && ptrace(PTRACE_CONT, child, 0, 0) == 0;
-    bool stopped = !tried || wait_for_stop(child, &status);
+    bool stopped = !tried || WIFSTOPPED(child_wait(child));
     if (stopped) {
         kill(child, SIGKILL);
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            ;
+        child_wait(child);
     }
     return stopped;
 }

@@ -1,5 +1,6 @@
 #include "process/exec_stop.h"
 
+#include "base/child_wait.h"
 #include "process/debug_registers.h"
 #include "process/pidfd.h"
 #include "process/processes.h"
@@ -37,13 +38,8 @@ bool exec_stop_allowed(const char *path, struct error *error)
 /* Delivers signals that arrive before the exec; true at the exec. */
 static bool wait_for_exec(pid_t pid)
 {
-    int status;
     for (;;) {
-        if (waitpid(pid, &status, __WALL) < 0) {
-            if (errno == EINTR)
-                continue;
-            return false;
-        }
+        int status = child_wait(pid);
         if (!WIFSTOPPED(status))
             return false;
         if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8))
@@ -142,7 +138,6 @@ void exec_stop_release(const struct child *child)
 void exec_stop_give_up(const struct child *child)
 {
     pidfd_signal(child->descriptor, child->pid, SIGKILL, NULL);
-    while (waitpid(child->pid, NULL, __WALL) < 0 && errno == EINTR)
-        ;
+    child_wait(child->pid);
     close(child->descriptor);
 }

@@ -1,10 +1,10 @@
 #include "process/program_signals.h"
 
+#include "base/child_wait.h"
 #include "base/monotonic.h"
 #include "process/pidfd.h"
 #include "process/processes.h"
 
-#include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,9 +121,7 @@ bool program_signals_answer(struct program_signals *program)
 
 int program_signals_end(struct program_signals *program)
 {
-    int status = -1;
-    while (waitpid(program->child.pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status = child_wait(program->child.pid);
     close(program->child.descriptor);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "cli/serve/trace_showing.h"
 
+#include "base/child_wait.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/options/options.h"
@@ -106,13 +107,11 @@ static bool start_command(const char *command, char *path, struct error *error)
 {
     char *const arguments[] = {(char *)command, path, NULL};
     pid_t pid;
-    int status;
     int failure = posix_spawnp(&pid, command, NULL, NULL, arguments, environ);
     if (failure)
         return error_set_errno(error, ERROR_NOT_FOUND, failure, "cannot run %s, which %s names",
                                command, share_command);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status = child_wait(pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     return error_set(error, ERROR_IO, "%s could not share the trace %s: it ended with %s %d.",

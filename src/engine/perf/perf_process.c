@@ -1,5 +1,6 @@
 #include "engine/perf/perf_process.h"
 
+#include "base/child_wait.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "process/exec_failure.h"
@@ -98,8 +99,7 @@ bool perf_process_start(struct perf_process *process, char *const *arguments,
 
 void perf_process_reap(struct perf_process *process)
 {
-    while (waitpid(process->pid, &process->status, 0) < 0 && errno == EINTR)
-        ;
+    process->status = child_wait(process->pid);
     process->ended = true;
 }
 

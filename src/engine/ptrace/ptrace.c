@@ -1,5 +1,6 @@
 #include "engine/ptrace/ptrace.h"
 
+#include "base/child_wait.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "engine/ptrace/breakpoint.h"
@@ -16,7 +17,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void probe(struct engine_probe *probe)
@@ -126,8 +126,7 @@ static bool run_supervisor(const struct record_options *options, const struct si
         close(stop[1]);
         return false;
     }
-    while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(supervisor);
     if (!listener.done)
         return error_set(
             error, ERROR_IO,

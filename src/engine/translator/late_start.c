@@ -1,5 +1,6 @@
 #include "engine/translator/late_start.h"
 
+#include "base/child_wait.h"
 #include "base/log.h"
 #include "engine/translator/inject/stopped_threads.h"
 #include "process/debug_registers.h"
@@ -7,7 +8,6 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static bool add(int epoll, int descriptor)
@@ -58,8 +58,7 @@ bool late_start_launch(struct late_start *start, struct held_program *held, stru
         log_status("The program runs natively until it reaches %s.", start->wanted->from.name);
         return true;
     }
-    while (waitpid(start->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(start->pid);
     close(held->child.descriptor);
     return cannot_trace(start, &reason, error);
 }

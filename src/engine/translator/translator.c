@@ -1,5 +1,6 @@
 #include "engine/translator/translator.h"
 
+#include "base/child_wait.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -63,8 +64,7 @@ static bool may_trace_children(struct error *error)
     int reason = errno;
     if (child > 0) {
         kill(child, SIGKILL);
-        while (waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
-            ;
+        child_wait(child);
     }
     return ok || error_set_errno(error, ERROR_UNSUPPORTED, reason,
                                  "a process may not trace its own child (ptrace)");

@@ -1,6 +1,7 @@
 #include "recording/perf_script/perf_script.h"
 
 #include "base/array.h"
+#include "base/child_wait.h"
 #include "base/helper_program.h"
 #include "base/memory.h"
 #include "base/own_file.h"
@@ -34,7 +35,7 @@ static bool knows_filters(char *perf, struct error *error)
         close(nothing);
     if (pid < 0)
         return error_set_errno(error, ERROR_IO, errno, "Running %s failed", perf);
-    return helper_program_wait(pid) == 0;
+    return child_wait(pid) == 0;
 }
 
 bool perf_tool_find(struct perf_tool *tool, struct error *error)
@@ -144,7 +145,7 @@ bool perf_script_finish(struct perf_script *script, struct error *error)
     if (script->output >= 0)
         close(script->output);
     if (script->pid > 0)
-        status = helper_program_wait(script->pid);
+        status = child_wait(script->pid);
     char *words = status ? perf_program_last_words(script->messages) : NULL;
     if (status && WIFSIGNALED(status))
         error_set(error, ERROR_IO, "perf script, decoding %s, was killed by signal %d%s%s",

@@ -1,5 +1,6 @@
 #include "engine/translator/inject/attacher.h"
 
+#include "base/child_wait.h"
 #include "base/file.h"
 #include "engine/translator/inject/release.h"
 #include "engine/translator/inject/stopped_threads.h"
@@ -285,8 +286,7 @@ unsigned attacher_release_all(struct attacher *attacher, const struct translator
     if (!ask(attacher, RELEASE_ALL, 0, &answer))
         answer.left = release_all(arena, image, PATIENCE_MS);
     close(attacher->line);
-    while (waitpid(attacher->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(attacher->pid);
     *attacher = (struct attacher){0};
     return answer.left;
 }

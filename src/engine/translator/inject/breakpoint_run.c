@@ -1,5 +1,6 @@
 #include "engine/translator/inject/breakpoint_run.h"
 
+#include "base/child_wait.h"
 #include "engine/translator/inject/stopped_threads.h"
 #include "engine/trigger/trigger_addresses.h"
 #include "process/processes.h"
@@ -121,19 +122,12 @@ static bool prepare_program(struct breakpoint_run *run, struct error *error)
 
 /* ---- to the exec ---- */
 
-static bool wait_for(pid_t pid, int *status)
-{
-    while (waitpid(pid, status, __WALL) < 0)
-        if (errno != EINTR)
-            return false;
-    return WIFSTOPPED(*status);
-}
-
 bool breakpoint_run_to_exec(struct breakpoint_run *run, struct error *error)
 {
     int status;
     do {
-        if (!wait_for(run->pid, &status)) {
+        status = child_wait(run->pid);
+        if (!WIFSTOPPED(status)) {
             run->threads.count = 0;
             return error_set(error, ERROR_NOT_FOUND, "it has not begun");
         }
@@ -145,7 +139,7 @@ bool breakpoint_run_to_exec(struct breakpoint_run *run, struct error *error)
         return true;
     }
     kill(run->pid, SIGKILL);
-    while (wait_for(run->pid, &status))
+    while (WIFSTOPPED(child_wait(run->pid)))
         ;
     run->threads.count = 0;
     return false;

@@ -1,5 +1,6 @@
 #include "engine/translator/inject/inject.h"
 
+#include "base/child_wait.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/translator/inject/loader.h"
@@ -296,10 +297,9 @@ static bool watch_loader(pid_t pid, struct error *error)
     long signal = 0;
     struct progress progress = {.in_call = true};
     while (progress.done < CALLS && ptrace(PTRACE_SYSCALL, pid, NULL, (void *)signal) == 0) {
-        int status;
-        while (waitpid(pid, &status, __WALL) < 0)
-            if (errno != EINTR)
-                return failed(errno, "it cannot be waited for", error);
+        int status = child_wait(pid);
+        if (status < 0)
+            return failed(errno, "it cannot be waited for", error);
         if (!WIFSTOPPED(status))
             return error_set(error, ERROR_NOT_FOUND, "it was killed");
         bool called = WSTOPSIG(status) == (SIGTRAP | 0x80);

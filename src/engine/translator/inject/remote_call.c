@@ -1,5 +1,6 @@
 #include "engine/translator/inject/remote_call.h"
 
+#include "base/child_wait.h"
 #include "engine/translator/inject/inject.h"
 
 #include <errno.h>
@@ -61,9 +62,7 @@ static bool go_to_call(pid_t tid, struct error *error)
     do {
         if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL) != 0)
             return lost(errno, error);
-        while (waitpid(tid, &status, __WALL) < 0)
-            if (errno != EINTR)
-                return lost(errno, error);
+        status = child_wait(tid);
         if (!WIFSTOPPED(status))
             return lost(ESRCH, error);
     } while (WSTOPSIG(status) != (SIGTRAP | 0x80));
