@@ -14,16 +14,22 @@ static const double ALONE =
 
 static const double MORE = 2; /* times as many calls are more of them */
 
+static const double FINE = 0.001; /* of a node's time: a smaller part is not looked into */
+
 /* Where usual calls take next to no time, a nanosecond more says nothing about how long a call takes. */
 static const double LEAST_TIME = 1; /* ns */
 
 struct search {
     const struct attribution_request *request;
     const struct context_tree *tree;
-    double scale; /* slow calls per usual one */
     double whole; /* the difference of the root */
     double size;  /* of which a part must have NAMED to be named */
     double rest;
+    /* By node, owned: how many times its usual time is expected. Slow calls per usual one; and below
+     * a node whose calls are a cause of their own, times as much as it is called more often. */
+    double *scale;
+    double *gross; /* by node, owned: the sizes of all differences in it and below, added up */
+    bool *has_own; /* by node, owned: it is of the program's own code, or calls some */
     uint32_t *first_child, *next_sibling; /* by node; 0: none; owned */
     struct array *causes;
     struct array parts;     /* of struct small_part */
@@ -57,13 +63,15 @@ static const struct context_node *node_at(const struct search *search, uint32_t 
 static double extra_of(const struct search *search, uint32_t number)
 {
     const struct context_sums *sides = node_at(search, number)->sides;
-    return (double)sides[CONTEXT_SLOW].total - search->scale * (double)sides[CONTEXT_USUAL].total;
+    return (double)sides[CONTEXT_SLOW].total -
+           search->scale[number] * (double)sides[CONTEXT_USUAL].total;
 }
 
 static double extra_self_of(const struct search *search, uint32_t number)
 {
     const struct context_sums *sides = node_at(search, number)->sides;
-    return (double)sides[CONTEXT_SLOW].self - search->scale * (double)sides[CONTEXT_USUAL].self;
+    return (double)sides[CONTEXT_SLOW].self -
+           search->scale[number] * (double)sides[CONTEXT_USUAL].self;
 }
 
 static bool is_outside(const struct search *search, uint32_t number)
@@ -110,14 +118,25 @@ static uint32_t greatest_child(const struct search *search, uint32_t number)
     return best;
 }
 
+/* Whether it matters which function left the program. */
+static bool is_of_caller(const struct search *search, enum cause_kind kind, uint32_t number)
+{
+    return kind == CAUSE_OUTSIDE && node_at(search, number)->group != search->request->preempted;
+}
+
+static uint32_t caller_group(const struct search *search, uint32_t number)
+{
+    return node_at(search, node_at(search, number)->parent)->group;
+}
+
 /* The same function in several places is one cause. */
 static struct cause *find_same(const struct search *search, enum cause_kind kind, uint32_t number)
 {
     for (size_t i = 0; i < search->causes->count; i++) {
         struct cause *cause = array_at(search->causes, i);
-        uint32_t other = cause->node, parent = node_at(search, number)->parent;
-        if (kind == CAUSE_OUTSIDE && node_at(search, node_at(search, other)->parent)->group !=
-                                         node_at(search, parent)->group)
+        uint32_t other = cause->node;
+        if (is_of_caller(search, kind, number) &&
+            caller_group(search, other) != caller_group(search, number))
             continue;
         if (cause->kind == kind && node_at(search, other)->group == node_at(search, number)->group)
             return cause;
@@ -130,12 +149,17 @@ static double size_of(const struct search *search, enum cause_kind kind, uint32_
     return kind == CAUSE_SELF ? extra_self_of(search, number) : extra_of(search, number);
 }
 
-static void add_sums(struct cause *cause, const struct context_node *node, bool is_greatest)
+/* Of a cause outside of the program, the calls of the function that left it. */
+static void add_sums(const struct search *search, struct cause *cause, uint32_t number,
+                     bool is_greatest)
 {
+    const struct context_node *node = node_at(search, number), *called = node;
+    if (is_of_caller(search, cause->kind, number))
+        called = node_at(search, node->parent);
     for (int side = 0; side < CONTEXT_SIDES; side++) {
         struct cause_sums *sums = &cause->sides[side];
         const struct context_sums *more = &node->sides[side];
-        sums->calls += more->calls;
+        sums->calls += called->sides[side].calls;
         sums->time += cause->kind == CAUSE_SELF ? more->self : more->total;
         if (is_greatest)
             sums->present = more->present;
@@ -160,7 +184,7 @@ static void name_cause(struct search *search, enum cause_kind kind, uint32_t num
     }
     cause->nodes++;
     cause->extra += extra;
-    add_sums(cause, node_at(search, number), is_greatest);
+    add_sums(search, cause, number, is_greatest);
 }
 
 static void add_cause(struct search *search, enum cause_kind kind, uint32_t number, double extra)
@@ -204,6 +228,51 @@ static bool is_one_call(const struct search *search, uint32_t number)
            (double)greater->longest >= CARRIED * (double)greater->total;
 }
 
+/* How many times as often as expected the node is called; both sides have it. */
+static double calls_ratio(const struct search *search, uint32_t number)
+{
+    const struct context_sums *sides = node_at(search, number)->sides;
+    return (double)sides[CONTEXT_SLOW].calls /
+           (search->scale[number] * (double)sides[CONTEXT_USUAL].calls);
+}
+
+/* The sizes of all differences in the node and below, if `factor` times the expected time were. */
+static double gross_difference(const struct search *search, uint32_t number, double factor)
+{
+    const double fine = FINE * (double)node_at(search, number)->sides[CONTEXT_SLOW].total;
+    double gross = 0;
+    struct array waiting = array_of(sizeof(uint32_t));
+    *(uint32_t *)array_add(&waiting) = number;
+    while (waiting.count > 0) {
+        uint32_t at = *(uint32_t *)array_at(&waiting, --waiting.count);
+        const struct context_sums *slow = &node_at(search, at)->sides[CONTEXT_SLOW];
+        const struct context_sums *usual = &node_at(search, at)->sides[CONTEXT_USUAL];
+        double expected = factor * search->scale[at];
+        bool is_fine = (double)slow->total + expected * (double)usual->total < fine;
+        gross += is_fine ? fabs((double)slow->total - expected * (double)usual->total)
+                         : fabs((double)slow->self - expected * (double)usual->self);
+        for (uint32_t i = is_fine ? 0 : search->first_child[at]; i; i = search->next_sibling[i])
+            *(uint32_t *)array_add(&waiting) = i;
+    }
+    array_free(&waiting);
+    return gross;
+}
+
+/* Whether all that the node does differs by one factor, rather than parts of it by themselves. How
+ * often an interpreter calls itself varies by chance: if that were the cause, all that it calls would
+ * vary with it. */
+static bool is_uniform(const struct search *search, uint32_t number)
+{
+    if (!is_worth_naming(search, search->gross[number]))
+        return true;
+    const struct context_sums *sides = node_at(search, number)->sides;
+    double as_it_is = gross_difference(search, number, 1);
+    double whole = (double)sides[CONTEXT_SLOW].total /
+                   (search->scale[number] * fmax((double)sides[CONTEXT_USUAL].total, LEAST_TIME));
+    return gross_difference(search, number, calls_ratio(search, number)) < as_it_is ||
+           gross_difference(search, number, whole) < as_it_is;
+}
+
 /* Whether the difference is one of how often the node is called, rather than of how long each call
  * takes: of the two factors the greater. */
 static bool is_by_calls(const struct search *search, uint32_t number)
@@ -212,11 +281,12 @@ static bool is_by_calls(const struct search *search, uint32_t number)
     const struct context_sums *slow = &sides[CONTEXT_SLOW], *usual = &sides[CONTEXT_USUAL];
     if (slow->calls == 0 || usual->calls == 0 || is_one_call(search, number))
         return false;
-    double calls = (double)slow->calls / (search->scale * (double)usual->calls);
+    double calls = calls_ratio(search, number);
     double slow_time = (double)slow->total / (double)slow->calls;
     double usual_time = fmax((double)usual->total / (double)usual->calls, LEAST_TIME);
-    return extra_of(search, number) > 0 ? calls > 1 && calls * usual_time >= slow_time
-                                        : calls < 1 && calls * usual_time <= slow_time;
+    bool is_greater = extra_of(search, number) > 0 ? calls > 1 && calls * usual_time >= slow_time
+                                                   : calls < 1 && calls * usual_time <= slow_time;
+    return is_greater && is_uniform(search, number);
 }
 
 /* Whether the node does more: its longer code, calls that it makes more often, and calls that only slow calls
@@ -231,9 +301,9 @@ static bool does_more(const struct search *search, uint32_t number)
     for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i]) {
         double part = extra_of(search, i);
         const struct context_sums *sides = node_at(search, i)->sides;
-        bool is_more =
-            !is_outside(search, i) && (double)sides[CONTEXT_SLOW].calls >=
-                                          MORE * search->scale * (double)sides[CONTEXT_USUAL].calls;
+        bool is_more = !is_outside(search, i) &&
+                       (double)sides[CONTEXT_SLOW].calls >=
+                           MORE * search->scale[i] * (double)sides[CONTEXT_USUAL].calls;
         if (part > 0 && is_more)
             more += part;
         if (part > greatest)
@@ -281,8 +351,8 @@ static void scatter(struct search *search, enum cause_kind kind, uint32_t number
 {
     const struct context_node *node = node_at(search, number);
     uint64_t key = node->group;
-    if (kind == CAUSE_OUTSIDE)
-        key |= (uint64_t)node_at(search, node->parent)->group << 32;
+    if (is_of_caller(search, kind, number))
+        key |= (uint64_t)caller_group(search, number) << 32;
     if (extra != 0)
         *(struct scattered_cause *)array_add(&search->scattered) =
             (struct scattered_cause){kind, key, number, part, extra};
@@ -312,6 +382,48 @@ static void follow(struct search *search, struct array *waiting, uint32_t number
         add_own_code(search, kind, number, self);
 }
 
+/* The difference that the number of calls makes by itself. */
+static double extra_of_calls(const struct search *search, uint32_t number)
+{
+    double usual = (double)node_at(search, number)->sides[CONTEXT_USUAL].total;
+    return (calls_ratio(search, number) - 1) * search->scale[number] * usual;
+}
+
+/* Whether a node that is called more often, or less, has other differences besides that are worth
+ * naming. Where it is called so much more often that this is nearly all of the factor, it has not:
+ * that each call takes longer, too, comes with their number. */
+static bool has_more_than_calls(const struct search *search, uint32_t number)
+{
+    const struct context_sums *sides = node_at(search, number)->sides;
+    if (!search->request->is_symmetric || search->first_child[number] == 0 ||
+        !is_worth_naming(search, extra_of_calls(search, number)))
+        return false;
+    double whole = (double)sides[CONTEXT_SLOW].total /
+                   (search->scale[number] * (double)sides[CONTEXT_USUAL].total);
+    if (fabs(log(calls_ratio(search, number))) >= ALONE * fabs(log(whole)))
+        return false;
+    double left = gross_difference(search, number, calls_ratio(search, number));
+    return is_worth_naming(search, left) && left > (1 - COVERED) * search->gross[number] &&
+           left < search->gross[number];
+}
+
+/* Names the part of the difference that the number of calls makes. What is left of it is measured by
+ * the time that so many calls usually take. */
+static void split_off_calls(struct search *search, uint32_t number)
+{
+    const double factor = calls_ratio(search, number);
+    name_cause(search, CAUSE_CALLS, number, extra_of_calls(search, number));
+    struct array waiting = array_of(sizeof(uint32_t));
+    *(uint32_t *)array_add(&waiting) = number;
+    while (waiting.count > 0) {
+        uint32_t at = *(uint32_t *)array_at(&waiting, --waiting.count);
+        search->scale[at] *= factor;
+        for (uint32_t i = search->first_child[at]; i; i = search->next_sibling[i])
+            *(uint32_t *)array_add(&waiting) = i;
+    }
+    array_free(&waiting);
+}
+
 static void search_from_root(struct search *search)
 {
     struct array waiting = array_of(sizeof(uint32_t));
@@ -319,7 +431,10 @@ static void search_from_root(struct search *search)
     while (waiting.count > 0) {
         uint32_t number = *(uint32_t *)array_at(&waiting, --waiting.count);
         enum cause_kind kind = kind_of(search, number);
-        if (kind == CAUSE_REST)
+        if (kind == CAUSE_CALLS && has_more_than_calls(search, number)) {
+            split_off_calls(search, number);
+            *(uint32_t *)array_add(&waiting) = number;
+        } else if (kind == CAUSE_REST)
             follow(search, &waiting, number);
         else if (kind == CAUSE_SPREAD)
             add_part(search, number, extra_of(search, number), true);
@@ -331,8 +446,8 @@ static void search_from_root(struct search *search)
 
 /* ---- what is scattered over many places ---- */
 
-/* Like kind_of(), but a function of a library is not looked into, and CAUSE_REST is the node's own
- * code alone. */
+/* Like kind_of(), but a function of a library is looked into only where it calls the program, and
+ * CAUSE_REST is the node's own code alone. */
 static enum cause_kind scattered_kind(const struct search *search, uint32_t number)
 {
     enum cause_kind kind = kind_by_presence(search, number);
@@ -342,7 +457,7 @@ static enum cause_kind scattered_kind(const struct search *search, uint32_t numb
         return CAUSE_CALLS;
     if (search->first_child[number] == 0)
         return CAUSE_SELF;
-    return is_own(search, number) ? CAUSE_REST : CAUSE_SPREAD;
+    return search->has_own[number] ? CAUSE_REST : CAUSE_SPREAD;
 }
 
 /* What the part consists of, down to where calls begin to differ. */
@@ -510,35 +625,53 @@ static void put_in_order(struct search *search)
     rest->extra = search->rest;
 }
 
-static double size_of_all(const struct search *search)
+/* Parents have smaller numbers. */
+static void look_below(struct search *search)
 {
-    double size = 0;
-    for (uint32_t i = 0; i < search->tree->nodes.count; i++)
-        size += fabs(extra_self_of(search, i));
-    return size;
+    for (uint32_t i = (uint32_t)search->tree->nodes.count; i-- > 0;) {
+        uint32_t parent = node_at(search, i)->parent;
+        search->gross[i] += fabs(extra_self_of(search, i));
+        search->has_own[i] |= is_own(search, i);
+        if (i == STACK_ROOT)
+            break;
+        search->gross[parent] += search->gross[i];
+        search->has_own[parent] |= search->has_own[i];
+    }
+}
+
+static void prepare(struct search *search)
+{
+    const struct context_tree *tree = search->tree;
+    const double scale = (double)tree->calls[CONTEXT_SLOW] / (double)tree->calls[CONTEXT_USUAL];
+    search->scale = memory_allocate(tree->nodes.count * sizeof *search->scale);
+    search->gross = memory_allocate_zeroed(tree->nodes.count * sizeof *search->gross);
+    search->has_own = memory_allocate_zeroed(tree->nodes.count * sizeof *search->has_own);
+    for (size_t i = 0; i < tree->nodes.count; i++)
+        search->scale[i] = scale;
+    link_children(search);
+    look_below(search);
+    search->whole = extra_of(search, STACK_ROOT);
+    search->size = search->request->is_symmetric ? search->gross[STACK_ROOT] : fabs(search->whole);
 }
 
 double attribute(const struct attribution_request *request, struct array *causes)
 {
-    const struct context_tree *tree = request->tree;
     struct search search = {
         .request = request,
-        .tree = tree,
-        .scale = (double)tree->calls[CONTEXT_SLOW] / (double)tree->calls[CONTEXT_USUAL],
+        .tree = request->tree,
         .causes = causes,
         .parts = array_of(sizeof(struct small_part)),
         .scattered = array_of(sizeof(struct scattered_cause)),
     };
-    search.whole = extra_of(&search, STACK_ROOT);
-    search.size = fabs(search.whole);
-    if (request->is_symmetric)
-        search.size = size_of_all(&search);
-    link_children(&search);
+    prepare(&search);
     search_from_root(&search);
     gather_parts(&search);
     put_in_order(&search);
     array_free(&search.parts);
     array_free(&search.scattered);
+    free(search.scale);
+    free(search.gross);
+    free(search.has_own);
     free(search.first_child);
     free(search.next_sibling);
     return search.whole;

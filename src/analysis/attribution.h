@@ -46,6 +46,9 @@ struct attribution_request {
     const bool *is_outside;
     /* By group: it is the program's own code, whose parts are named one by one. */
     const bool *is_own;
+    /* The group, outside of the program, of times in which other threads had the processor: one cause
+     * in whatever function they are. UINT32_MAX: none. */
+    uint32_t preempted;
     size_t causes_max; /* more become CAUSE_REST; 1 or more */
     /* Both sides are of interest, and their differences may cancel out: what is worth naming is
      * measured by the sum of all sizes, and the largest come first, whatever their sign. */

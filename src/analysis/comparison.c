@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "index/file/index_reader.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,18 @@ static void find_moved(struct comparison *comparison)
 
 /* ---- causes ---- */
 
+/* To whole nanoseconds, from the first on, so that they add up to the whole difference. */
+static void round_causes(struct array *causes)
+{
+    double sum = 0, rounded = 0;
+    for (size_t i = 0; i < causes->count; i++) {
+        struct cause *cause = array_at(causes, i);
+        sum += cause->extra;
+        cause->extra = round(sum) - rounded;
+        rounded = round(sum);
+    }
+}
+
 void comparison_name_causes(struct comparison *comparison, size_t causes_max)
 {
     comparison->causes.count = 0;
@@ -175,12 +188,24 @@ void comparison_name_causes(struct comparison *comparison, size_t causes_max)
         .tree = &comparison->tree,
         .is_outside = outside,
         .is_own = own,
+        .preempted = comparison->preempted,
         .causes_max = causes_max,
         .is_symmetric = true,
     };
     attribute(&request, &comparison->causes);
+    round_causes(&comparison->causes);
     free(outside);
     free(own);
+}
+
+static uint32_t preempted_id(const struct comparison *comparison)
+{
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        uint32_t group = index_off_cpu_groups(comparison->parts[side].index).preempted;
+        if (group != UINT32_MAX)
+            return comparison->ids.by_group[side][group];
+    }
+    return NO_FUNCTION;
 }
 
 bool compare_parts(const struct trace_part parts[CONTEXT_SIDES], size_t causes_max,
@@ -195,6 +220,7 @@ bool compare_parts(const struct trace_part parts[CONTEXT_SIDES], size_t causes_m
         .renamed = array_of(sizeof(struct renamed_function)),
         .moved = array_of(sizeof(struct moved_function)),
     };
+    comparison->preempted = preempted_id(comparison);
     if (!make_tree(comparison, error) || !join_renamed(comparison, error))
         return false;
     add_up_functions(comparison);

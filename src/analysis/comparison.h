@@ -44,7 +44,10 @@ struct comparison {
                                   ids.count, which stands for what calls the threads */
     uint64_t wall[CONTEXT_SIDES];    /* ns, all threads together */
     uint64_t outside[CONTEXT_SIDES]; /* ns of it: outside of the program */
-    struct array causes;             /* of struct cause, the largest first, CAUSE_REST last */
+    uint32_t preempted;              /* id of the times in which other threads had the processor;
+                                        NO_FUNCTION: none */
+    struct array causes;             /* of struct cause, whole nanoseconds, the largest first,
+                                        CAUSE_REST last */
     struct array functions; /* of struct function_difference, the largest difference of self time
                                first; all that were called */
     struct array renamed;   /* of struct renamed_function */

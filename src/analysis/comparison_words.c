@@ -24,6 +24,43 @@ uint32_t comparison_cause_node(const struct comparison *comparison, const struct
     return cause->kind == CAUSE_OUTSIDE ? node_at(comparison, cause->node)->parent : cause->node;
 }
 
+static bool is_preempted(const struct comparison *comparison, const struct cause *cause)
+{
+    return cause->kind == CAUSE_OUTSIDE &&
+           node_at(comparison, cause->node)->group == comparison->preempted;
+}
+
+const char *comparison_cause_name(const struct comparison *comparison, const struct cause *cause)
+{
+    uint32_t named =
+        is_preempted(comparison, cause) ? cause->node : comparison_cause_node(comparison, cause);
+    return comparison_name(comparison, node_at(comparison, named)->group);
+}
+
+/* Whether the function of a cause is called on that side, on whatever path. */
+static bool is_called(const struct comparison *comparison, const struct cause *cause, int side)
+{
+    uint32_t id = node_at(comparison, cause->node)->group;
+    for (size_t i = 0; i < comparison->functions.count; i++) {
+        const struct function_difference *row = array_at(&comparison->functions, i);
+        if (row->id == id)
+            return row->calls[side] > 0;
+    }
+    return false;
+}
+
+/* "only in B, 3 calls, 1.2 us" */
+static void print_only(FILE *stream, const struct comparison *comparison, const struct cause *cause,
+                       int side)
+{
+    char time[DURATION_TEXT_SIZE];
+    uint64_t calls = cause->sides[side].calls;
+    fprintf(stream, ": %sonly in %c, %" PRIu64 " call%s, %s",
+            is_called(comparison, cause, CONTEXT_A + CONTEXT_B - side) ? "on this path " : "",
+            "AB"[side], calls, calls == 1 ? "" : "s",
+            duration_format(time, cause->sides[side].time));
+}
+
 static void print_calls(FILE *stream, const struct cause *cause)
 {
     uint64_t a = cause->sides[CONTEXT_A].calls, b = cause->sides[CONTEXT_B].calls;
@@ -33,19 +70,17 @@ static void print_calls(FILE *stream, const struct cause *cause)
         fprintf(stream, "called %" PRIu64 "x in A, %" PRIu64 "x in B", a, b);
 }
 
-static void print_kind(FILE *stream, const struct cause *cause)
+static void print_kind(FILE *stream, const struct comparison *comparison, const struct cause *cause)
 {
     char a[DURATION_TEXT_SIZE], b[DURATION_TEXT_SIZE];
     duration_format(a, cause->sides[CONTEXT_A].time);
     duration_format(b, cause->sides[CONTEXT_B].time);
     switch (cause->kind) {
     case CAUSE_ONLY_SLOW:
-        fprintf(stream, ": only in B, %" PRIu64 " call%s, %s", cause->sides[CONTEXT_B].calls,
-                cause->sides[CONTEXT_B].calls == 1 ? "" : "s", b);
+        print_only(stream, comparison, cause, CONTEXT_B);
         break;
     case CAUSE_ONLY_USUAL:
-        fprintf(stream, ": only in A, %" PRIu64 " call%s, %s", cause->sides[CONTEXT_A].calls,
-                cause->sides[CONTEXT_A].calls == 1 ? "" : "s", a);
+        print_only(stream, comparison, cause, CONTEXT_A);
         break;
     case CAUSE_CALLS:
         fputs(": ", stream);
@@ -56,6 +91,10 @@ static void print_kind(FILE *stream, const struct cause *cause)
         print_calls(stream, cause);
         break;
     case CAUSE_OUTSIDE:
+        if (is_preempted(comparison, cause)) {
+            fprintf(stream, ": other threads had the processor %s in A, %s in B", a, b);
+            break;
+        }
         fprintf(stream, ": outside of the program %s in A, %s in B; ", a, b);
         print_calls(stream, cause);
         break;
@@ -69,9 +108,9 @@ static void print_kind(FILE *stream, const struct cause *cause)
     }
 }
 
-static void print_short(FILE *stream, const struct comparison *comparison, uint32_t number)
+static void print_short(FILE *stream, const char *full)
 {
-    char *name = short_name(comparison_name(comparison, node_at(comparison, number)->group));
+    char *name = short_name(full);
     fputs(name, stream);
     free(name);
 }
@@ -80,12 +119,13 @@ void comparison_cause_print(FILE *stream, const struct comparison *comparison,
                             const struct cause *cause)
 {
     if (cause->kind != CAUSE_REST)
-        print_short(stream, comparison, comparison_cause_node(comparison, cause));
-    print_kind(stream, cause);
+        print_short(stream, comparison_cause_name(comparison, cause));
+    print_kind(stream, comparison, cause);
     if (cause->kind != CAUSE_REST && cause->kind != CAUSE_OUTSIDE &&
         cause->carrier != cause->node) {
         fputs("; most of it in ", stream);
-        print_short(stream, comparison, cause->carrier);
+        print_short(stream,
+                    comparison_name(comparison, node_at(comparison, cause->carrier)->group));
     }
     if (cause->nodes > 1)
         fprintf(stream, "; in %" PRIu32 " places", cause->nodes);

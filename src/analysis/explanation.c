@@ -58,6 +58,7 @@ static void attribute_all(struct explanation *explanation, size_t causes_max, st
         .tree = &explanation->tree,
         .is_outside = outside,
         .is_own = own,
+        .preempted = UINT32_MAX,
         .causes_max = causes_max,
     };
     explanation->extra = attribute(&request, causes);

@@ -320,10 +320,7 @@ static bool write_cause(struct json_text *json, const struct comparison_text *te
     write_signed(json, "difference_ns", llround(cause->extra));
     bool ok = true;
     if (cause->kind != CAUSE_REST) {
-        uint32_t named =
-            cause->kind == CAUSE_OUTSIDE ? node_at(comparison, cause->node)->parent : cause->node;
-        json_text_member_string(json, "function",
-                                comparison_name(comparison, node_at(comparison, named)->group));
+        json_text_member_string(json, "function", comparison_cause_name(comparison, cause));
         json_text_member_string(
             json, "carrier",
             comparison_name(comparison, node_at(comparison, cause->carrier)->group));
@@ -332,7 +329,7 @@ static bool write_cause(struct json_text *json, const struct comparison_text *te
         json_text_member_number(json, "calls_b", cause->sides[CONTEXT_B].calls);
         json_text_member_number(json, "places", cause->nodes);
         char *command;
-        ok = command_of(text, named, &command, error);
+        ok = command_of(text, comparison_cause_node(comparison, cause), &command, error);
         json_text_member_string(json, "command", command);
         free(command);
     }

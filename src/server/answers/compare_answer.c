@@ -170,8 +170,7 @@ static void write_path(struct json_text *json, const struct comparison *comparis
 }
 
 static void write_cause(struct json_text *json, const struct comparison *comparison,
-                        const struct trace_index *own, const struct cause *cause,
-                        int64_t difference)
+                        const struct trace_index *own, const struct cause *cause)
 {
     struct words words;
     words_open(&words);
@@ -179,7 +178,7 @@ static void write_cause(struct json_text *json, const struct comparison *compari
         comparison_cause_print(words.stream, comparison, cause);
     json_text_open(json, '{');
     json_text_key(json, "difference");
-    json_text_signed(json, difference);
+    json_text_signed(json, llround(cause->extra));
     words_write(&words, json, "words");
     bool has_place = cause->kind != CAUSE_REST;
     const struct context_node *node =
@@ -194,20 +193,13 @@ static void write_cause(struct json_text *json, const struct comparison *compari
     json_text_close(json, '}');
 }
 
-/* Rounded from the first on, so that they add up to the whole difference. */
 static void write_causes(struct json_text *json, const struct comparison *comparison,
                          const struct trace_index *own)
 {
-    double sum = 0;
-    int64_t written = 0;
     json_text_key(json, "causes");
     json_text_open(json, '[');
-    for (size_t i = 0; i < comparison->causes.count; i++) {
-        const struct cause *cause = array_at(&comparison->causes, i);
-        sum += cause->extra;
-        write_cause(json, comparison, own, cause, llround(sum) - written);
-        written = llround(sum);
-    }
+    for (size_t i = 0; i < comparison->causes.count; i++)
+        write_cause(json, comparison, own, array_at(&comparison->causes, i));
     json_text_close(json, ']');
 }
 

@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 /* Groups. */
-enum { SUBJECT, PARSE, READ, COPY, LOG, SYSCALL, GROUPS };
+enum { SUBJECT, PARSE, READ, COPY, LOG, SYSCALL, PREEMPTED, LIBRARY, GROUPS };
 
-static const bool is_outside[GROUPS] = {[SYSCALL] = true};
-static const bool is_own[GROUPS] = {true, true, true, true, true, false};
+static const bool is_outside[GROUPS] = {[SYSCALL] = true, [PREEMPTED] = true};
+static const bool is_own[GROUPS] = {true, true, true, true, true};
 
 /* An activation: callers come before what they call, and their time holds that of their callees. */
 struct step {
@@ -23,14 +23,20 @@ struct step {
     uint64_t length;
 };
 
-static void add_call(struct context_tree *tree, enum context_side side, const struct step *steps,
-                     size_t count)
+static void add_steps(struct context_tree *tree, enum context_side side, const struct step *steps,
+                      size_t count)
 {
-    context_tree_begin_call(tree, side);
     for (size_t i = 0; i < count; i++) {
         const struct call_place place = {.span = {.end = steps[i].length, .depth = steps[i].depth}};
         context_tree_enter(tree, steps[i].depth, steps[i].group, &place, side);
     }
+}
+
+static void add_call(struct context_tree *tree, enum context_side side, const struct step *steps,
+                     size_t count)
+{
+    context_tree_begin_call(tree, side);
+    add_steps(tree, side, steps, count);
 }
 
 #define ADD(tree, side, ...)                                                                       \
@@ -43,14 +49,27 @@ struct found {
     double extra;
 };
 
-static struct found find_causes(struct context_tree tree, size_t causes_max)
+static struct found find(struct context_tree tree, struct attribution_request request)
 {
     struct found found = {.tree = tree, .causes = array_of(sizeof(struct cause))};
     context_tree_finish(&found.tree);
-    const struct attribution_request request = {
-        .tree = &found.tree, .is_outside = is_outside, .is_own = is_own, .causes_max = causes_max};
+    request.tree = &found.tree;
+    request.is_outside = is_outside;
+    request.preempted = PREEMPTED;
     found.extra = attribute(&request, &found.causes);
     return found;
+}
+
+static struct found find_causes(struct context_tree tree, size_t causes_max)
+{
+    return find(tree, (struct attribution_request){.is_own = is_own, .causes_max = causes_max});
+}
+
+/* Of both sides. */
+static struct found find_differences(struct context_tree tree, size_t causes_max)
+{
+    return find(tree, (struct attribution_request){
+                          .is_own = is_own, .causes_max = causes_max, .is_symmetric = true});
 }
 
 static void free_found(struct found *found)
@@ -179,11 +198,8 @@ static void spread_over_what_a_library_calls(void **state)
         {2, LOG, 5});
     ADD(&tree, CONTEXT_SLOW, {0, SUBJECT, 80}, {1, PARSE, 80}, {2, READ, 20}, {2, COPY, 20},
         {2, LOG, 20});
-    struct found found = {.tree = tree, .causes = array_of(sizeof(struct cause))};
-    context_tree_finish(&found.tree);
-    const struct attribution_request request = {
-        .tree = &found.tree, .is_outside = is_outside, .is_own = none_own, .causes_max = 5};
-    found.extra = attribute(&request, &found.causes);
+    struct found found =
+        find(tree, (struct attribution_request){.is_own = none_own, .causes_max = 5});
     assert_int_equal(found.causes.count, 1);
     assert_cause(&found, 0, CAUSE_SPREAD, PARSE, 60);
     free_found(&found);
@@ -222,6 +238,95 @@ static void a_short_list_has_a_rest(void **state)
     free_found(&found);
 }
 
+/* ---- differences of two traces ---- */
+
+/* PARSE, which calls itself, does so 10 % more often by chance; COPY takes 100 longer. */
+static void an_interpreter_calls_itself_more_often(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        const uint64_t copy = side == CONTEXT_B ? 200 : 100;
+        context_tree_begin_call(&tree, side);
+        const struct step steps[] = {{0, SUBJECT, 1000 + copy},
+                                     {1, PARSE, 1000 + copy},
+                                     {2, READ, 600 + copy},
+                                     {3, COPY, copy},
+                                     {3, LOG, 400}};
+        add_steps(&tree, side, steps, sizeof steps / sizeof steps[0]);
+        for (int again = 0; again < 10 + side; again++)
+            add_steps(&tree, side, &(struct step){3, PARSE, 0}, 1);
+    }
+    struct found found = find_differences(tree, 5);
+    assert_float_equal(found.extra, 100, 1e-6);
+    assert_int_equal(found.causes.count, 1);
+    assert_cause(&found, 0, CAUSE_SELF, COPY, 100);
+    free_found(&found);
+}
+
+/* A tenth more requests, and COPY takes twice as long in each of them. */
+static void more_calls_that_each_take_longer(void **state)
+{
+    enum { REQUESTS = 100 };
+    struct context_tree tree = context_tree_new(SUBJECT);
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        const uint64_t copy = side == CONTEXT_B ? 20 : 10;
+        const uint64_t count = side == CONTEXT_B ? REQUESTS * 11 / 10 : REQUESTS;
+        context_tree_begin_call(&tree, side);
+        add_steps(&tree, side, &(struct step){0, SUBJECT, count * (90 + copy)}, 1);
+        const struct step steps[] = {{1, PARSE, 90 + copy}, {2, READ, 40}, {2, COPY, copy}};
+        for (uint64_t i = 0; i < count; i++)
+            add_steps(&tree, side, steps, sizeof steps / sizeof steps[0]);
+    }
+    struct found found = find_differences(tree, 5);
+    assert_float_equal(found.extra, 110 * 110 - 100 * 100, 1e-6);
+    assert_int_equal(found.causes.count, 2);
+    assert_cause(&found, 0, CAUSE_SELF, COPY, 110 * 10);
+    assert_cause(&found, 1, CAUSE_CALLS, PARSE, 10 * 100);
+    free_found(&found);
+}
+
+/* What is gained in one function and lost in another is named, below a library that calls the program. */
+static void differences_that_cancel_out(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_A, {0, SUBJECT, 100}, {1, LIBRARY, 100}, {2, PARSE, 100}, {3, READ, 60},
+        {3, COPY, 40});
+    ADD(&tree, CONTEXT_B, {0, SUBJECT, 100}, {1, LIBRARY, 100}, {2, PARSE, 100}, {3, READ, 30},
+        {3, COPY, 70});
+    struct found found = find_differences(tree, 5);
+    assert_int_equal(found.causes.count, 2);
+    assert_cause(&found, 0, CAUSE_SELF, READ, -30);
+    assert_cause(&found, 1, CAUSE_SELF, COPY, 30);
+    free_found(&found);
+}
+
+static void preemption_is_one_cause(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_A, {0, SUBJECT, 100}, {1, READ, 40}, {1, COPY, 40});
+    ADD(&tree, CONTEXT_B, {0, SUBJECT, 170}, {1, READ, 80}, {2, PREEMPTED, 40}, {1, COPY, 70},
+        {2, PREEMPTED, 10}, {2, PREEMPTED, 20});
+    struct found found = find_differences(tree, 5);
+    assert_int_equal(found.causes.count, 1);
+    assert_cause(&found, 0, CAUSE_OUTSIDE, PREEMPTED, 70);
+    assert_int_equal(cause_at(&found, 0)->sides[CONTEXT_B].calls, 3);
+    free_found(&found);
+}
+
+/* Of a cause outside of the program, the calls are those of the function that left it. */
+static void calls_of_what_waits(void **state)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    ADD(&tree, CONTEXT_A, {0, SUBJECT, 100}, {1, READ, 40}, {1, READ, 40});
+    ADD(&tree, CONTEXT_B, {0, SUBJECT, 150}, {1, READ, 90}, {2, SYSCALL, 50}, {1, READ, 40});
+    struct found found = find_differences(tree, 5);
+    assert_int_equal(found.causes.count, 1);
+    assert_cause(&found, 0, CAUSE_OUTSIDE, SYSCALL, 50);
+    for (int side = 0; side < CONTEXT_SIDES; side++)
+        assert_int_equal(cause_at(&found, 0)->sides[side].calls, 2);
+    free_found(&found);
+}
+
 /* ---- random trees ---- */
 
 static uint64_t next_random(uint64_t *random, uint64_t limit)
@@ -257,7 +362,8 @@ static void causes_add_up(void **state)
                 add_random(&tree, side, &random, 0, SUBJECT, length);
             }
         double scale = (double)tree.calls[CONTEXT_SLOW] / (double)tree.calls[CONTEXT_USUAL];
-        struct found found = find_causes(tree, 1 + seed % 9);
+        struct found found =
+            seed % 2 ? find_causes(tree, 1 + seed % 9) : find_differences(tree, 1 + seed % 9);
         assert_float_equal(found.extra, sums[CONTEXT_SLOW] - scale * sums[CONTEXT_USUAL], 1e-6);
         double sum = 0;
         for (size_t i = 0; i < found.causes.count; i++)
@@ -281,6 +387,11 @@ int main(void)
         cmocka_unit_test(spread_over_what_a_library_calls),
         cmocka_unit_test(a_loop_of_steps_does_more),
         cmocka_unit_test(a_short_list_has_a_rest),
+        cmocka_unit_test(an_interpreter_calls_itself_more_often),
+        cmocka_unit_test(more_calls_that_each_take_longer),
+        cmocka_unit_test(differences_that_cancel_out),
+        cmocka_unit_test(preemption_is_one_cause),
+        cmocka_unit_test(calls_of_what_waits),
         cmocka_unit_test(causes_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
