@@ -217,7 +217,9 @@ static const struct option_spec recording_specs[] = {
          "text. Debug information gives names and types: integers, floating-point "
          "numbers, enumerators, pointers, strings (their first 128 bytes), and structures of up "
          "to 256 bytes. Without it the six registers in which integers are passed are "
-         "recorded, and rax. `report -tree`, CSV, the page and traces show them with the call; the "
+         "recorded, and rax; of Go 1.18 or later the nine of its own convention and rax, of older "
+         "Go "
+         "nothing. `report -tree`, CSV, the page and traces show them with the call; the "
          "page's search box finds calls by them, `parse(size>4096)`, and magic-trace-query(1) has "
          "them in a table. "
          "Needs the translator engine.",
@@ -236,7 +238,7 @@ static const struct option_spec recording_specs[] = {
      .field = offsetof(struct recording_request, record.trigger.multi_snapshot)},
     {.name = &FLAG_IMMEDIATE_STOP[1],
      .help = "keep nothing after the hit, not even microseconds",
-     .manual = "Keep nothing after the hit. Without it some microseconds follow. With Intel PT "
+     .manual = "Keep nothing after the hit. Without it some ten microseconds follow. With Intel PT "
                "this needs Linux 6.13 or later, and the first hit must count: it does not go "
                "together with -multi-snapshot and thresholds; a warning says when it has no "
                "effect.",

@@ -194,6 +194,44 @@ static void print_part(struct annotation *annotation, const struct image_file *f
         fputc('\n', annotation->stream);
 }
 
+/* A function that ran with the one of this name inlined into it; NULL: there is none. */
+static const char *find_outer(const struct code_counts *counts, const char *name)
+{
+    struct symbols *symbols = counts->symbols;
+    symbols_find_inlined(symbols);
+    for (size_t i = 0; i < counts->instructions.count; i++) {
+        const struct instruction_count *at = array_at(&counts->instructions, i);
+        struct function_bounds bounds = code_counts_function(counts, &at->at);
+        struct mapping mapping = code_counts_mapping(at->at.file);
+        if (!bounds.inlined)
+            continue;
+        inlined_id id = symbols_inlined_at(symbols, &mapping, at->at.offset).inlined;
+        while (id != INLINED_NONE) {
+            const struct inlined *inlined = symbols_inlined(symbols, id);
+            if (code_counts_is_called(symbols_function(symbols, inlined->function), name))
+                return symbols_function(symbols, bounds.function)->name;
+            id = inlined->outer;
+        }
+    }
+    return NULL;
+}
+
+static bool report_no_code(const struct code_counts *counts, const char *function,
+                           struct error *error)
+{
+    const char *outer = find_outer(counts, function);
+    if (outer)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "-annotate: %s has no code of its own: it is inlined wherever it ran. "
+                         "Name the function that it is inlined into, such as %s, or show its lines "
+                         "with -source FILE.",
+                         function, outer);
+    return error_set(error, ERROR_NOT_FOUND,
+                     "-annotate: no code of %s ran in what is shown. `magic-trace report` lists "
+                     "the functions that did.",
+                     function);
+}
+
 bool annotation_print(const struct code_counts *counts, const char *function,
                       struct json_report *json, FILE *stream, struct error *error)
 {
@@ -213,8 +251,5 @@ bool annotation_print(const struct code_counts *counts, const char *function,
         size_t next = code_counts_first(all, &end);
         i = next > i ? next : i + 1;
     }
-    return found || error_set(error, ERROR_NOT_FOUND,
-                              "-annotate: no code of %s ran in what is shown. `magic-trace report` "
-                              "lists the functions that did.",
-                              function);
+    return found || report_no_code(counts, function, error);
 }

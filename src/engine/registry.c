@@ -14,7 +14,7 @@
 /* Which engine is taken without -engine. */
 enum purpose {
     TO_RUN,            /* engines that record every branch; users request samples by name */
-    TO_ATTACH,         /* stepping is exact and makes a thread a thousand times slower: last */
+    TO_ATTACH,         /* stepping is exact and makes a thread thousands of times slower: last */
     TO_ATTACH_TRIGGER, /* of a single call samples show next to nothing, and stepping shows all */
     TO_SAMPLE,
     PURPOSES

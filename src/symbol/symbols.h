@@ -60,7 +60,7 @@ const struct ocaml_code *symbols_ocaml_code(struct symbols *symbols, const struc
 /* Inlined functions (inlined_runs.h). */
 
 /* From now on function_bounds.inlined is set where debug information says so, which is then read
- * for each function that is asked for. To be called before the first question. */
+ * for each function that is asked for. To be called while no other thread asks. */
 void symbols_find_inlined(struct symbols *symbols);
 
 /* The code around `address` of `mapping` with the same innermost inlined function, as addresses in

@@ -212,7 +212,7 @@ const struct command attach_command = {
         "attach exits with its status. Where the translator engine cannot attach, the\n"
         "trace has samples of stacks (-sampling); or, with -trigger, the next call of the\n"
         "function until it returns, stepped instruction by instruction: the thread that\n"
-        "makes it is slow meanwhile, a thousand times and more.\n",
+        "makes it is thousands of times slower meanwhile.\n",
     .options = attach_groups,
     .common_options = recording_options,
     .run = run_attach,

@@ -126,8 +126,9 @@ static const struct option_spec run_options[] = {
          "-args takes them, and libraries, such as `libz.so.1`, which stand for all functions that "
          "they name; one that the program loads by itself is named by its path. "
          "While a call is not recorded, a signal, a system call and the beginning of a recorded "
-         "call cost some ten "
-         "microseconds. The program's code has breakpoint instructions (INT3) at these functions. "
+         "call cost 10 to 20 "
+         "microseconds each. The program's code has breakpoint instructions (INT3) at these "
+         "functions. "
          "Needs the translator engine "
          "and Linux 5.11.",
      .apply = option_set_text,

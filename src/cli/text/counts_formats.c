@@ -13,7 +13,7 @@
 const struct export_format export_callgrind = {
     .name = "callgrind",
     .suffix = ".callgrind",
-    .summary = "of a recording: instructions by line and call, for\nkcachegrind",
+    .summary = "of a recording: instructions by line and call, for kcachegrind",
     .manual = "Of a recording: the instructions that ran, by instruction, line, function and call, "
               "for kcachegrind and callgrind_annotate.",
 };

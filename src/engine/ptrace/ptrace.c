@@ -191,10 +191,10 @@ const struct engine ptrace_engine = {
     .has_clocks = true,
     .former_name = "step",
     .description = "attaches to a running process and steps it, forward from the trigger; exact, "
-                   "on any machine, a thousand times slower while it traces",
+                   "on any machine, thousands of times slower while it traces",
     .manual =
-        "Attaches to a process and steps it, forward from the trigger: exact, on any machine, a "
-        "thousand times slower while it traces. `step`, its former name, is accepted, too.",
+        "Attaches to a process and steps it, forward from the trigger: exact, on any machine, "
+        "thousands of times slower while it traces. `step`, its former name, is accepted, too.",
     .probe = probe,
     .serves = serves,
     .attach = attach,

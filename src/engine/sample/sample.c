@@ -71,8 +71,8 @@ static bool attach(const struct record_options *options, struct record_result *r
 
 const struct engine sample_engine = {
     .name = "sample",
-    .description = "looks at the call stack thousands of times a second; nearly at full speed, on "
-                   "any machine, but sees no single call",
+    .description = "looks at the call stack 10,000 times a second (default), a quarter "
+                   "slower; on any machine, but sees no single call",
     .samples_alone = true,
     .probe = probe,
     .serves = serves,

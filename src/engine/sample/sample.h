@@ -1,7 +1,7 @@
 /* The sample engine: records the call stacks of threads many times a second, by perf_event_open(2).
  *
  * For machines without Intel PT where emulation is too slow, or for processes that already run. The
- * program runs at nearly full speed; what happens between two samples is not recorded.
+ * program is a quarter slower by default; what happens between two samples is not recorded.
  */
 #ifndef MAGIC_TRACE_ENGINE_SAMPLE_SAMPLE_H
 #define MAGIC_TRACE_ENGINE_SAMPLE_SAMPLE_H

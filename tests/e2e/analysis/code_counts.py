@@ -143,6 +143,15 @@ class CodeCounts(harness.TestCase):
         calls = self.report("-annotate", "squares", directory)
         self.assertEqual(sum(int(number) for number in re.findall(r"-> look_up x(\d+)", calls)), 600)
 
+    def test_annotate_inlined(self):
+        """of a function that is inlined everywhere the message names one that it is in"""
+        directory = self.record("inlined", "-O2", arguments=("300",))
+        for name, outer in ("mix", "walk"), ("step", "walk"), ("digits", "squares"):
+            message = self.report("-annotate", name, directory, status=1)
+            self.assertIn(f"{name} has no code of its own: it is inlined wherever it ran", message)
+            self.assertIn(f"such as {outer}, or", message)
+        self.assertIn("no code of table ran", self.report("-annotate", "table", directory, status=1))
+
     def test_json(self):
         """-json: the counts of the text, with -annotate and with -source; what ran most is kept within a budget"""
         directory = self.record("inlined", "-O2", arguments=("300",))
