@@ -103,6 +103,7 @@ ENTRY tr_restore
     push %gs:APP_FLAGS
     popf
     mov %gs:APP + 4 * 8, %rsp
+ENTRY tr_jump_to_target
     jmp *%gs:TARGET
 
 /* tr_escape(thread): goes to the program's code itself at app.pc, which is expected to fault there. */

@@ -19,6 +19,7 @@
 
 /* enter.S */
 __attribute__((visibility("hidden"))) void tr_resume_from_handler(void);
+__attribute__((visibility("hidden"))) void tr_jump_to_target(void);
 /* safe_syscall.S */
 _Noreturn void tr_kernel_sigreturn(struct tr_signal_frame *frame);
 
@@ -231,6 +232,13 @@ static void handle_fault_at_program_code(struct tr_thread *thread, siginfo_t *in
     resume_in_runtime(thread, context);
 }
 
+/* The program has branched to an address that is not canonical. The processor refuses that at the branch (SDM volume 1, 3.3.7.1), which
+ * is the runtime's here: tr_escape's, with all registers of the program. */
+static bool is_escape(const struct tr_thread *thread, uint64_t pc)
+{
+    return thread->escaped && pc == (uint64_t)tr_jump_to_target;
+}
+
 static void handle_fault(struct tr_thread *thread, siginfo_t *info, struct ucontext *context)
 {
     struct sigcontext *registers = &context->uc_mcontext;
@@ -242,6 +250,9 @@ static void handle_fault(struct tr_thread *thread, siginfo_t *info, struct ucont
             registers->rip = (uint64_t)tr_fault_safe_failed;
     } else if (tr_in_cache(pc)) {
         handle_fault_in_cache(thread, info, context);
+    } else if (is_escape(thread, pc)) {
+        registers->rip = thread->app.pc;
+        handle_fault_at_program_code(thread, info, context);
     } else if (is_in_runtime(pc)) {
         give_up(info->si_signo);
     } else {

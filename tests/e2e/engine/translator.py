@@ -1,6 +1,7 @@
 """The translator: counts, agreement of all judges, and real programs that must not notice it."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -141,6 +142,15 @@ class Translator(counts.Counts):
                 self.assertEqual(traced.session()["deaths"][0]["signal"], getattr(signal, name))
                 tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode().splitlines()
                 self.assertIn(f"-- killed by {name} at ", tree[-1])
+
+    def test_scrambled_pointer(self):
+        """a branch to an address that is not canonical raises SIGSEGV, for a handler or as the end, whose caller is in the trace"""
+        program = harness.compile_program("scrambled_pointer")
+        traced = self.trace([program], *self.OPTIONS)
+        self.assert_same_as_untraced(traced, [program])
+        tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode().splitlines()
+        self.assertRegex(tree[-1], "-- killed by SIGSEGV at 0x8000414141414141 --$")
+        self.assertTrue(any(re.search(r"\scall  \[still open", line) for line in tree), tree[-6:])
 
     def test_full_disk(self):
         """a disk that is full, at any moment: the programs and their children end as they would, and magic-trace says why"""
