@@ -17,11 +17,9 @@ static uint64_t end_long_stand(struct tr_control *control, uint64_t state, uint6
     uint64_t since = tr_clock_standing(state, options->start_tsc) + stolen;
     if ((int64_t)(tsc - since) <= (int64_t)most)
         return state;
-    if (atomic_compare_exchange_strong(&control->clock, &state, stolen + most)) {
-        tr_clock_history_add(&control->clock_history, since + most, stolen + most);
-        return stolen + most;
-    }
-    return state;
+    tr_clock_history_add(&control->clock_history, since + most, stolen + most);
+    return atomic_compare_exchange_strong(&control->clock, &state, stolen + most) ? stolen + most
+                                                                                  : state;
 }
 
 static uint64_t time_at(struct tr_thread *thread, uint64_t tsc)
@@ -143,6 +141,13 @@ static uint64_t stolen_at(const struct tr_control *control, uint64_t state, uint
     return (int64_t)(after - before) < 0 ? before : after;
 }
 
+/* One of several threads that work is done. The clock goes on by a tick: another one that loses its processor at the exchange of
+ * its own state is to find it changed, and not to let the clock run from a TSC value before this thread's stamps. */
+static uint64_t without_worker(uint64_t state)
+{
+    return state - TR_CLOCK_WORKER + 1;
+}
+
 void tr_clock_end_work(struct tr_thread *thread)
 {
     struct tr_control *control = thread->process->control;
@@ -154,9 +159,8 @@ void tr_clock_end_work(struct tr_thread *thread)
         if (!tr_clock_stands(state)) /* it took too long */
             return;
         end = tr_rdtsc(); /* after the state, as above */
-        next =
-            tr_clock_workers(state) > 1 ? state - TR_CLOCK_WORKER : stolen_at(control, state, end);
+        next = tr_clock_workers(state) > 1 ? without_worker(state) : stolen_at(control, state, end);
+        if (!tr_clock_stands(next))
+            tr_clock_history_add(&control->clock_history, end, next);
     } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
-    if (!tr_clock_stands(next))
-        tr_clock_history_add(&control->clock_history, end, next);
 }

@@ -14,12 +14,17 @@
  * at most so much too late. */
 enum { TR_CLOCK_HISTORY_STEP = 500 /* ticks */ };
 
-/* Work of the runtime was over at `tsc`; `stolen` ticks in all had been used up then. */
+/* Work of the runtime was over at `tsc`; `stolen` ticks in all had been used up then.
+ *
+ * To be called before the clock runs on: a thread that loses its processor in between would add its entry after later ones. If
+ * the clock goes on standing instead, the entry does no harm, as the one after it limits the times before. One that comes late
+ * all the same is not needed any more. */
 static inline void tr_clock_history_add(struct tr_clock_history *history, uint64_t tsc,
                                         uint64_t stolen)
 {
     uint64_t count = atomic_load(&history->count), newest = (count - 1) % TR_CLOCK_HISTORY;
-    if (count > 0 && stolen - atomic_load(&history->entries[newest].stolen) < TR_CLOCK_HISTORY_STEP)
+    uint64_t known = count > 0 ? atomic_load(&history->entries[newest].stolen) : 0;
+    if (count > 0 && (int64_t)(stolen - known) < TR_CLOCK_HISTORY_STEP)
         return;
     uint64_t at = atomic_fetch_add(&history->count, 1) % TR_CLOCK_HISTORY;
     /* A reader may find an entry that is being written: its time is 0 then, and it is skipped. */
@@ -32,8 +37,9 @@ static inline void tr_clock_history_add(struct tr_clock_history *history, uint64
 static inline uint64_t tr_clock_convert(const struct tr_control *control, uint64_t tsc)
 {
     const struct tr_clock_history *history = &control->clock_history;
-    uint64_t count = atomic_load(&history->count);
+    /* First the clock: if it runs, the history has the entry of the work before. */
     uint64_t state = atomic_load(&control->clock), stolen = state, limit = UINT64_MAX;
+    uint64_t count = atomic_load(&history->count);
     if (tr_clock_stands(state)) {
         stolen = atomic_load(&control->stolen);
         limit = tr_clock_standing(state, control->options.start_tsc);

@@ -397,7 +397,7 @@ const struct trace_table counters_table = {
 enum trace_column { TRACE_CALLS, TRACE_DURATION, TRACE_WALL_CLOCK, TRACE_DAMAGE };
 
 static const struct table_column trace_columns[] = {
-    [TRACE_CALLS] = {"calls", "INTEGER", "number of calls"},
+    [TRACE_CALLS] = {"calls", "INTEGER", "number of calls, and of times off a processor"},
     [TRACE_DURATION] = {"duration", "INTEGER", "from its first to its last event"},
     [TRACE_WALL_CLOCK] = {"wall_clock", "INTEGER",
                           "Unix time of its beginning, in ns; NULL: unknown"},

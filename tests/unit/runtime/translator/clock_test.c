@@ -95,9 +95,22 @@ static void test_stands_until_the_last_has_ended(void **state)
     assert_int_equal(tr_clock_workers(atomic_load(&here->control.clock)), 2);
     tr_clock_end_work(&here->threads[0]);
     assert_true(stands(here));
-    assert_int_equal(tr_time(&here->threads[0]), standing);
+    assert_int_equal(tr_time(&here->threads[0]), standing + 1);
     tr_clock_end_work(&here->threads[1]);
     assert_false(stands(here));
+}
+
+/* A thread that lost its processor at the exchange of the state must find that another one has worked. */
+static void test_a_state_does_not_come_back(void **state)
+{
+    struct fixture *here = *state;
+    tr_clock_begin_work(&here->threads[0]);
+    uint64_t alone = atomic_load(&here->control.clock);
+    tr_clock_begin_work(&here->threads[1]);
+    tr_clock_end_work(&here->threads[1]);
+    assert_int_equal(tr_clock_workers(atomic_load(&here->control.clock)), 1);
+    assert_int_not_equal(atomic_load(&here->control.clock), alone);
+    tr_clock_end_work(&here->threads[0]);
 }
 
 /* As when the thread that works was killed. */
@@ -235,6 +248,22 @@ static void test_time_before_the_history(void **state)
                      past + (TR_CLOCK_HISTORY + 1) * UINT64_C(4000));
 }
 
+/* A thread may lose its processor before it adds what it has worked: others have added theirs then. */
+static void test_a_late_entry_changes_nothing(void **state)
+{
+    struct fixture *here = *state;
+    struct tr_clock_history *history = &here->control.clock_history;
+    uint64_t past = tr_rdtsc();
+    tr_clock_history_add(history, past + 10000, 1000);
+    tr_clock_history_add(history, past + 30000, 9000);
+    uint64_t times[40];
+    for (unsigned i = 0; i < 40; i++)
+        times[i] = tr_clock_convert(&here->control, past + 1000 * i);
+    tr_clock_history_add(history, past + 20000, 2000);
+    for (unsigned i = 0; i < 40; i++)
+        assert_int_equal(tr_clock_convert(&here->control, past + 1000 * i), times[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +273,7 @@ int main(void)
         cmocka_unit_test_setup(test_leaves_translation_out_of_processor_time, begin),
         cmocka_unit_test_setup(test_stands_for_all, begin),
         cmocka_unit_test_setup(test_stands_until_the_last_has_ended, begin),
+        cmocka_unit_test_setup(test_a_state_does_not_come_back, begin),
         cmocka_unit_test_setup(test_goes_on_after_a_long_stand, begin),
         cmocka_unit_test_setup(test_never_stands_before_the_beginning, begin),
         cmocka_unit_test_setup(test_never_goes_on_before_it_stood, begin),
@@ -252,6 +282,7 @@ int main(void)
         cmocka_unit_test_setup(test_host_clock, begin),
         cmocka_unit_test_setup(test_brief_work_leaves_the_past, begin),
         cmocka_unit_test_setup(test_time_before_the_history, begin),
+        cmocka_unit_test_setup(test_a_late_entry_changes_nothing, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
