@@ -267,6 +267,7 @@ function stand_in_restore
     pushq %gs:APP + 16 * 8
     popf
     mov %gs:APP + 4 * 8, %rsp
+function tr_jump_to_target
     jmp *%gs:TARGET
 
 function tr_resume_from_handler
