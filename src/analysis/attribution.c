@@ -28,8 +28,9 @@ struct search {
     /* By node, owned: how many times its usual time is expected. Slow calls per usual one; and below
      * a node whose calls are a cause of their own, times as much as it is called more often. */
     double *scale;
-    double *gross; /* by node, owned: the sizes of all differences in it and below, added up */
-    bool *has_own; /* by node, owned: it is of the program's own code, or calls some */
+    double *gross;    /* by node, owned: the sizes of all differences in it and below, added up */
+    bool *has_own;    /* by node, owned: it is of the program's own code, or calls some */
+    double *by_group; /* owned; 0 between two uses */
     uint32_t *first_child, *next_sibling; /* by node; 0: none; owned */
     struct array *causes;
     struct array parts;     /* of struct small_part */
@@ -236,24 +237,34 @@ static double calls_ratio(const struct search *search, uint32_t number)
            (search->scale[number] * (double)sides[CONTEXT_USUAL].calls);
 }
 
-/* The sizes of all differences in the node and below, if `factor` times the expected time were. */
+/* The differences in the node and below, if `factor` times the expected time were: of each function by itself, wherever it is called
+ * from, their sizes added up. */
 static double gross_difference(const struct search *search, uint32_t number, double factor)
 {
     const double fine = FINE * (double)node_at(search, number)->sides[CONTEXT_SLOW].total;
     double gross = 0;
-    struct array waiting = array_of(sizeof(uint32_t));
+    struct array waiting = array_of(sizeof(uint32_t)), groups = array_of(sizeof(uint32_t));
     *(uint32_t *)array_add(&waiting) = number;
     while (waiting.count > 0) {
         uint32_t at = *(uint32_t *)array_at(&waiting, --waiting.count);
-        const struct context_sums *slow = &node_at(search, at)->sides[CONTEXT_SLOW];
-        const struct context_sums *usual = &node_at(search, at)->sides[CONTEXT_USUAL];
+        const struct context_node *node = node_at(search, at);
+        const struct context_sums *slow = &node->sides[CONTEXT_SLOW];
+        const struct context_sums *usual = &node->sides[CONTEXT_USUAL];
         double expected = factor * search->scale[at];
         bool is_fine = (double)slow->total + expected * (double)usual->total < fine;
-        gross += is_fine ? fabs((double)slow->total - expected * (double)usual->total)
-                         : fabs((double)slow->self - expected * (double)usual->self);
+        search->by_group[node->group] += is_fine
+                                             ? (double)slow->total - expected * (double)usual->total
+                                             : (double)slow->self - expected * (double)usual->self;
+        *(uint32_t *)array_add(&groups) = node->group;
         for (uint32_t i = is_fine ? 0 : search->first_child[at]; i; i = search->next_sibling[i])
             *(uint32_t *)array_add(&waiting) = i;
     }
+    for (size_t i = 0; i < groups.count; i++) {
+        double *sum = &search->by_group[*(uint32_t *)array_at(&groups, i)];
+        gross += fabs(*sum);
+        *sum = 0;
+    }
+    array_free(&groups);
     array_free(&waiting);
     return gross;
 }
@@ -402,9 +413,9 @@ static bool has_more_than_calls(const struct search *search, uint32_t number)
                    (search->scale[number] * (double)sides[CONTEXT_USUAL].total);
     if (fabs(log(calls_ratio(search, number))) >= ALONE * fabs(log(whole)))
         return false;
+    double all = gross_difference(search, number, 1);
     double left = gross_difference(search, number, calls_ratio(search, number));
-    return is_worth_naming(search, left) && left > (1 - COVERED) * search->gross[number] &&
-           left < search->gross[number];
+    return is_worth_naming(search, left) && left > (1 - COVERED) * all && left < all;
 }
 
 /* Names the part of the difference that the number of calls makes. What is left of it is measured by
@@ -646,8 +657,13 @@ static void prepare(struct search *search)
     search->scale = memory_allocate(tree->nodes.count * sizeof *search->scale);
     search->gross = memory_allocate_zeroed(tree->nodes.count * sizeof *search->gross);
     search->has_own = memory_allocate_zeroed(tree->nodes.count * sizeof *search->has_own);
-    for (size_t i = 0; i < tree->nodes.count; i++)
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < tree->nodes.count; i++) {
         search->scale[i] = scale;
+        if (node_at(search, i)->group >= groups)
+            groups = node_at(search, i)->group + 1;
+    }
+    search->by_group = memory_allocate_zeroed(groups * sizeof *search->by_group);
     link_children(search);
     look_below(search);
     search->whole = extra_of(search, STACK_ROOT);
@@ -672,6 +688,7 @@ double attribute(const struct attribution_request *request, struct array *causes
     free(search.scale);
     free(search.gross);
     free(search.has_own);
+    free(search.by_group);
     free(search.first_child);
     free(search.next_sibling);
     return search.whole;

@@ -285,6 +285,25 @@ static void more_calls_that_each_take_longer(void **state)
     free_found(&found);
 }
 
+/* Ten requests more, in which the same functions call each other in another way. */
+static void more_calls_on_other_paths(void **state)
+{
+    static const struct step usual[] = {{1, PARSE, 100}, {2, READ, 80}, {3, COPY, 30}};
+    static const struct step other[] = {{1, PARSE, 100}, {2, COPY, 80}, {3, READ, 50}};
+    struct context_tree tree = context_tree_new(SUBJECT);
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        const uint64_t count = side == CONTEXT_B ? 110 : 100;
+        context_tree_begin_call(&tree, side);
+        add_steps(&tree, side, &(struct step){0, SUBJECT, count * 100}, 1);
+        for (uint64_t i = 0; i < count; i++)
+            add_steps(&tree, side, i < 100 ? usual : other, sizeof usual / sizeof usual[0]);
+    }
+    struct found found = find_differences(tree, 5);
+    assert_int_equal(found.causes.count, 1);
+    assert_cause(&found, 0, CAUSE_CALLS, PARSE, 10 * 100);
+    free_found(&found);
+}
+
 /* What is gained in one function and lost in another is named, below a library that calls the program. */
 static void differences_that_cancel_out(void **state)
 {
@@ -389,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_short_list_has_a_rest),
         cmocka_unit_test(an_interpreter_calls_itself_more_often),
         cmocka_unit_test(more_calls_that_each_take_longer),
+        cmocka_unit_test(more_calls_on_other_paths),
         cmocka_unit_test(differences_that_cancel_out),
         cmocka_unit_test(preemption_is_one_cause),
         cmocka_unit_test(calls_of_what_waits),
