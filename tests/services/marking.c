@@ -2,7 +2,8 @@
  *
  * One call in MARKED_CALLS of these functions of the C library appends a line to the file $MARKING_FOLDER/TID: the return addresses of
  * all callers, hexadecimal, the innermost first, as _Unwind_Backtrace finds them; then it calls marking_marked, which a
- * trace shows. So the N-th line of a thread belongs to its N-th call of marking_marked.
+ * trace shows. So the N-th line of a thread belongs to its N-th call of marking_marked. How often the thread has called that is in the
+ * file TID.count, a 64-bit number: a thread that is stopped may have written a line whose call is still to come.
  *
  * tests/services/stacks loads it into servers; stack_judge compares.
  */
@@ -14,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -37,9 +39,29 @@ static __attribute__((constructor)) void find_folder(void)
         snprintf(folder, sizeof folder, "%s", named);
 }
 
+static __thread volatile uint64_t *marked; /* NULL: it cannot be counted */
+static __thread long marked_thread;        /* another one after fork */
+
+static void begin_count(long thread)
+{
+    char name[sizeof folder + 32];
+    marked_thread = thread;
+    marked = NULL;
+    snprintf(name, sizeof name, "%s/%ld.count", folder, thread);
+    int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0)
+        return;
+    if (ftruncate(file, sizeof *marked) == 0) {
+        void *count = mmap(NULL, sizeof *marked, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        marked = count == MAP_FAILED ? NULL : count;
+    }
+    close(file);
+}
+
 static __attribute__((noinline)) void marking_marked(void)
 {
-    __asm__ volatile("" ::: "memory");
+    if (marked)
+        ++*marked;
 }
 
 static _Unwind_Reason_Code add_caller(struct _Unwind_Context *context, void *argument)
@@ -76,6 +98,9 @@ static __attribute__((noinline)) void mark(void)
         return;
     struct marking marking = {.skipped = 1};
     marks_now = 1;
+    long thread = syscall(SYS_gettid);
+    if (marked_thread != thread)
+        begin_count(thread);
     _Unwind_Backtrace(add_caller, &marking);
     marking.line[marking.length++] = '\n';
     put_line(&marking);

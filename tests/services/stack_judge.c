@@ -2,8 +2,8 @@
  * process with those that independent unwinders found.
  *
  * STACKS: where each thread stood when it was attached to (frozen_stacks.c). With it the first stack of each thread that has
- * run is compared, by return addresses. FOLDER: what marking.c wrote, a file per thread; COUNTS: a line "TID LINES"
- * for each that it had written when the threads were stopped. The stack at each call of marking_marked is compared with its line.
+ * run is compared, by return addresses. FOLDER: what marking.c wrote, a file per thread; COUNTS: a line "TID MARKS"
+ * for each that had made some when the threads were stopped. The stack at each call of marking_marked is compared with its line.
  *
  * A stack is right when all return addresses agree from the innermost to the last, longer when the trace
  * knows more (the unwinders end in generated code), cut when it knows fewer in a thread that was in generated code when it was
