@@ -24,8 +24,7 @@ static const struct runtime {
     {"chrom", "--js-flags=--perf-basic-prof"},
 };
 
-static const char other_runtimes[] =
-    "an option of the runtime that has it write /tmp/perf-PID.map or a jitdump file";
+static const char other_runtimes[] = "an option of the runtime that has it write /tmp/perf-PID.map";
 
 const char *jit_names_remedy(const char *program)
 {
