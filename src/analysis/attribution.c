@@ -252,9 +252,9 @@ static double gross_difference(const struct search *search, uint32_t number, dou
         const struct context_sums *usual = &node->sides[CONTEXT_USUAL];
         double expected = factor * search->scale[at];
         bool is_fine = (double)slow->total + expected * (double)usual->total < fine;
-        search->by_group[node->group] += is_fine
-                                             ? (double)slow->total - expected * (double)usual->total
-                                             : (double)slow->self - expected * (double)usual->self;
+        double takes = (double)(is_fine ? slow->total : slow->self);
+        double took = (double)(is_fine ? usual->total : usual->self);
+        search->by_group[node->group] += takes - expected * took;
         *(uint32_t *)array_add(&groups) = node->group;
         for (uint32_t i = is_fine ? 0 : search->first_child[at]; i; i = search->next_sibling[i])
             *(uint32_t *)array_add(&waiting) = i;
