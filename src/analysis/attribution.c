@@ -30,7 +30,7 @@ struct search {
     double *scale;
     double *gross;    /* by node, owned: the sizes of all differences in it and below, added up */
     bool *has_own;    /* by node, owned: it is of the program's own code, or calls some */
-    double *by_group; /* owned; 0 between two uses */
+    double *by_group; /* owned; what gross_difference() adds up in, all 0 when it returns */
     uint32_t *first_child, *next_sibling; /* by node; 0: none; owned */
     struct array *causes;
     struct array parts;     /* of struct small_part */
@@ -88,6 +88,24 @@ static bool is_own(const struct search *search, uint32_t number)
 static bool is_worth_naming(const struct search *search, double extra)
 {
     return extra != 0 && fabs(extra) >= NAMED * search->size;
+}
+
+/* ---- nodes that wait to be visited ---- */
+
+static void push(struct array *waiting, uint32_t number)
+{
+    *(uint32_t *)array_add(waiting) = number;
+}
+
+static uint32_t pop(struct array *waiting)
+{
+    return *(uint32_t *)array_at(waiting, --waiting->count);
+}
+
+static void push_children(const struct search *search, struct array *waiting, uint32_t number)
+{
+    for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i])
+        push(waiting, i);
 }
 
 /* ---- causes ---- */
@@ -244,9 +262,9 @@ static double gross_difference(const struct search *search, uint32_t number, dou
     const double fine = FINE * (double)node_at(search, number)->sides[CONTEXT_SLOW].total;
     double gross = 0;
     struct array waiting = array_of(sizeof(uint32_t)), groups = array_of(sizeof(uint32_t));
-    *(uint32_t *)array_add(&waiting) = number;
+    push(&waiting, number);
     while (waiting.count > 0) {
-        uint32_t at = *(uint32_t *)array_at(&waiting, --waiting.count);
+        uint32_t at = pop(&waiting);
         const struct context_node *node = node_at(search, at);
         const struct context_sums *slow = &node->sides[CONTEXT_SLOW];
         const struct context_sums *usual = &node->sides[CONTEXT_USUAL];
@@ -255,9 +273,9 @@ static double gross_difference(const struct search *search, uint32_t number, dou
         double takes = (double)(is_fine ? slow->total : slow->self);
         double took = (double)(is_fine ? usual->total : usual->self);
         search->by_group[node->group] += takes - expected * took;
-        *(uint32_t *)array_add(&groups) = node->group;
-        for (uint32_t i = is_fine ? 0 : search->first_child[at]; i; i = search->next_sibling[i])
-            *(uint32_t *)array_add(&waiting) = i;
+        push(&groups, node->group);
+        if (!is_fine)
+            push_children(search, &waiting, at);
     }
     for (size_t i = 0; i < groups.count; i++) {
         double *sum = &search->by_group[*(uint32_t *)array_at(&groups, i)];
@@ -380,10 +398,12 @@ static void add_own_code(struct search *search, enum cause_kind kind, uint32_t n
 static void follow(struct search *search, struct array *waiting, uint32_t number)
 {
     double self = extra_self_of(search, number);
-    enum cause_kind kind = is_by_calls(search, number) ? CAUSE_CALLS : CAUSE_SELF;
+    /* kind_of() follows nothing but the root that is called more often. */
+    bool by_calls = number == STACK_ROOT && is_by_calls(search, number);
+    enum cause_kind kind = by_calls ? CAUSE_CALLS : CAUSE_SELF;
     for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i]) {
         if (is_worth_naming(search, extra_of(search, i)))
-            *(uint32_t *)array_add(waiting) = i;
+            push(waiting, i);
         else
             add_part(search, i, extra_of(search, i), false);
     }
@@ -425,12 +445,11 @@ static void split_off_calls(struct search *search, uint32_t number)
     const double factor = calls_ratio(search, number);
     name_cause(search, CAUSE_CALLS, number, extra_of_calls(search, number));
     struct array waiting = array_of(sizeof(uint32_t));
-    *(uint32_t *)array_add(&waiting) = number;
+    push(&waiting, number);
     while (waiting.count > 0) {
-        uint32_t at = *(uint32_t *)array_at(&waiting, --waiting.count);
+        uint32_t at = pop(&waiting);
         search->scale[at] *= factor;
-        for (uint32_t i = search->first_child[at]; i; i = search->next_sibling[i])
-            *(uint32_t *)array_add(&waiting) = i;
+        push_children(search, &waiting, at);
     }
     array_free(&waiting);
 }
@@ -440,11 +459,11 @@ static void search_from_root(struct search *search)
     struct array waiting = array_of(sizeof(uint32_t));
     array_add(&waiting);
     while (waiting.count > 0) {
-        uint32_t number = *(uint32_t *)array_at(&waiting, --waiting.count);
+        uint32_t number = pop(&waiting);
         enum cause_kind kind = kind_of(search, number);
         if (kind == CAUSE_CALLS && has_more_than_calls(search, number)) {
             split_off_calls(search, number);
-            *(uint32_t *)array_add(&waiting) = number;
+            push(&waiting, number);
         } else if (kind == CAUSE_REST)
             follow(search, &waiting, number);
         else if (kind == CAUSE_SPREAD)
@@ -475,17 +494,16 @@ static enum cause_kind scattered_kind(const struct search *search, uint32_t numb
 static void scatter_part(struct search *search, size_t part)
 {
     struct array waiting = array_of(sizeof(uint32_t));
-    *(uint32_t *)array_add(&waiting) = ((struct small_part *)array_at(&search->parts, part))->node;
+    push(&waiting, ((struct small_part *)array_at(&search->parts, part))->node);
     while (waiting.count > 0) {
-        uint32_t number = *(uint32_t *)array_at(&waiting, --waiting.count);
+        uint32_t number = pop(&waiting);
         enum cause_kind kind = scattered_kind(search, number);
         if (kind != CAUSE_REST) {
             scatter(search, kind, number, extra_of(search, number), part);
             continue;
         }
         scatter(search, CAUSE_SELF, number, extra_self_of(search, number), part);
-        for (uint32_t i = search->first_child[number]; i; i = search->next_sibling[i])
-            *(uint32_t *)array_add(&waiting) = i;
+        push_children(search, &waiting, number);
     }
     array_free(&waiting);
 }

@@ -54,11 +54,11 @@ static void print_only(FILE *stream, const struct comparison *comparison, const 
                        int side)
 {
     char time[DURATION_TEXT_SIZE];
+    int other = side == CONTEXT_A ? CONTEXT_B : CONTEXT_A;
     uint64_t calls = cause->sides[side].calls;
     fprintf(stream, ": %sonly in %c, %" PRIu64 " call%s, %s",
-            is_called(comparison, cause, CONTEXT_A + CONTEXT_B - side) ? "on this path " : "",
-            "AB"[side], calls, calls == 1 ? "" : "s",
-            duration_format(time, cause->sides[side].time));
+            is_called(comparison, cause, other) ? "on this path " : "", "AB"[side], calls,
+            calls == 1 ? "" : "s", duration_format(time, cause->sides[side].time));
 }
 
 static void print_calls(FILE *stream, const struct cause *cause)

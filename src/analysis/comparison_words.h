@@ -12,8 +12,8 @@
 /* Of a function, or of what stands for all threads. */
 const char *comparison_name(const struct comparison *comparison, uint32_t id);
 
-/* The name of a cause's function; of CAUSE_OUTSIDE, of the one that left the program. Not of CAUSE_REST.
- * The comparison's. */
+/* The name of a cause's function; of CAUSE_OUTSIDE, of the one that left the program, or "[preempted]" where other
+ * threads had the processor. Not of CAUSE_REST. The comparison's. */
 const char *comparison_cause_name(const struct comparison *comparison, const struct cause *cause);
 /* The node of the function that is named: of CAUSE_OUTSIDE, the one that left the program. */
 uint32_t comparison_cause_node(const struct comparison *comparison, const struct cause *cause);

@@ -194,7 +194,7 @@ static void print_part(struct annotation *annotation, const struct image_file *f
         fputc('\n', annotation->stream);
 }
 
-/* A function that ran with the one of this name inlined into it; NULL: there is none. */
+/* A function that ran with the one of this name inlined into it; NULL: no function did. */
 static const char *find_outer(const struct code_counts *counts, const char *name)
 {
     struct symbols *symbols = counts->symbols;

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const uint64_t scrambled = 0x8000414141414141;

@@ -23,8 +23,8 @@ static inline void tr_clock_history_add(struct tr_clock_history *history, uint64
                                         uint64_t stolen)
 {
     uint64_t count = atomic_load(&history->count), newest = (count - 1) % TR_CLOCK_HISTORY;
-    uint64_t known = count > 0 ? atomic_load(&history->entries[newest].stolen) : 0;
-    if (count > 0 && (int64_t)(stolen - known) < TR_CLOCK_HISTORY_STEP)
+    if (count > 0 &&
+        (int64_t)(stolen - atomic_load(&history->entries[newest].stolen)) < TR_CLOCK_HISTORY_STEP)
         return;
     uint64_t at = atomic_fetch_add(&history->count, 1) % TR_CLOCK_HISTORY;
     /* A reader may find an entry that is being written: its time is 0 then, and it is skipped. */
