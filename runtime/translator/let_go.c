@@ -1,5 +1,6 @@
 /* A thread that was traced goes on natively, and the others of its process, too. */
 #include "runtime/translator/code/code_pages.h"
+#include "runtime/translator/lock.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"

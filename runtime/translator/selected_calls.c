@@ -2,6 +2,7 @@
 
 #include "runtime/translator/code/breakpoints.h"
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/lock.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/signals/signal_frame.h"

@@ -1,7 +1,6 @@
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
-#include <linux/futex.h>
 
 void *memcpy(void *to, const void *from, size_t size)
 {
@@ -55,25 +54,6 @@ size_t strlen(const char *text)
     while (*at)
         at++;
     return (size_t)((const char *)at - text);
-}
-
-/* Ulrich Drepper, "Futexes Are Tricky" (2011), mutex 2. */
-enum { UNLOCKED, LOCKED, CONTENDED };
-
-void tr_lock(uint32_t *lock)
-{
-    uint32_t seen = UNLOCKED;
-    if (__atomic_compare_exchange_n(lock, &seen, LOCKED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-        return;
-    while (__atomic_exchange_n(lock, CONTENDED, __ATOMIC_ACQUIRE) != UNLOCKED)
-        tr_syscall6(__NR_futex, (uint64_t)lock, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, CONTENDED, 0, 0,
-                    0);
-}
-
-void tr_unlock(uint32_t *lock)
-{
-    if (__atomic_exchange_n(lock, UNLOCKED, __ATOMIC_RELEASE) == CONTENDED)
-        tr_syscall6(__NR_futex, (uint64_t)lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
 }
 
 void tr_debug(const char *text, uint64_t value)

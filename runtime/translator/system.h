@@ -40,10 +40,6 @@ static inline uint64_t tr_rdtsc(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* A lock that is held briefly; waits by futex. The caller blocks signals where a handler could take it, too. */
-void tr_lock(uint32_t *lock);
-void tr_unlock(uint32_t *lock);
-
 /* For developers: text to descriptor 2, only with TR_DEBUG compiled in. */
 void tr_debug(const char *text, uint64_t value);
 

@@ -1,5 +1,6 @@
 #include "runtime/translator/thread.h"
 
+#include "runtime/translator/lock.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 

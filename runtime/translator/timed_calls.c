@@ -48,8 +48,7 @@ bool tr_is_return_place(uint64_t pc, uint32_t known)
 
 static bool add_place(struct tr_thread *thread, uint64_t pc)
 {
-    tr_clock_begin_work(thread);
-    tr_lock(&thread->process->lock);
+    tr_clock_begin_locked_work(thread);
     uint32_t at = find(pc);
     bool is_new = all.places[at].pc == 0, ok = !is_new || all.count < PLACES / 2;
     if (is_new && ok) {
@@ -58,8 +57,7 @@ static bool add_place(struct tr_thread *thread, uint64_t pc)
         __atomic_store_n(&all.count, all.count + 1, __ATOMIC_RELEASE);
         tr_invalidate(thread, pc, pc + 1);
     }
-    tr_unlock(&thread->process->lock);
-    tr_clock_end_work(thread);
+    tr_clock_end_locked_work(thread);
     return ok;
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/translator/code/code_map.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/code/page_table.h"
+#include "runtime/translator/lock.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/code_dump.h"
 #include "runtime/translator/log/file_dump.h"

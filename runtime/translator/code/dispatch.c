@@ -8,6 +8,7 @@
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/code/hot_path.h"
 #include "runtime/translator/code/translation.h"
+#include "runtime/translator/lock.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/log.h"
@@ -44,16 +45,14 @@ _Noreturn void tr_escape(struct tr_thread *thread);
 static _Noreturn void raise_fault(struct tr_thread *thread, bool entered)
 {
     thread->escaped = !entered;
-    tr_unlock(&thread->process->lock);
-    tr_clock_end_work(thread);
+    tr_clock_end_locked_work(thread);
     tr_escape(thread);
 }
 
 /* It cannot be translated, or nothing can be. */
 static _Noreturn void go_without(struct tr_thread *thread, enum tr_slot_end reason)
 {
-    tr_unlock(&thread->process->lock);
-    tr_clock_end_work(thread);
+    tr_clock_end_locked_work(thread);
     tr_let_go(thread, reason);
 }
 
@@ -95,11 +94,9 @@ static struct tr_translation *find(struct tr_thread *thread, bool indirect)
 
 static uint64_t go_on(struct tr_thread *thread)
 {
-    tr_clock_begin_work(thread);
-    tr_lock(&thread->process->lock);
+    tr_clock_begin_locked_work(thread);
     uint64_t body = tr_fragment_body(find(thread, false));
-    tr_unlock(&thread->process->lock);
-    tr_clock_end_work(thread);
+    tr_clock_end_locked_work(thread);
     return body;
 }
 
@@ -148,8 +145,7 @@ uint64_t tr_dispatch_direct(struct tr_thread *thread)
     const struct tr_exit *exit = tr_cold_place(thread->hot.exit);
     struct tr_region *region = &tr_cache.regions[thread->hot.exit >> TR_REGION_SHIFT];
     thread->app.pc = exit->target;
-    tr_clock_begin_work(thread);
-    tr_lock(&thread->process->lock);
+    tr_clock_begin_locked_work(thread);
     if (exit->kind == TR_EXIT_TRAP)
         raise_fault(thread, true);
     if (exit->kind > TR_EXIT_TRAP)
@@ -160,8 +156,7 @@ uint64_t tr_dispatch_direct(struct tr_thread *thread)
         indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
     if (exit->patch)
         tr_link(region, (uint64_t)region->hot.start + exit->patch, body);
-    tr_unlock(&thread->process->lock);
-    tr_clock_end_work(thread);
+    tr_clock_end_locked_work(thread);
     return body;
 }
 
@@ -180,8 +175,7 @@ static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guar
                                  struct tr_region *region)
 {
     thread->app.pc = thread->hot.target;
-    tr_clock_begin_work(thread);
-    tr_lock(&thread->process->lock);
+    tr_clock_begin_locked_work(thread);
     struct tr_translation *translation = find(thread, true);
     uint64_t body = tr_fragment_indirect_body(translation);
     if (!body)
@@ -189,8 +183,7 @@ static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guar
     if (guard)
         open_guard(guard, region, translation, body);
     set_table(thread, translation);
-    tr_unlock(&thread->process->lock);
-    tr_clock_end_work(thread);
+    tr_clock_end_locked_work(thread);
     return body;
 }
 
@@ -224,13 +217,11 @@ static void take_back_entry(struct tr_thread *thread)
 /* Makes the fragment at app.pc the next one, whose entry had been logged and was taken back. */
 static uint64_t enter_again(struct tr_thread *thread, bool indirect)
 {
-    tr_clock_begin_work(thread);
-    tr_lock(&thread->process->lock);
+    tr_clock_begin_locked_work(thread);
     struct tr_translation *translation = find(thread, indirect);
     uint64_t body =
         indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
-    tr_unlock(&thread->process->lock);
-    tr_clock_end_work(thread);
+    tr_clock_end_locked_work(thread);
     return body;
 }
 

@@ -195,14 +195,12 @@ void tr_hot_path_look(struct tr_thread *thread)
     if (begin < thread->look_at || thread->hot.log <= thread->boundary)
         return;
     struct recent recent;
-    tr_clock_begin_work(thread);
+    tr_clock_begin_locked_work(thread);
     tr_clock_begin_translation(thread);
     read_log(&recent, (const uint32_t *)thread->boundary, (const uint32_t *)thread->hot.log);
-    tr_lock(&thread->process->lock);
     look(thread, &recent);
-    tr_unlock(&thread->process->lock);
     tr_clock_end_translation(thread);
-    tr_clock_end_work(thread);
+    tr_clock_end_locked_work(thread);
     uint64_t end = tr_rdtsc();
     thread->look_at = end + (end - begin) * SHARE;
 }

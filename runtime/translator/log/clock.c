@@ -1,19 +1,22 @@
 #include "runtime/translator/log/clock.h"
 
+#include "runtime/translator/lock.h"
 #include "runtime/translator/log/clock_history.h"
 #include "runtime/translator/log/clock_state.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
 
-enum { LONGEST_STAND = 1 }; /* milliseconds */
+/* All but one work in a thousand takes less; a thread that loses its processor in its work is often off it for ten times as long. */
+enum { LONGEST_STAND = 200 }; /* microseconds */
 
 /* A thread that works may have been killed, or have lost its processor: after a while the clock goes on. Returns its
  * state. */
 static uint64_t end_long_stand(struct tr_control *control, uint64_t state, uint64_t tsc)
 {
     const struct tr_options *options = &control->options;
-    uint64_t stolen = atomic_load(&control->stolen), most = options->tsc_hz / 1000 * LONGEST_STAND;
+    uint64_t stolen = atomic_load(&control->stolen),
+             most = options->tsc_hz / 1000000 * LONGEST_STAND;
     uint64_t since = tr_clock_standing(state, options->start_tsc) + stolen;
     if ((int64_t)(tsc - since) <= (int64_t)most)
         return state;
@@ -163,4 +166,16 @@ void tr_clock_end_work(struct tr_thread *thread)
         if (!tr_clock_stands(next))
             tr_clock_history_add(&control->clock_history, end, next);
     } while (!atomic_compare_exchange_weak(&control->clock, &state, next));
+}
+
+void tr_clock_begin_locked_work(struct tr_thread *thread)
+{
+    tr_lock(&thread->process->lock);
+    tr_clock_begin_work(thread);
+}
+
+void tr_clock_end_locked_work(struct tr_thread *thread)
+{
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
 }

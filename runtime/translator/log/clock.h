@@ -1,7 +1,7 @@
 /* The recording's clock: the time-stamp counter without what the runtime itself used up.
  *
- * Ticks. One clock for all threads, which stands still while one of them works on the runtime's account, for a
- * millisecond at most (clock_state.h). A thread's time never goes back. With -clock host it is the TSC itself.
+ * Ticks. One clock for all threads, which stands still while one of them works on the runtime's account, for
+ * 200 us at most (clock_state.h). A thread's time never goes back. With -clock host it is the TSC itself.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_H
@@ -18,6 +18,11 @@ uint64_t tr_clock_new_moment(struct tr_thread *thread);
 /* Around what the runtime does on its own account: the time stands still between them. */
 void tr_clock_begin_work(struct tr_thread *thread);
 void tr_clock_end_work(struct tr_thread *thread);
+
+/* The same for work under the process's lock. Waiting for the lock is no work: whoever has it stops the clock, and a thread that is
+ * woken may wait for a processor while others run, whose calls would take no time. */
+void tr_clock_begin_locked_work(struct tr_thread *thread);
+void tr_clock_end_locked_work(struct tr_thread *thread);
 
 /* With options.on_cpu: ticks that the thread has been on a processor, without those in which it translated. Takes a system
  * call. */

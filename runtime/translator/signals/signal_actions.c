@@ -1,6 +1,7 @@
 #include "runtime/translator/signals/signal_actions.h"
 
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/lock.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/signals/signal_frame.h"
 #include "runtime/translator/signals/signal_set.h"

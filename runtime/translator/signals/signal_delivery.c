@@ -1,3 +1,4 @@
+#include "runtime/translator/lock.h"
 #include "runtime/translator/signals/signal.h"
 
 #include "runtime/translator/code/code_pages.h"

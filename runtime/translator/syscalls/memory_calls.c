@@ -1,6 +1,7 @@
 #include "runtime/translator/syscalls/memory_calls.h"
 
 #include "runtime/translator/code/code_pages.h"
+#include "runtime/translator/lock.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 

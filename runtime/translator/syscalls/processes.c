@@ -3,6 +3,7 @@
 #include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/lock.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/sideband.h"

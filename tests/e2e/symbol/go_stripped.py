@@ -45,9 +45,10 @@ class GoStripped(harness.TestCase):
         return {name: count for name, count in calls.items() if not name.startswith("main.main")}
 
     def stacks_of_handler(self, trace):
-        """From main's outermost function on."""
-        stacks = [line.rpartition(" ")[0] for line in self.report(trace, "-folded").splitlines()]
-        return {stack[stack.index("main.main"):] for stack in stacks if "main.main" in stack and "main.handler" in stack}
+        """From main's outermost function on; also those that took no time."""
+        finished = self.magic_trace("query", "-csv", trace, "SELECT path FROM stacks WHERE path LIKE '%main.main%main.handler%'")
+        self.assertEqual(finished.status, 0, finished.stderr)
+        return {path[path.index("main.main"):] for path in finished.stdout.decode().splitlines()[1:]}
 
     def test_reports(self):
         """the reports of a Go program are the same when it is stripped"""

@@ -3,6 +3,7 @@
 #include "engine/packets/log_reader.h"
 #include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/code/fragment.h"
+#include "runtime/translator/lock.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/system.h"
 

@@ -7,11 +7,14 @@
 
 #include <cmocka.h>
 
+#include "runtime/translator/lock.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/clock_history.h"
 #include "runtime/translator/log/clock_state.h"
 #include "runtime/translator/system.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 enum { MILLISECOND = 2000000 }; /* ticks */
@@ -70,6 +73,31 @@ static void test_leaves_translation_out_of_processor_time(void **state)
     assert_true(tr_processor_time(thread) - before < MILLISECOND / 2);
 }
 
+static void *work_under_the_lock(void *thread)
+{
+    tr_clock_begin_locked_work(thread);
+    return NULL;
+}
+
+/* The one that has the lock may run its program's code before the one that waits gets a processor. */
+static void test_waiting_for_the_lock_is_no_work(void **state)
+{
+    enum { CONTENDED = 2 };
+    struct fixture *here = *state;
+    pthread_t worker;
+    tr_lock(&here->process.lock);
+    assert_int_equal(pthread_create(&worker, NULL, work_under_the_lock, &here->threads[0]), 0);
+    while (__atomic_load_n(&here->process.lock, __ATOMIC_RELAXED) != CONTENDED)
+        sched_yield();
+    assert_false(stands(here));
+    tr_unlock(&here->process.lock);
+    pthread_join(worker, NULL);
+    assert_true(stands(here));
+    tr_clock_end_locked_work(&here->threads[0]);
+    assert_false(stands(here));
+    assert_int_equal(here->process.lock, 0);
+}
+
 /* Other threads' clocks stand, too: what they do meanwhile cannot be later than what the worker does next. */
 static void test_stands_for_all(void **state)
 {
@@ -117,7 +145,7 @@ static void test_a_state_does_not_come_back(void **state)
 static void test_goes_on_after_a_long_stand(void **state)
 {
     struct fixture *here = *state;
-    here->control.options.tsc_hz = MILLISECOND * UINT64_C(1000);
+    here->control.options.tsc_hz = 5 * MILLISECOND * UINT64_C(1000); /* 200 us are as many ticks */
     tr_clock_begin_work(&here->threads[0]);
     uint64_t standing = tr_time(&here->threads[0]);
     wait_ticks(3 * MILLISECOND);
@@ -271,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup(test_time_of_the_past, begin),
         cmocka_unit_test_setup(test_runs, begin),
         cmocka_unit_test_setup(test_leaves_translation_out_of_processor_time, begin),
+        cmocka_unit_test_setup(test_waiting_for_the_lock_is_no_work, begin),
         cmocka_unit_test_setup(test_stands_for_all, begin),
         cmocka_unit_test_setup(test_stands_until_the_last_has_ended, begin),
         cmocka_unit_test_setup(test_a_state_does_not_come_back, begin),
