@@ -97,8 +97,7 @@ static struct perf_data perf_data(uint8_t options, struct sideband_record *recor
 /* The events of all threads: their number, and a hash of each thread's. */
 struct seen {
     struct seen_thread {
-        uint32_t tid;
-        uint64_t last_time, count, hash;
+        uint64_t tid, last_time, count, hash;
     } threads[3];
 };
 

@@ -89,10 +89,10 @@ static const char *make_folder(void)
 static void check_packets(const struct transcoder *transcoder)
 {
     struct file_view view;
-    if (!file_map(&view, transcoder->file.path, NULL))
+    if (!file_map(&view, transcoder->coder.file.path, NULL))
         abort();
     struct pt_packet_walk walk = {.bytes = view.bytes + PACKET_RING_PAGE,
-                                  .size = transcoder->encoder->head};
+                                  .size = transcoder->coder.encoder->head};
     for (struct pt_walked_packet packet; pt_packet_walk_next(&walk, &packet);)
         if (packet.status != PT_PACKET_OK)
             abort();
@@ -123,7 +123,7 @@ static uint64_t transcode(const struct translator_arena *arena, unsigned parts)
     transcoder_finish(&transcoder);
     check_packets(&transcoder);
     uint64_t instructions =
-        transcoder.damage.code ? 0 : pt_encoder_instructions(transcoder.encoder);
+        transcoder.damage.code ? 0 : pt_encoder_instructions(transcoder.coder.encoder);
     transcoder_close(&transcoder);
     fragments_close(shared.fragments);
     ways_close(shared.ways);
