@@ -1,7 +1,10 @@
 /* A thread that was traced goes on natively, and the others of its process, too. */
+#include "engine/packets/sideband_layout.h"
 #include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/lock.h"
+#include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/log.h"
+#include "runtime/translator/log/sideband.h"
 #include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/syscalls/rseq.h"
@@ -55,4 +58,11 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
     tr_signal_let_go(thread, others_stay(thread));
     tr_rseq_resume(thread);
     tr_signal_return_natively(thread);
+}
+
+void tr_give_up(struct tr_thread *thread, const char *cause)
+{
+    tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN,
+                         thread->process->name, cause);
+    tr_let_go(thread, TR_SLOT_CANNOT);
 }

@@ -316,8 +316,9 @@ struct tr_process {
     bool taken_over;
     struct tr_action actions[TR_SIGNALS]; /* what the program set, by signal number - 1 */
     uint64_t fsgsbase;                    /* bool: the kernel allows WRGSBASE */
-    bool leaves_code;     /* threads go on natively: no code is write-protected any more */
-    bool files_forbidden; /* the program's seccomp filter may kill it for looking at files */
+    bool leaves_code;        /* threads go on natively: no code is write-protected any more */
+    bool files_forbidden;    /* the program's seccomp filter may kill it for looking at files */
+    bool writes_memory_file; /* it may write through /proc/self/mem (memory_file.h) */
     char name[16];
 };
 

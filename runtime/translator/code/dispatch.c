@@ -7,6 +7,7 @@
 #include "runtime/translator/call_values.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/code/hot_path.h"
+#include "runtime/translator/code/superblock.h"
 #include "runtime/translator/code/translation.h"
 #include "runtime/translator/lock.h"
 #include "runtime/translator/log/clock.h"
@@ -49,11 +50,18 @@ static _Noreturn void raise_fault(struct tr_thread *thread, bool entered)
     tr_escape(thread);
 }
 
-/* It cannot be translated, or nothing can be. */
-static _Noreturn void go_without(struct tr_thread *thread, enum tr_slot_end reason)
+/* Nothing can be translated any more: no memory. */
+static _Noreturn void go_without(struct tr_thread *thread)
 {
     tr_clock_end_locked_work(thread);
-    tr_let_go(thread, reason);
+    tr_let_go(thread, TR_SLOT_NO_SPACE);
+}
+
+/* The instruction at app.pc is not translated. */
+static _Noreturn void leave_untranslated(struct tr_thread *thread)
+{
+    tr_clock_end_locked_work(thread);
+    tr_give_up(thread, tr_why_untranslated(thread->app.pc));
 }
 
 /* Sideband records of this moment, or another thread's since the last stamp, describe code that may run next. */
@@ -87,7 +95,7 @@ static struct tr_translation *find(struct tr_thread *thread, bool indirect)
     if (!translation && nothing)
         raise_fault(thread, false);
     if (!translation)
-        go_without(thread, TR_SLOT_NO_SPACE);
+        go_without(thread);
     separate_from_new_code(thread);
     return translation;
 }
@@ -149,7 +157,7 @@ uint64_t tr_dispatch_direct(struct tr_thread *thread)
     if (exit->kind == TR_EXIT_TRAP)
         raise_fault(thread, true);
     if (exit->kind > TR_EXIT_TRAP)
-        go_without(thread, TR_SLOT_CANNOT);
+        leave_untranslated(thread);
     bool indirect = exit->kind == TR_EXIT_INDIRECT;
     struct tr_translation *translation = find(thread, indirect);
     uint64_t body =
@@ -179,7 +187,7 @@ static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guar
     struct tr_translation *translation = find(thread, true);
     uint64_t body = tr_fragment_indirect_body(translation);
     if (!body)
-        go_without(thread, TR_SLOT_NO_SPACE);
+        go_without(thread);
     if (guard)
         open_guard(guard, region, translation, body);
     set_table(thread, translation);

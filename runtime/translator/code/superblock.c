@@ -374,6 +374,7 @@ static bool is_translated(const struct tr_instruction *decoded)
 {
     switch ((enum tr_kind)decoded->kind) {
     case TR_TRAP:
+    case TR_INT80: /* what such a call forks, maps or protects would be unknown */
     case TR_FAR:
     case TR_XBEGIN:
     case TR_GS_BASE:
@@ -596,4 +597,24 @@ void tr_superblock_describe(const struct tr_superblock *superblock, struct tr_fr
         };
     }
     describe_lengths((uint8_t *)&description->blocks[superblock->block_count], superblock);
+}
+
+const char *tr_why_untranslated(uint64_t pc)
+{
+    uint8_t bytes[LONGEST];
+    struct tr_instruction decoded = {.kind = TR_PLAIN};
+    unsigned size = LONGEST;
+    while (size > 0 && !tr_probe_read(bytes, pc, size))
+        size--;
+    tr_decode(&decoded, bytes, size, pc);
+    switch ((enum tr_kind)decoded.kind) {
+    case TR_INT80:
+        return "it makes a 32-bit system call (INT 0x80)";
+    case TR_FAR:
+        return "it executes a far branch, IRET or ENCLU";
+    case TR_XBEGIN:
+        return "it begins a transaction (XBEGIN)";
+    default:
+        return "it uses the gs segment";
+    }
 }

@@ -87,4 +87,7 @@ uint64_t tr_superblock_description_size(const struct tr_superblock *superblock);
 void tr_superblock_describe(const struct tr_superblock *superblock,
                             struct tr_fragment *description);
 
+/* Why the instruction at `pc`, which only the runtime can execute, ends the tracing: for tr_give_up. */
+const char *tr_why_untranslated(uint64_t pc);
+
 #endif

@@ -791,9 +791,7 @@ static void emit_item(struct translating *t, const struct tr_item *item, bool la
     case TR_SYSTEM_CALL:
         emit_syscall(t, item);
         return;
-    default: /* INT 0x80 */
-        mark(t, item->pc);
-        emit_copy(t, item);
+    default: /* is not translated */
         break;
     }
     if (last) {

@@ -12,6 +12,7 @@
 #include "runtime/translator/signals/signal_actions.h"
 #include "runtime/translator/syscalls/held_inputs.h"
 #include "runtime/translator/syscalls/memory_calls.h"
+#include "runtime/translator/syscalls/memory_file.h"
 #include "runtime/translator/syscalls/rseq.h"
 #include "runtime/translator/syscalls/seccomp_filter.h"
 #include "runtime/translator/system.h"
@@ -19,6 +20,8 @@
 #include <asm/prctl.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -55,6 +58,7 @@ static bool writes_anywhere(int32_t number)
     case __NR_recvmsg:
     case __NR_recvmmsg:
     case __NR_process_vm_readv:
+    case __NR_process_vm_writev:
         return true;
     default:
         return false;
@@ -106,11 +110,9 @@ static int64_t call_kernel(struct tr_thread *thread)
 /* The call is one that the program cannot make while it is traced: it goes on natively, beginning with the call. */
 static _Noreturn void give_up(struct tr_thread *thread, const char *cause)
 {
-    tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN,
-                         thread->process->name, cause);
     log_time(thread, TR_RESUME, 0);
     thread->app.pc -= SYSCALL_SIZE;
-    tr_let_go(thread, TR_SLOT_CANNOT);
+    tr_give_up(thread, cause);
 }
 
 static int64_t call_arch_prctl(struct tr_thread *thread)
@@ -165,6 +167,26 @@ static int64_t install_filter(struct tr_thread *thread, uint64_t program)
     return call_kernel(thread);
 }
 
+static bool is_own_thread(const struct tr_thread *thread, int32_t tid)
+{
+    const struct tr_thread *own = thread->process->threads;
+    while (own && own->tid != tid)
+        own = own->next;
+    return tid == 0 || own;
+}
+
+/* A breakpoint for instructions is never reached: their copies run. */
+static int64_t call_perf_event_open(struct tr_thread *thread)
+{
+    struct perf_event_attr attributes;
+    uint64_t address = thread->app.r[TR_RDI];
+    if (tr_read_safely(&attributes, address, PERF_ATTR_SIZE_VER1) &&
+        attributes.type == PERF_TYPE_BREAKPOINT && (attributes.bp_type & HW_BREAKPOINT_X) &&
+        is_own_thread(thread, (int32_t)thread->app.r[TR_RSI]))
+        give_up(thread, "it sets a breakpoint in its own code (perf_event_open)");
+    return call_kernel(thread);
+}
+
 static int64_t call_prctl(struct tr_thread *thread)
 {
     const uint64_t *r = thread->app.r;
@@ -176,7 +198,10 @@ static int64_t call_prctl(struct tr_thread *thread)
         return result;
     }
     case PR_SET_SYSCALL_USER_DISPATCH:
-        return -EINVAL;
+        if (r[TR_RSI] == PR_SYS_DISPATCH_ON)
+            give_up(thread,
+                    "it dispatches its system calls to itself (PR_SET_SYSCALL_USER_DISPATCH)");
+        return call_kernel(thread);
     case PR_SET_TSC:
         if ((uint32_t)r[TR_RSI] == PR_TSC_SIGSEGV)
             give_up(thread, "it makes rdtsc fault (PR_SET_TSC)");
@@ -347,6 +372,26 @@ static int64_t call(struct tr_thread *thread, int32_t number)
         return call_getrandom(thread);
     case __NR_time:
         return holds_inputs(thread) ? tr_held_time(thread) : call_kernel(thread);
+    case __NR_open:
+    case __NR_openat:
+    case __NR_openat2: {
+        int64_t descriptor = call_kernel(thread);
+        if (descriptor >= 0)
+            tr_note_memory_file(thread, number);
+        return descriptor;
+    }
+    case __NR_write:
+    case __NR_writev:
+    case __NR_pwrite64:
+    case __NR_pwritev:
+    case __NR_pwritev2: {
+        int64_t count = call_kernel(thread);
+        if (count > 0 && thread->process->writes_memory_file)
+            tr_memory_file_written(thread, number, (uint64_t)count);
+        return count;
+    }
+    case __NR_perf_event_open:
+        return call_perf_event_open(thread);
     case __NR_prctl:
         return call_prctl(thread);
     case __NR_arch_prctl:

@@ -43,4 +43,7 @@ _Noreturn void tr_enter(struct tr_thread *thread);
  * as the program set it. */
 _Noreturn void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason);
 
+/* let_go.c: the same because of what the program does next, which the translator does not support: `cause` says it to the user. */
+_Noreturn void tr_give_up(struct tr_thread *thread, const char *cause);
+
 #endif

@@ -54,6 +54,22 @@ class SystemCalls(harness.TestCase):
         self.assert_same_as_untraced(traced, command)
         self.assertIn("Snapshot taken", traced.messages)
 
+    def test_own_code_written(self):
+        """code that is changed through /proc/self/mem and by process_vm_writev runs as it is, and is recorded as it was"""
+        self.check("own_code_written")
+
+    def test_gives_up(self):
+        """far returns, 32-bit calls, calls that are dispatched and breakpoints of one's own: the cause is named, and all works"""
+        causes = {"far": "far branch", "int80": "32-bit system call", "dispatch": "PR_SET_SYSCALL_USER_DISPATCH",
+                  "breakpoint": "breakpoint in its own code"}
+        for what, cause in causes.items():
+            with self.subTest(what):
+                command = [harness.compile_program("gives_up"), what]
+                traced = self.trace(command, "-engine", "translator", "-full-execution")
+                self.assert_same_as_untraced(traced, command)
+                self.judge_recording(traced)
+                self.assertIn(cause, traced.messages)
+
     def test_filters(self):
         """seccomp forbids a program what it does itself, not what the translator does; what cannot be traced goes on"""
         self.check("filters", "-follow", untraced=["seccomp strict mode", "seccomp filter"])
