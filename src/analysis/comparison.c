@@ -40,7 +40,17 @@ static bool make_tree(struct comparison *comparison, struct error *error)
     return ok;
 }
 
-/* With the numbers of renamed functions joined, the tree has their calls in the same nodes. */
+/* ---- the tree and the divergence ---- */
+
+static bool read_parts(struct comparison *comparison, struct error *error)
+{
+    divergence_free(&comparison->divergence);
+    return make_tree(comparison, error) &&
+           find_divergence(comparison->parts, &comparison->ids, &comparison->divergence, error);
+}
+
+/* With the numbers of renamed functions joined, the tree has their calls in the same nodes, and
+ * both parts make the same calls where they call them. */
 static bool join_renamed(struct comparison *comparison, struct error *error)
 {
     struct array pairs = array_of(sizeof(struct renamed_pair));
@@ -53,7 +63,7 @@ static bool join_renamed(struct comparison *comparison, struct error *error)
         renamed->names[CONTEXT_B] = function_ids_function(&comparison->ids, pair->of_b).name;
         function_ids_join(&comparison->ids, pair->of_a, pair->of_b);
     }
-    bool ok = pairs.count == 0 || make_tree(comparison, error);
+    bool ok = pairs.count == 0 || read_parts(comparison, error);
     array_free(&pairs);
     return ok;
 }
@@ -221,7 +231,7 @@ bool compare_parts(const struct trace_part parts[CONTEXT_SIDES], size_t causes_m
         .moved = array_of(sizeof(struct moved_function)),
     };
     comparison->preempted = preempted_id(comparison);
-    if (!make_tree(comparison, error) || !join_renamed(comparison, error))
+    if (!read_parts(comparison, error) || !join_renamed(comparison, error))
         return false;
     add_up_functions(comparison);
     find_moved(comparison);
@@ -237,4 +247,5 @@ void comparison_free(struct comparison *comparison)
     array_free(&comparison->functions);
     array_free(&comparison->renamed);
     array_free(&comparison->moved);
+    divergence_free(&comparison->divergence);
 }

@@ -9,14 +9,9 @@
 #define MAGIC_TRACE_ANALYSIS_COMPARISON_H
 
 #include "analysis/attribution.h"
+#include "analysis/divergence.h"
 #include "analysis/function_ids.h"
-
-struct trace_part {
-    const struct trace_index *index; /* the caller's */
-    bool is_call;
-    struct call_place call;   /* if is_call */
-    struct index_range range; /* else */
-};
+#include "analysis/trace_part.h"
 
 /* Times are ns. */
 struct function_difference {
@@ -52,6 +47,7 @@ struct comparison {
                                first; all that were called */
     struct array renamed;   /* of struct renamed_function */
     struct array moved;     /* of struct moved_function: to another source file */
+    struct divergence divergence;
 };
 
 /* Names at most `causes_max` causes. `comparison` is to be freed in any case. */

@@ -5,7 +5,7 @@
 #ifndef MAGIC_TRACE_ANALYSIS_COMPARISON_WORDS_H
 #define MAGIC_TRACE_ANALYSIS_COMPARISON_WORDS_H
 
-#include "analysis/divergence.h"
+#include "analysis/comparison.h"
 
 #include <stdio.h>
 

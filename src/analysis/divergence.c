@@ -1,28 +1,14 @@
 #include "analysis/divergence.h"
 
-#include "base/memory.h"
+#include "analysis/call_walk.h"
 #include "index/file/index_reader.h"
-#include "index/off_cpu_times.h"
-#include "index/span_scan.h"
 
-#include <stdlib.h>
-
-/* ---- the calls of a part, in the order of their beginnings ---- */
-
-struct call_walk {
-    const struct trace_index *index;
-    const uint32_t *ids;
-    uint32_t track;
-    struct off_cpu_groups off_cpu; /* times off a processor, which are no calls */
-    struct index_range range;      /* what is still to be read */
-    uint64_t width;                /* ns, of what is read at once */
-    uint32_t depth;                /* of the outermost that counts */
-    struct array calls;            /* of struct index_span, that begin in what was read last */
-    size_t next;
-    struct array stack; /* of uint32_t: ids of the active calls */
+/* A part that is gone through. */
+struct walked_part {
+    struct call_walk walk;
+    const uint32_t *ids; /* by group */
+    struct array stack;  /* of uint32_t: ids of the active calls */
 };
-
-enum { PARTS = 256 }; /* in which a walk is read */
 
 static uint32_t busiest_track(const struct trace_index *index)
 {
@@ -38,136 +24,90 @@ static uint32_t busiest_track(const struct trace_index *index)
     return busiest;
 }
 
-static struct call_walk walk_begin(const struct trace_part *part, const uint32_t *ids)
+static struct walked_part part_begin(const struct trace_part *part, const uint32_t *ids)
 {
-    struct call_walk walk = {
-        .index = part->index,
+    const struct index_span *call = &part->call.span;
+    const struct index_range range =
+        part->is_call ? (struct index_range){call->start, call->end + 1} : part->range;
+    uint32_t track = part->is_call ? part->call.track : busiest_track(part->index);
+    return (struct walked_part){
+        .walk = call_walk_begin(part->index, track, range, part->is_call ? call->depth : 0),
         .ids = ids,
-        .track = part->is_call ? part->call.track : busiest_track(part->index),
-        .off_cpu = index_off_cpu_groups(part->index),
-        .range = part->range,
-        .calls = array_of(sizeof(struct index_span)),
         .stack = array_of(sizeof(uint32_t)),
     };
-    if (part->is_call) {
-        walk.range = (struct index_range){part->call.span.start, part->call.span.end + 1};
-        walk.depth = part->call.span.depth;
-    }
-    uint64_t end = trace_index_facts(part->index)->duration + 1;
-    if (walk.range.to > end)
-        walk.range.to = end;
-    if (walk.range.from > walk.range.to)
-        walk.range.from = walk.range.to;
-    walk.width = (walk.range.to - walk.range.from) / PARTS + 1;
-    return walk;
 }
 
-static void walk_end(struct call_walk *walk)
+static bool part_end(struct walked_part *part)
 {
-    array_free(&walk->calls);
-    array_free(&walk->stack);
+    array_free(&part->stack);
+    return call_walk_end(&part->walk);
 }
 
-static int compare_beginnings(const void *left, const void *right)
+/* The next call, with its callers on the stack; NULL at the end, or when it cannot be read. */
+static const struct index_span *part_next(struct walked_part *part, struct error *error)
 {
-    const struct index_span *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->depth > b->depth) - (a->depth < b->depth);
-}
-
-static bool read_part(struct call_walk *walk, struct error *error)
-{
-    struct index_range range = {walk->range.from, walk->range.from + walk->width};
-    if (range.to > walk->range.to)
-        range.to = walk->range.to;
-    walk->range.from = range.to;
-    walk->calls.count = walk->next = 0;
-    const struct index_span *spans;
-    struct span_scan scan = span_scan_begin(walk->index, walk->track, range);
-    for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
-        for (size_t i = 0; i < count; i++)
-            if (spans[i].start >= range.from && spans[i].start < range.to &&
-                spans[i].depth >= walk->depth &&
-                !off_cpu_groups_has(walk->off_cpu, index_group_of(walk->index, spans[i].function)))
-                array_add_all(&walk->calls, &spans[i], 1);
-    if (walk->calls.count > 1)
-        qsort(walk->calls.elements, walk->calls.count, walk->calls.element_size,
-              compare_beginnings);
-    return span_scan_end(&scan);
-}
-
-/* The next call; NULL at the end, or when it cannot be read. */
-static const struct index_span *walk_next(struct call_walk *walk, bool *ok, struct error *error)
-{
-    while (*ok && walk->next == walk->calls.count && walk->range.from < walk->range.to)
-        *ok = read_part(walk, error);
-    if (!*ok || walk->next == walk->calls.count)
+    const struct index_span *span = call_walk_next(&part->walk, error);
+    if (!span)
         return NULL;
-    const struct index_span *span = array_at(&walk->calls, walk->next++);
-    uint32_t depth = span->depth - walk->depth;
-    while (walk->stack.count < depth) /* callers that began before the range */
-        *(uint32_t *)array_add(&walk->stack) = NO_FUNCTION;
-    walk->stack.count = depth;
+    uint32_t depth = span->depth - part->walk.depth;
+    while (part->stack.count < depth) /* callers that began before the range */
+        *(uint32_t *)array_add(&part->stack) = NO_FUNCTION;
+    part->stack.count = depth;
     return span;
 }
 
-static uint32_t id_of(const struct call_walk *walk, const struct index_span *span)
+static uint32_t id_of(const struct walked_part *part, const struct index_span *span)
 {
-    return walk->ids[index_group_of(walk->index, span->function)];
+    return part->ids[index_group_of(part->walk.index, span->function)];
 }
 
-static void take(struct call_walk *walk, const struct index_span *span)
+static void take(struct walked_part *part, const struct index_span *span)
 {
-    *(uint32_t *)array_add(&walk->stack) = id_of(walk, span);
+    *(uint32_t *)array_add(&part->stack) = id_of(part, span);
 }
 
-static bool are_same(const struct call_walk walks[CONTEXT_SIDES],
+static bool are_same(const struct walked_part parts[CONTEXT_SIDES],
                      const struct index_span *const spans[CONTEXT_SIDES])
 {
-    return id_of(&walks[CONTEXT_A], spans[CONTEXT_A]) ==
-               id_of(&walks[CONTEXT_B], spans[CONTEXT_B]) &&
-           spans[CONTEXT_A]->depth - walks[CONTEXT_A].depth ==
-               spans[CONTEXT_B]->depth - walks[CONTEXT_B].depth;
+    return id_of(&parts[CONTEXT_A], spans[CONTEXT_A]) ==
+               id_of(&parts[CONTEXT_B], spans[CONTEXT_B]) &&
+           parts[CONTEXT_A].stack.count == parts[CONTEXT_B].stack.count;
 }
 
-static void keep(struct divergence_side *side, const struct call_walk *walk,
+static void keep(struct divergence_side *side, const struct walked_part *part,
                  const struct index_span *span)
 {
-    array_add_all(&side->stack, walk->stack.elements, walk->stack.count);
+    array_add_all(&side->stack, part->stack.elements, part->stack.count);
     side->has_call = span != NULL;
     if (span)
-        side->call = (struct call_place){walk->track, *span};
+        side->call = (struct call_place){part->walk.track, *span};
 }
 
-bool find_divergence(const struct comparison *comparison, struct divergence *divergence,
-                     struct error *error)
+bool find_divergence(const struct trace_part parts[CONTEXT_SIDES], const struct function_ids *ids,
+                     struct divergence *divergence, struct error *error)
 {
-    struct call_walk walks[CONTEXT_SIDES];
+    struct walked_part walked[CONTEXT_SIDES];
     *divergence = (struct divergence){0};
     for (int side = 0; side < CONTEXT_SIDES; side++) {
-        walks[side] = walk_begin(&comparison->parts[side], comparison->ids.by_group[side]);
+        walked[side] = part_begin(&parts[side], ids->by_group[side]);
         divergence->sides[side].stack = array_of(sizeof(uint32_t));
-        divergence->sides[side].track = walks[side].track;
+        divergence->sides[side].track = walked[side].walk.track;
     }
-    bool ok = true, ended = false;
-    while (!ended) {
-        const struct index_span *spans[CONTEXT_SIDES];
+    const struct index_span *spans[CONTEXT_SIDES];
+    for (;; divergence->common_calls++) {
         for (int side = 0; side < CONTEXT_SIDES; side++)
-            spans[side] = walk_next(&walks[side], &ok, error);
-        bool has_both = spans[CONTEXT_A] && spans[CONTEXT_B];
-        ended = !ok || !has_both || !are_same(walks, spans);
-        divergence->is_found = ok && ended && (spans[CONTEXT_A] || spans[CONTEXT_B]);
-        for (int side = 0; side < CONTEXT_SIDES; side++) {
-            if (divergence->is_found)
-                keep(&divergence->sides[side], &walks[side], spans[side]);
-            else if (!ended)
-                take(&walks[side], spans[side]);
-        }
-        divergence->common_calls += !ended;
+            spans[side] = part_next(&walked[side], error);
+        if (!spans[CONTEXT_A] || !spans[CONTEXT_B] || !are_same(walked, spans))
+            break;
+        for (int side = 0; side < CONTEXT_SIDES; side++)
+            take(&walked[side], spans[side]);
     }
+    divergence->is_found = spans[CONTEXT_A] || spans[CONTEXT_B];
+    for (int side = 0; divergence->is_found && side < CONTEXT_SIDES; side++)
+        keep(&divergence->sides[side], &walked[side], spans[side]);
+    bool ok = true;
     for (int side = 0; side < CONTEXT_SIDES; side++)
-        walk_end(&walks[side]);
+        ok &= part_end(&walked[side]);
     return ok;
 }
 

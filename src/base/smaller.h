@@ -1,6 +1,6 @@
 /* The smaller of two numbers.
  *
- * Called by disk_reserve.c, edit_distance.c and scan_parts.c.
+ * Called by call_walk.c, disk_reserve.c, edit_distance.c and scan_parts.c.
  */
 #ifndef MAGIC_TRACE_BASE_SMALLER_H
 #define MAGIC_TRACE_BASE_SMALLER_H

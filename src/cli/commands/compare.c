@@ -1,6 +1,5 @@
 /* magic-trace compare: what differs between two traces, or two parts of one. */
 #include "analysis/comparison.h"
-#include "analysis/divergence.h"
 #include "analysis/function_choice.h"
 #include "base/memory.h"
 #include "cli/command.h"
@@ -111,12 +110,10 @@ static bool print_comparison(const struct compare_request *request,
                              const struct trace_part parts[CONTEXT_SIDES], struct error *error)
 {
     struct comparison comparison;
-    struct divergence divergence = {0};
     struct branch_comparison branches = {0};
     char *labels[CONTEXT_SIDES] = {label_of(request, CONTEXT_A), label_of(request, CONTEXT_B)};
     const struct comparison_text text = {
         .comparison = &comparison,
-        .divergence = &divergence,
         .branches = request->branch ? &branches : NULL,
         .labels = {labels[CONTEXT_A], labels[CONTEXT_B]},
         .traces = {request->traces[CONTEXT_A], request->traces[CONTEXT_B]},
@@ -125,12 +122,10 @@ static bool print_comparison(const struct compare_request *request,
         .by_path = request->by_path,
     };
     bool ok = compare_parts(parts, CAUSES_STANDARD, &comparison, error) &&
-              find_divergence(&comparison, &divergence, error) &&
-              (!request->branch || branch_comparison_open(&branches, &comparison, &divergence,
-                                                          request->traces, error)) &&
+              (!request->branch ||
+               branch_comparison_open(&branches, &comparison, request->traces, error)) &&
               print_wanted(request, &comparison, &text, error);
     branch_comparison_close(&branches);
-    divergence_free(&divergence);
     comparison_free(&comparison);
     free(labels[CONTEXT_A]);
     free(labels[CONTEXT_B]);

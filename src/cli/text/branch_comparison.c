@@ -73,7 +73,6 @@ static bool find_part(const struct trace_part *part, uint32_t track, struct flow
 }
 
 bool branch_comparison_open(struct branch_comparison *branches, const struct comparison *comparison,
-                            const struct divergence *divergence,
                             const char *const traces[CONTEXT_SIDES], struct error *error)
 {
     struct branch_part parts[CONTEXT_SIDES];
@@ -82,7 +81,7 @@ bool branch_comparison_open(struct branch_comparison *branches, const struct com
         bool is_same = side > 0 && strcmp(traces[side], traces[0]) == 0;
         branches->flows[side] = is_same ? branches->flows[0] : open_flow(traces[side], error);
         if (!branches->flows[side] ||
-            !find_part(&comparison->parts[side], divergence->sides[side].track,
+            !find_part(&comparison->parts[side], comparison->divergence.sides[side].track,
                        branches->flows[side], &parts[side], error))
             return false;
     }

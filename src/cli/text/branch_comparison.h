@@ -6,7 +6,6 @@
 #define MAGIC_TRACE_CLI_TEXT_BRANCH_COMPARISON_H
 
 #include "analysis/comparison.h"
-#include "analysis/divergence.h"
 #include "counts/branch_divergence.h"
 #include "server/http/json_text.h"
 
@@ -15,10 +14,8 @@ struct branch_comparison {
     struct branch_divergence divergences[BRANCH_CHOICES];
 };
 
-/* `traces` are what the user gave: recordings of every branch. `divergence` is that of the calls.
- * Close it in any case. */
+/* `traces` are what the user gave: recordings of every branch. Close it in any case. */
 bool branch_comparison_open(struct branch_comparison *branches, const struct comparison *comparison,
-                            const struct divergence *divergence,
                             const char *const traces[CONTEXT_SIDES], struct error *error);
 void branch_comparison_close(struct branch_comparison *branches);
 

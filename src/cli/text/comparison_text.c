@@ -118,7 +118,7 @@ static bool print_cause(FILE *stream, const struct comparison_text *text, const 
 
 static void print_divergence(FILE *stream, const struct comparison_text *text)
 {
-    const struct divergence *divergence = text->divergence;
+    const struct divergence *divergence = &text->comparison->divergence;
     fputc('\n', stream);
     comparison_parting_print(stream, divergence);
     fputs(divergence->is_found ? ":\n" : ".\n", stream);
@@ -424,7 +424,7 @@ static size_t write_rows(struct json_text *json, const struct comparison *compar
 
 static void write_divergence(struct json_text *json, const struct comparison_text *text)
 {
-    const struct divergence *divergence = text->divergence;
+    const struct divergence *divergence = &text->comparison->divergence;
     json_text_key(json, "divergence");
     json_text_open(json, '{');
     json_text_member_number(json, "common_calls", divergence->common_calls);

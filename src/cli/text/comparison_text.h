@@ -6,14 +6,12 @@
 #define MAGIC_TRACE_CLI_TEXT_COMPARISON_TEXT_H
 
 #include "analysis/comparison.h"
-#include "analysis/divergence.h"
 #include "cli/text/branch_comparison.h"
 
 #include <stdio.h>
 
 struct comparison_text {
     const struct comparison *comparison;
-    const struct divergence *divergence;
     const struct branch_comparison *branches; /* NULL: not asked for */
     const char *labels[CONTEXT_SIDES];        /* what A and B are, for the user */
     const char *traces[CONTEXT_SIDES];        /* as the user gave them, for commands */

@@ -268,9 +268,9 @@ static void write_next_call(struct json_text *json, const struct comparison *com
     json_text_close(json, '}');
 }
 
-static void write_parting(struct json_text *json, const struct comparison *comparison,
-                          const struct divergence *divergence)
+static void write_parting(struct json_text *json, const struct comparison *comparison)
 {
+    const struct divergence *divergence = &comparison->divergence;
     struct words words;
     words_open(&words);
     if (words.stream)
@@ -284,7 +284,7 @@ static void write_parting(struct json_text *json, const struct comparison *compa
 }
 
 static void write_comparison(struct json_text *json, const struct comparison *comparison,
-                             const struct divergence *divergence, const struct trace_index *own)
+                             const struct trace_index *own)
 {
     json_text_open(json, '{');
     for (int side = 0; side < CONTEXT_SIDES; side++) {
@@ -295,7 +295,7 @@ static void write_comparison(struct json_text *json, const struct comparison *co
         json_text_close(json, '}');
     }
     write_causes(json, comparison, own);
-    write_parting(json, comparison, divergence);
+    write_parting(json, comparison);
     write_nodes(json, comparison, own);
     write_foreign(json, comparison, own);
     json_text_close(json, '}');
@@ -311,16 +311,13 @@ bool answer_compare(const struct query *query, struct http_answer *answer, struc
         return error_set(error, ERROR_USAGE,
                          "a call is compared with a call, and a range of time with another.");
     struct comparison comparison;
-    struct divergence divergence = {0};
     struct json_text json;
-    bool ok = compare_parts(parts, CAUSES, &comparison, error) &&
-              find_divergence(&comparison, &divergence, error) &&
-              query_json_open(answer, &json, error);
+    bool ok =
+        compare_parts(parts, CAUSES, &comparison, error) && query_json_open(answer, &json, error);
     if (ok) {
-        write_comparison(&json, &comparison, &divergence, query->index);
+        write_comparison(&json, &comparison, query->index);
         ok = query_json_close(&json, error);
     }
-    divergence_free(&divergence);
     comparison_free(&comparison);
     return ok;
 }

@@ -1,7 +1,6 @@
 /* Two traces made by hand, and random ones: what differs, and that differences add up. */
 #include "analysis/comparison.h"
 
-#include "analysis/divergence.h"
 #include "base/memory.h"
 #include "index_test.h"
 #include "span_script.h"
@@ -14,13 +13,19 @@
 
 #include <cmocka.h>
 
-/* A trace of one thread, from text: `f(` enters f at the next ns, `)` leaves 10 ns later. */
+/* A trace of one thread, from text: `f(` enters f, `)` leaves it. */
 struct written {
     struct span_script *script;
     struct trace_index *index;
 };
 
-static struct written write_trace(const char *text)
+/* ns before a call, and before its end. */
+struct pace {
+    uint64_t enter, leave;
+};
+static const struct pace usual_pace = {1, 10}, no_time = {0, 0};
+
+static struct written write_trace(const char *text, struct pace pace)
 {
     struct written written = {.script = span_script_new()};
     uint32_t track = span_script_track(written.script, 1, 1, "p", "t");
@@ -29,13 +34,13 @@ static struct written write_trace(const char *text)
     uint64_t time = 0;
     for (const char *at = text; *at; at++) {
         if (*at == ')') {
-            span_script_leave(written.script, track, time += 10);
+            span_script_leave(written.script, track, time += pace.leave);
             continue;
         }
         size_t length = strcspn(at, "(");
         char name[64] = "";
         memcpy(name, at, length);
-        span_script_enter(written.script, track, time += 1, name);
+        span_script_enter(written.script, track, time += pace.enter, name);
         at += length;
     }
     written.index = index_source(span_script_source(written.script));
@@ -56,7 +61,6 @@ static struct trace_part whole(const struct trace_index *index)
 struct compared {
     struct written traces[CONTEXT_SIDES];
     struct comparison comparison;
-    struct divergence divergence;
 };
 
 static void check_sums(const struct comparison *comparison)
@@ -79,21 +83,24 @@ static void check_sums(const struct comparison *comparison)
     assert_float_equal(causes, (double)all, 1e-6);
 }
 
-static struct compared compare_texts(const char *a, const char *b)
+static struct compared compare_written(struct written a, struct written b)
 {
-    struct compared compared = {.traces = {write_trace(a), write_trace(b)}};
+    struct compared compared = {.traces = {a, b}};
     const struct trace_part parts[CONTEXT_SIDES] = {whole(compared.traces[CONTEXT_A].index),
                                                     whole(compared.traces[CONTEXT_B].index)};
     struct error error = {0};
     assert_true(compare_parts(parts, 5, &compared.comparison, &error));
-    assert_true(find_divergence(&compared.comparison, &compared.divergence, &error));
     check_sums(&compared.comparison);
     return compared;
 }
 
+static struct compared compare_texts(const char *a, const char *b)
+{
+    return compare_written(write_trace(a, usual_pace), write_trace(b, usual_pace));
+}
+
 static void free_compared(struct compared *compared)
 {
-    divergence_free(&compared->divergence);
     comparison_free(&compared->comparison);
     for (int side = 0; side < CONTEXT_SIDES; side++)
         free_written(&compared->traces[side]);
@@ -113,7 +120,7 @@ static const struct cause *first_cause(const struct compared *compared)
 
 static const char *next_call(const struct compared *compared, enum context_side side)
 {
-    const struct divergence_side *next = &compared->divergence.sides[side];
+    const struct divergence_side *next = &compared->comparison.divergence.sides[side];
     return next->has_call
                ? trace_index_function(compared->traces[side].index, next->call.span.function).name
                : NULL;
@@ -123,8 +130,8 @@ static void equal_traces_have_no_difference(void **state)
 {
     struct compared compared = compare_texts("main(f()g(h()))", "main(f()g(h()))");
     assert_int_equal(compared.comparison.causes.count, 0);
-    assert_false(compared.divergence.is_found);
-    assert_int_equal(compared.divergence.common_calls, 4);
+    assert_false(compared.comparison.divergence.is_found);
+    assert_int_equal(compared.comparison.divergence.common_calls, 4);
     free_compared(&compared);
 }
 
@@ -133,11 +140,11 @@ static void a_function_that_only_b_has(void **state)
     struct compared compared = compare_texts("main(f()g(h()))", "main(f()g(new(h()h()h())h()))");
     assert_int_equal(first_cause(&compared)->kind, CAUSE_ONLY_SLOW);
     assert_string_equal(name_at(&compared.comparison, first_cause(&compared)->node), "new");
-    assert_true(compared.divergence.is_found);
-    assert_int_equal(compared.divergence.common_calls, 3);
+    assert_true(compared.comparison.divergence.is_found);
+    assert_int_equal(compared.comparison.divergence.common_calls, 3);
     assert_string_equal(next_call(&compared, CONTEXT_A), "h");
     assert_string_equal(next_call(&compared, CONTEXT_B), "new");
-    assert_int_equal(compared.divergence.sides[CONTEXT_B].stack.count, 2);
+    assert_int_equal(compared.comparison.divergence.sides[CONTEXT_B].stack.count, 2);
     free_compared(&compared);
 }
 
@@ -152,17 +159,32 @@ static void what_only_a_has_comes_first_when_it_is_larger(void **state)
 static void one_ends_before_the_other(void **state)
 {
     struct compared compared = compare_texts("main(f()", "main(f()f()");
-    assert_true(compared.divergence.is_found);
+    assert_true(compared.comparison.divergence.is_found);
     assert_null(next_call(&compared, CONTEXT_A));
     assert_string_equal(next_call(&compared, CONTEXT_B), "f");
     free_compared(&compared);
+}
+
+/* The clock may not advance from call to call. */
+static void calls_without_length_are_in_the_order_of_their_nesting(void **state)
+{
+    static const char text[] = "main(f(g(h())i())f(g()))f(g())";
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        const struct pace paces[CONTEXT_SIDES] = {side ? no_time : usual_pace,
+                                                  side ? usual_pace : no_time};
+        struct compared compared = compare_written(write_trace(text, paces[CONTEXT_A]),
+                                                   write_trace(text, paces[CONTEXT_B]));
+        assert_false(compared.comparison.divergence.is_found);
+        assert_int_equal(compared.comparison.divergence.common_calls, 9);
+        free_compared(&compared);
+    }
 }
 
 static void a_preempted_thread_makes_no_call(void **state)
 {
     struct compared compared =
         compare_texts("main(f([not running]())g(h()))", "main(f()[not running]()g(h()h()))");
-    assert_int_equal(compared.divergence.common_calls, 4);
+    assert_int_equal(compared.comparison.divergence.common_calls, 4);
     assert_null(next_call(&compared, CONTEXT_A));
     assert_string_equal(next_call(&compared, CONTEXT_B), "h");
     free_compared(&compared);
@@ -177,7 +199,7 @@ static void a_renamed_function_is_one(void **state)
     assert_string_equal(renamed->names[CONTEXT_A], "old_name");
     assert_string_equal(renamed->names[CONTEXT_B], "new_name");
     assert_int_equal(compared.comparison.causes.count, 0);
-    assert_false(compared.divergence.is_found);
+    assert_false(compared.comparison.divergence.is_found);
     free_compared(&compared);
 }
 
@@ -188,7 +210,7 @@ static void copies_of_the_compiler_are_the_function(void **state)
                       "main(f()g.part.0()C::h())");
     assert_int_equal(compared.comparison.causes.count, 0);
     assert_int_equal(compared.comparison.functions.count, 4);
-    assert_false(compared.divergence.is_found);
+    assert_false(compared.comparison.divergence.is_found);
     free_compared(&compared);
 }
 
@@ -265,12 +287,9 @@ static void differences_add_up(void **state)
         struct indexed_trace a = indexed_trace_new(seed), b = indexed_trace_new(seed + 1000);
         const struct trace_part parts[CONTEXT_SIDES] = {random_part(&a), random_part(&b)};
         struct comparison comparison;
-        struct divergence divergence;
         struct error error = {0};
         assert_true(compare_parts(parts, 1 + seed % 7, &comparison, &error));
         check_sums(&comparison);
-        assert_true(find_divergence(&comparison, &divergence, &error));
-        divergence_free(&divergence);
         comparison_free(&comparison);
         indexed_trace_free(&a);
         indexed_trace_free(&b);
@@ -284,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_function_that_only_b_has),
         cmocka_unit_test(what_only_a_has_comes_first_when_it_is_larger),
         cmocka_unit_test(one_ends_before_the_other),
+        cmocka_unit_test(calls_without_length_are_in_the_order_of_their_nesting),
         cmocka_unit_test(a_preempted_thread_makes_no_call),
         cmocka_unit_test(a_renamed_function_is_one),
         cmocka_unit_test(copies_of_the_compiler_are_the_function),
