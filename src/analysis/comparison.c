@@ -5,6 +5,7 @@
 #include "index/file/index_reader.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,36 @@ static bool make_tree(struct comparison *comparison, struct error *error)
 
 /* ---- the tree and the divergence ---- */
 
+struct divergence_search {
+    struct comparison *comparison;
+    struct error error;
+    bool ok;
+};
+
+static void *search_divergence(void *argument)
+{
+    struct divergence_search *search = argument;
+    struct comparison *comparison = search->comparison;
+    divergence_free(&comparison->divergence);
+    search->ok = find_divergence(comparison->parts, &comparison->ids, &comparison->divergence,
+                                 &search->error);
+    return NULL;
+}
+
+/* Neither depends on the other, so each has a thread, if a second one can be had. */
 static bool read_parts(struct comparison *comparison, struct error *error)
 {
-    divergence_free(&comparison->divergence);
-    return make_tree(comparison, error) &&
-           find_divergence(comparison->parts, &comparison->ids, &comparison->divergence, error);
+    struct divergence_search search = {.comparison = comparison};
+    pthread_t thread;
+    bool is_helped = pthread_create(&thread, NULL, search_divergence, &search) == 0;
+    bool ok = make_tree(comparison, error);
+    if (is_helped)
+        pthread_join(thread, NULL);
+    else
+        search_divergence(&search);
+    if (ok && !search.ok && error)
+        *error = search.error;
+    return ok && search.ok;
 }
 
 /* With the numbers of renamed functions joined, the tree has their calls in the same nodes, and
