@@ -181,7 +181,7 @@ static void add_sums(const struct search *search, struct cause *cause, uint32_t 
         sums->calls += called->sides[side].calls;
         sums->time += cause->kind == CAUSE_SELF ? more->self : more->total;
         if (is_greatest)
-            sums->present = more->present;
+            sums->present = node->present[side];
     }
 }
 
@@ -603,7 +603,7 @@ static void gather_parts(struct search *search)
 
 static void link_children(struct search *search)
 {
-    size_t count = search->tree->nodes.count;
+    size_t count = context_tree_size(search->tree);
     search->first_child = memory_allocate_zeroed(count * sizeof *search->first_child);
     search->next_sibling = memory_allocate_zeroed(count * sizeof *search->next_sibling);
     for (uint32_t i = (uint32_t)count; i-- > 1;) {
@@ -657,7 +657,7 @@ static void put_in_order(struct search *search)
 /* Parents have smaller numbers. */
 static void look_below(struct search *search)
 {
-    for (uint32_t i = (uint32_t)search->tree->nodes.count; i-- > 0;) {
+    for (uint32_t i = context_tree_size(search->tree); i-- > 0;) {
         uint32_t parent = node_at(search, i)->parent;
         search->gross[i] += fabs(extra_self_of(search, i));
         search->has_own[i] |= is_own(search, i);
@@ -672,11 +672,11 @@ static void prepare(struct search *search)
 {
     const struct context_tree *tree = search->tree;
     const double scale = (double)tree->calls[CONTEXT_SLOW] / (double)tree->calls[CONTEXT_USUAL];
-    search->scale = memory_allocate(tree->nodes.count * sizeof *search->scale);
-    search->gross = memory_allocate_zeroed(tree->nodes.count * sizeof *search->gross);
-    search->has_own = memory_allocate_zeroed(tree->nodes.count * sizeof *search->has_own);
+    search->scale = memory_allocate(context_tree_size(tree) * sizeof *search->scale);
+    search->gross = memory_allocate_zeroed(context_tree_size(tree) * sizeof *search->gross);
+    search->has_own = memory_allocate_zeroed(context_tree_size(tree) * sizeof *search->has_own);
     uint32_t groups = 0;
-    for (uint32_t i = 0; i < tree->nodes.count; i++) {
+    for (uint32_t i = 0; i < context_tree_size(tree); i++) {
         search->scale[i] = scale;
         if (node_at(search, i)->group >= groups)
             groups = node_at(search, i)->group + 1;

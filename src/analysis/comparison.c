@@ -106,8 +106,9 @@ static bool is_special(const struct comparison *comparison, uint32_t id)
 static uint64_t (*sum_outside(const struct comparison *comparison))[CONTEXT_SIDES]
 {
     const struct context_tree *tree = &comparison->tree;
-    uint64_t(*outside)[CONTEXT_SIDES] = memory_allocate_zeroed(tree->nodes.count * sizeof *outside);
-    for (uint32_t i = (uint32_t)tree->nodes.count; i-- > 0;) {
+    uint64_t(*outside)[CONTEXT_SIDES] =
+        memory_allocate_zeroed(context_tree_size(tree) * sizeof *outside);
+    for (uint32_t i = context_tree_size(tree); i-- > 0;) {
         const struct context_node *node = context_tree_node(tree, i);
         for (int side = 0; side < CONTEXT_SIDES; side++) {
             if (is_special(comparison, node->group))
@@ -141,7 +142,7 @@ static void add_up_functions(struct comparison *comparison)
     uint32_t count = comparison->ids.count;
     struct function_difference *rows = memory_allocate_zeroed((count + 1) * sizeof *rows);
     uint64_t(*outside)[CONTEXT_SIDES] = sum_outside(comparison);
-    for (uint32_t i = 0; i < tree->nodes.count; i++) {
+    for (uint32_t i = 0; i < context_tree_size(tree); i++) {
         const struct context_node *node = context_tree_node(tree, i);
         struct function_difference *row = &rows[node->group];
         for (int side = 0; side < CONTEXT_SIDES; side++) {

@@ -83,10 +83,10 @@ static const char *find_work(const struct explanation *explanation, const struct
 
 static enum explained_place find_where(const struct explanation *explanation, uint32_t carrier)
 {
-    const struct context_sums *slow =
-        &context_tree_node(&explanation->tree, carrier)->sides[CONTEXT_SLOW];
+    const struct context_node *node = context_tree_node(&explanation->tree, carrier);
     if (!is_outside(explanation, carrier))
-        return slow->suspended > slow->self / 2 ? PLACE_SUSPENDED : PLACE_PROGRAM;
+        return node->suspended > node->sides[CONTEXT_SLOW].self / 2 ? PLACE_SUSPENDED
+                                                                    : PLACE_PROGRAM;
     uint32_t system_call = index_system_call_group(explanation->index);
     if (group_at(explanation, carrier) == system_call)
         return PLACE_SYSTEM_CALL;

@@ -27,7 +27,7 @@ static uint64_t mix(uint64_t number)
 static void add_nodes(const struct context_tree *tree, const struct function_ids *ids,
                       struct single *singles, const uint32_t *number_of)
 {
-    for (uint32_t i = 1; i < tree->nodes.count; i++) {
+    for (uint32_t i = 1; i < context_tree_size(tree); i++) {
         const struct context_node *node = context_tree_node(tree, i);
         const struct context_node *parent = context_tree_node(tree, node->parent);
         uint64_t calls = node->sides[CONTEXT_A].calls + node->sides[CONTEXT_B].calls;

@@ -9,20 +9,15 @@ enum { CONTEXT_ROOT = STACK_ROOT };
 
 struct context_tree context_tree_new(uint32_t group)
 {
-    struct context_tree tree = {
-        .paths = stack_tree_new(),
-        .nodes = array_of(sizeof(struct context_node)),
+    return (struct context_tree){
+        .paths = stack_tree_new(sizeof(struct context_node), group),
         .active = array_of(sizeof(uint32_t)),
     };
-    struct context_node *root = array_add(&tree.nodes);
-    root->group = group;
-    return tree;
 }
 
 void context_tree_free(struct context_tree *tree)
 {
     stack_tree_free(&tree->paths);
-    array_free(&tree->nodes);
     array_free(&tree->active);
 }
 
@@ -49,19 +44,14 @@ static uint32_t find_around(const struct context_tree *tree, uint32_t number, ui
 
 static uint32_t child_of(struct context_tree *tree, uint32_t parent, uint32_t group)
 {
+    const uint32_t known = context_tree_size(tree);
     uint32_t number = stack_tree_child(&tree->paths, parent, group);
-    if (number == tree->nodes.count) {
-        const struct context_node node = {
-            .parent = parent,
-            .group = group,
-            .target = find_around(tree, parent, group, number),
-        };
-        array_add_all(&tree->nodes, &node, 1);
-    }
-    uint32_t target = context_tree_node(tree, number)->target;
-    if (target != number)
-        context_tree_node(tree, target)->is_recursive = true;
-    return target;
+    struct context_node *node = context_tree_node(tree, number);
+    if (number == known)
+        node->target = find_around(tree, parent, group, number);
+    if (node->target != number)
+        context_tree_node(tree, node->target)->is_recursive = true;
+    return node->target;
 }
 
 /* An activation, or what a part of it adds. */
@@ -91,14 +81,16 @@ static void enter(struct context_tree *tree, const struct activation *entered,
     struct context_sums *sums = &node->sides[side];
     sums->calls += !entered->continues;
     sums->self += length;
-    sums->suspended += entered->suspended;
     if (node->last_seen != tree->added) {
         node->last_seen = tree->added;
-        sums->present++;
+        node->present[side]++;
     }
-    if (depth > 0) {
+    if (depth > 0)
         context_tree_node(tree, parent)->sides[side].self -= length;
-        context_tree_node(tree, parent)->sides[side].suspended -= entered->suspended;
+    if (entered->suspended > 0 && side == CONTEXT_SLOW) {
+        node->suspended += entered->suspended;
+        if (depth > 0)
+            context_tree_node(tree, parent)->suspended -= entered->suspended;
     }
     bool is_first = sums->calls == 1 && !entered->continues;
     bool is_longest = is_first || length > sums->longest;
@@ -197,10 +189,10 @@ static bool add_track(struct context_tree *tree, struct context_source source, u
 bool context_tree_add_range(struct context_tree *tree, struct context_source source,
                             struct index_range range, enum context_side side, struct error *error)
 {
-    struct context_sums *root = &context_tree_node(tree, CONTEXT_ROOT)->sides[side];
+    struct context_node *root = context_tree_node(tree, CONTEXT_ROOT);
     context_tree_begin_call(tree, side);
-    root->calls++;
-    root->present++;
+    root->sides[side].calls++;
+    root->present[side]++;
     for (uint32_t track = 0; track < trace_index_facts(source.index)->tracks; track++)
         if (!trace_index_track(source.index, track).is_hits &&
             !add_track(tree, source, track, range, side, error))
@@ -210,14 +202,13 @@ bool context_tree_add_range(struct context_tree *tree, struct context_source sou
 
 void context_tree_finish(struct context_tree *tree)
 {
-    for (uint32_t i = 0; i < tree->nodes.count; i++)
+    for (uint32_t i = context_tree_size(tree); i-- > 0;) {
+        struct context_node *node = context_tree_node(tree, i);
         for (int side = 0; side < CONTEXT_SIDES; side++) {
-            struct context_sums *sums = &context_tree_node(tree, i)->sides[side];
-            sums->total = sums->self;
+            struct context_sums *sums = &node->sides[side];
+            sums->total += sums->self;
+            if (i != CONTEXT_ROOT)
+                context_tree_node(tree, node->parent)->sides[side].total += sums->total;
         }
-    for (uint32_t i = (uint32_t)tree->nodes.count; i-- > 1;) {
-        const struct context_node *node = context_tree_node(tree, i);
-        for (int side = 0; side < CONTEXT_SIDES; side++)
-            context_tree_node(tree, node->parent)->sides[side].total += node->sides[side].total;
     }
 }

@@ -5,7 +5,8 @@
  * path has each function once (Ammons, Ball and Larus, "Exploiting hardware performance counters
  * with flow and context sensitive profiling", 1997).
  *
- * Called by analysis/. Memory: 200 bytes a node.
+ * Called by analysis/. Memory: 136 bytes a node, besides what
+ * stack_tree.h says.
  */
 #ifndef MAGIC_TRACE_INDEX_CONTEXT_TREE_H
 #define MAGIC_TRACE_INDEX_CONTEXT_TREE_H
@@ -26,27 +27,27 @@ enum context_side {
 
 struct context_sums {
     uint64_t calls;
-    uint64_t self;      /* ns */
-    uint64_t suspended; /* ns of self: its stack was suspended, and others ran (split_calls.h) */
-    uint64_t total;     /* ns: self of the node and of all below it; after context_tree_finish() */
-    uint64_t present;   /* calls that are looked at with this node */
-    uint64_t longest;   /* ns, of an activation with all that it calls */
+    uint64_t self;    /* ns */
+    uint64_t total;   /* ns: self of the node and of all below it; after context_tree_finish() */
+    uint64_t longest; /* ns, of an activation with all that it calls */
 };
 
 struct context_node {
     uint32_t parent; /* a smaller number; of the root its own, 0 */
     uint32_t group;
-    uint32_t target;    /* itself; or the node around it that stands for this recursive call too,
+    uint32_t target; /* itself; or the node around it that stands for this recursive call too,
                            and then the sums are 0 and the node has no children */
-    uint32_t last_seen; /* number of the call that met it last, from 1 */
-    bool is_recursive;  /* it stands for recursive calls, too */
+    uint32_t last_seen : 31;         /* number of the call that met it last, from 1 */
+    uint32_t is_recursive : 1;       /* it stands for recursive calls, too */
+    uint32_t present[CONTEXT_SIDES]; /* calls that are looked at with this node */
     struct context_sums sides[CONTEXT_SIDES];
-    struct call_place longest; /* of its activations on the slow side */
+    /* Of the slow side: */
+    uint64_t suspended; /* ns of self: its stack was suspended, and others ran (split_calls.h) */
+    struct call_place longest; /* of its activations */
 };
 
 struct context_tree {
-    struct stack_tree paths; /* its sums are not used */
-    struct array nodes;      /* of struct context_node, with the numbers of `paths` */
+    struct stack_tree paths; /* its nodes are struct context_node */
     struct array active;     /* of uint32_t: the node at each depth of what is being read */
     uint32_t added;          /* calls, of both sides */
     uint64_t calls[CONTEXT_SIDES];
@@ -80,13 +81,18 @@ void context_tree_enter(struct context_tree *tree, uint32_t depth, uint32_t grou
                         const struct call_place *place, enum context_side side);
 void context_tree_begin_call(struct context_tree *tree, enum context_side side);
 
-/* When all calls are added: computes the totals. */
+/* When all calls are added, once: computes the totals. */
 void context_tree_finish(struct context_tree *tree);
 
 static inline struct context_node *context_tree_node(const struct context_tree *tree,
                                                      uint32_t number)
 {
-    return (struct context_node *)tree->nodes.elements + number;
+    return (struct context_node *)tree->paths.nodes.elements + number;
+}
+
+static inline uint32_t context_tree_size(const struct context_tree *tree)
+{
+    return (uint32_t)tree->paths.nodes.count;
 }
 
 #endif

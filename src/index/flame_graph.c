@@ -8,6 +8,11 @@
 
 #include <stdlib.h>
 
+struct flame_stack {
+    uint32_t parent, group; /* as stack_tree.h wants them */
+    uint64_t calls, total, self;
+};
+
 struct flame {
     const struct trace_index *index;
     struct stack_tree tree;
@@ -19,6 +24,11 @@ struct flame_part {
     struct stack_tree tree;
     struct array path; /* of uint32_t: the node at each depth */
 };
+
+static struct flame_stack *stack_at(const struct stack_tree *tree, uint32_t number)
+{
+    return (struct flame_stack *)tree->nodes.elements + number;
+}
 
 /* ---- gathering ---- */
 
@@ -36,13 +46,13 @@ static void add_span(struct flame_part *part, const struct scan_part *scanned,
     *(uint32_t *)array_add(path) = number;
     if (!range_overlaps(scanned->range, span))
         return;
-    struct stack_node *node = stack_tree_node(&part->tree, number);
+    struct flame_stack *node = stack_at(&part->tree, number);
     uint64_t time = range_clip(scanned->range, span);
     node->calls += part_counts(scanned, span);
     node->total += time;
     node->self += time;
     if (parent != STACK_ROOT)
-        stack_tree_node(&part->tree, parent)->self -= time;
+        stack_at(&part->tree, parent)->self -= time;
 }
 
 static bool scan_part(void *state, const struct scan_part *scanned, struct error *error)
@@ -61,7 +71,9 @@ static void *begin_part(void *context)
 {
     const struct flame *flame = context;
     struct flame_part *part = memory_allocate(sizeof *part);
-    *part = (struct flame_part){flame->index, stack_tree_new(), array_of(sizeof(uint32_t))};
+    *part =
+        (struct flame_part){flame->index, stack_tree_new(sizeof(struct flame_stack), UINT32_MAX),
+                            array_of(sizeof(uint32_t))};
     return part;
 }
 
@@ -72,9 +84,9 @@ static void add_tree(struct stack_tree *tree, const struct stack_tree *other)
     uint32_t *numbers = memory_allocate(other->nodes.count * sizeof *numbers);
     numbers[STACK_ROOT] = STACK_ROOT;
     for (uint32_t i = STACK_ROOT + 1; i < other->nodes.count; i++) {
-        const struct stack_node *from = stack_tree_node(other, i);
+        const struct flame_stack *from = stack_at(other, i);
         numbers[i] = stack_tree_child(tree, numbers[from->parent], from->group);
-        struct stack_node *to = stack_tree_node(tree, numbers[i]);
+        struct flame_stack *to = stack_at(tree, numbers[i]);
         to->calls += from->calls;
         to->total += from->total;
         to->self += from->self;
@@ -98,8 +110,8 @@ static void end_part(void *context, void *state)
 static int compare_nodes(const void *left, const void *right, void *context)
 {
     const struct stack_tree *tree = context;
-    const struct stack_node *a = stack_tree_node(tree, *(const uint32_t *)left);
-    const struct stack_node *b = stack_tree_node(tree, *(const uint32_t *)right);
+    const struct flame_stack *a = stack_at(tree, *(const uint32_t *)left);
+    const struct flame_stack *b = stack_at(tree, *(const uint32_t *)right);
     if (a->parent != b->parent)
         return a->parent < b->parent ? -1 : 1;
     if (a->total != b->total)
@@ -116,7 +128,7 @@ static uint32_t *sort_nodes(const struct stack_tree *tree, uint32_t **first)
     *first = memory_allocate_zeroed(((size_t)count + 1) * sizeof **first);
     for (uint32_t i = 1; i < count; i++) {
         sorted[i - 1] = i;
-        (*first)[stack_tree_node(tree, i)->parent + 1]++;
+        (*first)[stack_at(tree, i)->parent + 1]++;
     }
     for (uint32_t i = 0; i < count; i++)
         (*first)[i + 1] += (*first)[i];
@@ -129,7 +141,7 @@ static uint64_t total_of_root(const struct stack_tree *tree, const uint32_t *sor
 {
     uint64_t total = 0;
     for (uint32_t i = first[STACK_ROOT]; i < first[STACK_ROOT + 1]; i++)
-        total += stack_tree_node(tree, sorted[i])->total;
+        total += stack_at(tree, sorted[i])->total;
     return total;
 }
 
@@ -141,13 +153,13 @@ struct reported_node {
 static void report(const struct stack_tree *tree, double share, struct array *nodes)
 {
     uint32_t *first, *sorted = sort_nodes(tree, &first);
-    stack_tree_node(tree, STACK_ROOT)->total = total_of_root(tree, sorted, first);
-    double narrowest = share * (double)stack_tree_node(tree, STACK_ROOT)->total;
+    stack_at(tree, STACK_ROOT)->total = total_of_root(tree, sorted, first);
+    double narrowest = share * (double)stack_at(tree, STACK_ROOT)->total;
     struct array reported = array_of(sizeof(struct reported_node));
     array_add(&reported);
     for (size_t i = 0; i < reported.count; i++) {
         const struct reported_node here = *(struct reported_node *)array_at(&reported, i);
-        const struct stack_node *node = stack_tree_node(tree, here.number);
+        const struct flame_stack *node = stack_at(tree, here.number);
         struct flame_node answer = {
             .parent = here.parent,
             .group = node->group,
@@ -156,7 +168,7 @@ static void report(const struct stack_tree *tree, double share, struct array *no
             .self = node->self,
         };
         for (uint32_t j = first[here.number]; j < first[here.number + 1]; j++) {
-            const struct stack_node *child = stack_tree_node(tree, sorted[j]);
+            const struct flame_stack *child = stack_at(tree, sorted[j]);
             if (child->calls == 0)
                 continue; /* it only touches the range */
             if ((double)child->total >= narrowest)
@@ -177,11 +189,11 @@ static void report(const struct stack_tree *tree, double share, struct array *no
 static void leave_out(struct stack_tree *tree, struct off_cpu_groups off_cpu)
 {
     for (uint32_t i = (uint32_t)tree->nodes.count; i-- > STACK_ROOT + 1;) {
-        struct stack_node *node = stack_tree_node(tree, i);
+        struct flame_stack *node = stack_at(tree, i);
         if (!off_cpu_groups_has(off_cpu, node->group))
             continue;
-        for (uint32_t at = node->parent; at != STACK_ROOT; at = stack_tree_node(tree, at)->parent)
-            stack_tree_node(tree, at)->total -= node->total;
+        for (uint32_t at = node->parent; at != STACK_ROOT; at = stack_at(tree, at)->parent)
+            stack_at(tree, at)->total -= node->total;
         node->calls = node->total = node->self = 0;
     }
 }
@@ -189,7 +201,7 @@ static void leave_out(struct stack_tree *tree, struct off_cpu_groups off_cpu)
 bool index_flame_graph(const struct trace_index *index, const struct flame_request *request,
                        struct array *nodes, struct error *error)
 {
-    struct flame flame = {index, stack_tree_new()};
+    struct flame flame = {index, stack_tree_new(sizeof(struct flame_stack), UINT32_MAX)};
     const struct part_scanner scanner = {&flame, begin_part, scan_part, end_part};
     bool ok = scan_parts(index, request->tracks, request->range, &scanner, error);
     if (ok && request->on_cpu)

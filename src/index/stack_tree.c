@@ -7,29 +7,53 @@
 
 enum {
     FIRST_SLOTS = 1024,
-    SLOTS_A_LINE = 8,   /* of 64 bytes */
-    PARENTS_A_LINE = 4, /* at most half of the slots are filled, and a node has one parent */
+    SLOTS_A_LINE = 8,   /* of the cache, of 64 bytes */
+    PARENTS_A_LINE = 4, /* a node has one parent, so half of the slots are filled on average */
 };
 
-static uint64_t *allocate_slots(size_t count)
+/* Where the children of PARENTS_A_LINE nodes are found. A slot: the hash of a node << 32 | 1 + its
+ * number; 0: free. */
+struct slot_line {
+    uint64_t slots[SLOTS_A_LINE];
+};
+
+static struct slot_line *line_of(const struct stack_tree *tree, uint32_t parent)
 {
-    return memory_allocate_zeroed(count * sizeof(uint64_t));
+    return (struct slot_line *)tree->lines.elements + parent / PARENTS_A_LINE;
 }
 
-struct stack_tree stack_tree_new(void)
+static uint32_t *key_of(const struct stack_tree *tree, uint32_t number)
+{
+    return array_at(&tree->nodes, number);
+}
+
+static uint32_t add_node(struct stack_tree *tree, uint32_t parent, uint32_t group)
+{
+    const uint32_t number = (uint32_t)tree->nodes.count;
+    uint32_t *key = array_add(&tree->nodes);
+    key[0] = parent;
+    key[1] = group;
+    if (number % PARENTS_A_LINE == 0)
+        array_add(&tree->lines);
+    return number;
+}
+
+struct stack_tree stack_tree_new(size_t node_size, uint32_t root_group)
 {
     struct stack_tree tree = {
-        .nodes = array_of(sizeof(struct stack_node)),
-        .slots = allocate_slots(FIRST_SLOTS),
+        .nodes = array_of(node_size),
+        .lines = array_of(sizeof(struct slot_line)),
+        .slots = memory_allocate_cleared(FIRST_SLOTS * sizeof *tree.slots),
         .slot_count = FIRST_SLOTS,
     };
-    ((struct stack_node *)array_add(&tree.nodes))->group = UINT32_MAX;
+    add_node(&tree, STACK_ROOT, root_group);
     return tree;
 }
 
 void stack_tree_free(struct stack_tree *tree)
 {
     array_free(&tree->nodes);
+    array_free(&tree->lines);
     free(tree->slots);
 }
 
@@ -39,61 +63,70 @@ static uint32_t hash_of(uint32_t parent, uint32_t group)
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-static bool is_slot_of(const struct stack_tree *tree, uint64_t slot, uint32_t parent,
+static bool is_slot_of(const struct stack_tree *tree, uint64_t slot, uint32_t hash, uint32_t parent,
                        uint32_t group)
 {
-    if (slot >> 32 != hash_of(parent, group))
+    if (slot >> 32 != hash)
         return false;
-    const struct stack_node *node = stack_tree_node(tree, (uint32_t)slot - 1);
-    return node->parent == parent && node->group == group;
+    const uint32_t *key = key_of(tree, (uint32_t)slot - 1);
+    return key[0] == parent && key[1] == group;
 }
 
-/* The slot of the node, or the free one where it belongs.
+/* The slot of the node in its parent's line, or the free one where it belongs; NULL: the line is full.
  *
  * Traces are read callers first, so the numbers of nodes that are looked for one after the other
- * are near each other. A node's slot is therefore in a line of the cache that its parent's number
- * gives: a tree of millions of nodes would miss the cache at every one if the hash gave it. Only
- * where that line is full does the hash. */
-static uint64_t *find_slot(const struct stack_tree *tree, uint32_t parent, uint32_t group)
+ * are near each other, and so are these lines: a tree of millions of nodes would miss the cache at
+ * every one if the hash gave the place. */
+static uint64_t *find_in_line(const struct stack_tree *tree, uint32_t hash, uint32_t parent,
+                              uint32_t group)
 {
-    uint64_t *line = &tree->slots[parent / PARENTS_A_LINE * SLOTS_A_LINE];
+    struct slot_line *line = line_of(tree, parent);
     for (int i = 0; i < SLOTS_A_LINE; i++)
-        if (line[i] == 0 || is_slot_of(tree, line[i], parent, group))
-            return &line[i];
-    for (size_t i = hash_of(parent, group);; i++) {
+        if (line->slots[i] == 0 || is_slot_of(tree, line->slots[i], hash, parent, group))
+            return &line->slots[i];
+    return NULL;
+}
+
+/* The slot of the node, or the free one where it belongs, when its parent's line is full. */
+static uint64_t *find_in_table(const struct stack_tree *tree, uint32_t hash, uint32_t parent,
+                               uint32_t group)
+{
+    for (size_t i = hash;; i++) {
         uint64_t *slot = &tree->slots[i & (tree->slot_count - 1)];
-        if (*slot == 0 || is_slot_of(tree, *slot, parent, group))
+        if (*slot == 0 || is_slot_of(tree, *slot, hash, parent, group))
             return slot;
     }
 }
 
-static void fill_slot(struct stack_tree *tree, uint64_t *slot, uint32_t number)
-{
-    const struct stack_node *node = stack_tree_node(tree, number);
-    *slot = (uint64_t)hash_of(node->parent, node->group) << 32 | (number + 1);
-}
-
 static void grow(struct stack_tree *tree)
 {
-    free(tree->slots);
+    const size_t old_count = tree->slot_count, mask = 2 * old_count - 1;
+    uint64_t *old = tree->slots;
     tree->slot_count *= 2;
-    tree->slots = allocate_slots(tree->slot_count);
-    for (uint32_t i = STACK_ROOT + 1; i < tree->nodes.count; i++) {
-        const struct stack_node *node = stack_tree_node(tree, i);
-        fill_slot(tree, find_slot(tree, node->parent, node->group), i);
+    tree->slots = memory_allocate_cleared(tree->slot_count * sizeof *tree->slots);
+    for (size_t i = 0; i < old_count; i++) {
+        size_t at = old[i] >> 32;
+        while (old[i] && tree->slots[at & mask])
+            at++;
+        if (old[i])
+            tree->slots[at & mask] = old[i];
     }
+    free(old);
 }
 
 uint32_t stack_tree_child(struct stack_tree *tree, uint32_t parent, uint32_t group)
 {
-    uint64_t *slot = find_slot(tree, parent, group);
-    if (*slot)
-        return (uint32_t)*slot - 1;
-    const struct stack_node node = {.parent = parent, .group = group};
-    const uint32_t number = (uint32_t)tree->nodes.count;
-    array_add_all(&tree->nodes, &node, 1);
-    fill_slot(tree, slot, number);
-    if (2 * tree->nodes.count > tree->slot_count)
+    const uint32_t hash = hash_of(parent, group);
+    uint64_t *in_line = find_in_line(tree, hash, parent, group);
+    uint64_t *slot = in_line ? in_line : find_in_table(tree, hash, parent, group);
+    if (*slot) {
+        uint32_t number = (uint32_t)*slot - 1;
+        __builtin_prefetch(line_of(tree, number)); /* it may be the next parent */
+        return number;
+    }
+    *slot = (uint64_t)hash << 32 | (tree->nodes.count + 1);
+    tree->slots_used += !in_line;
+    if (2 * tree->slots_used > tree->slot_count)
         grow(tree);
-    return number;
+    return add_node(tree, parent, group);
 }

@@ -204,7 +204,7 @@ static int compare_nodes(const void *left, const void *right, void *context)
 static struct array sorted_nodes(const struct comparison *comparison)
 {
     struct array numbers = array_of(sizeof(uint32_t));
-    for (uint32_t i = 0; i < comparison->tree.nodes.count; i++) {
+    for (uint32_t i = 0; i < context_tree_size(&comparison->tree); i++) {
         const struct context_node *node = node_at(comparison, i);
         if (node->group < comparison->ids.count &&
             node->sides[CONTEXT_A].calls + node->sides[CONTEXT_B].calls > 0)

@@ -229,7 +229,7 @@ static void write_node(struct json_text *json, const struct comparison *comparis
 static void write_nodes(struct json_text *json, const struct comparison *comparison,
                         const struct trace_index *own)
 {
-    uint32_t count = (uint32_t)comparison->tree.nodes.count, kept = 0;
+    uint32_t count = context_tree_size(&comparison->tree), kept = 0;
     uint32_t *numbers = memory_allocate(count * sizeof *numbers);
     double least = SHARE * (double)larger_total(node_at(comparison, STACK_ROOT));
     json_text_key(json, "nodes");

@@ -156,7 +156,7 @@ static void recursion_is_folded(void **state)
     assert_int_equal(read->group, READ);
     assert_int_equal(read->sides[CONTEXT_SLOW].calls, 2);
     assert_int_equal(read->sides[CONTEXT_SLOW].total, 20 + 30);
-    assert_int_equal(read->sides[CONTEXT_SLOW].present, 1);
+    assert_int_equal(read->present[CONTEXT_SLOW], 1);
     assert_int_equal(context_tree_node(&found.tree, 1)->sides[CONTEXT_SLOW].self, 38 + 10);
     free_found(&found);
 }

@@ -72,7 +72,7 @@ static void check_sums(const struct comparison *comparison)
         const struct function_difference *row = array_at(&comparison->functions, i);
         functions += (int64_t)(row->self[CONTEXT_B] - row->self[CONTEXT_A]);
     }
-    for (uint32_t i = 0; i < comparison->tree.nodes.count; i++) {
+    for (uint32_t i = 0; i < context_tree_size(&comparison->tree); i++) {
         const struct context_sums *sides = context_tree_node(&comparison->tree, i)->sides;
         paths += (int64_t)(sides[CONTEXT_B].self - sides[CONTEXT_A].self);
     }
