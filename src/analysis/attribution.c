@@ -601,18 +601,14 @@ static void gather_parts(struct search *search)
         merge_calls(search);
 }
 
-static void link_children(struct search *search)
+/* Recursive calls have no node of their own. */
+static void link_to_parent(struct search *search, uint32_t number)
 {
-    size_t count = context_tree_size(search->tree);
-    search->first_child = memory_allocate_zeroed(count * sizeof *search->first_child);
-    search->next_sibling = memory_allocate_zeroed(count * sizeof *search->next_sibling);
-    for (uint32_t i = (uint32_t)count; i-- > 1;) {
-        const struct context_node *node = node_at(search, i);
-        if (node->target != i)
-            continue;
-        search->next_sibling[i] = search->first_child[node->parent];
-        search->first_child[node->parent] = i;
-    }
+    const struct context_node *node = node_at(search, number);
+    if (number == STACK_ROOT || node->target != number)
+        return;
+    search->next_sibling[number] = search->first_child[node->parent];
+    search->first_child[node->parent] = number;
 }
 
 static int compare_causes(const void *left, const void *right, void *context)
@@ -654,36 +650,38 @@ static void put_in_order(struct search *search)
     rest->extra = search->rest;
 }
 
-/* Parents have smaller numbers. */
-static void look_below(struct search *search)
+/* Parents have smaller numbers. Returns one more than the greatest group. */
+static uint32_t look_below(struct search *search)
 {
+    uint32_t groups = 0;
     for (uint32_t i = context_tree_size(search->tree); i-- > 0;) {
-        uint32_t parent = node_at(search, i)->parent;
+        const struct context_node *node = node_at(search, i);
+        if (node->group >= groups)
+            groups = node->group + 1;
+        link_to_parent(search, i);
         search->gross[i] += fabs(extra_self_of(search, i));
         search->has_own[i] |= is_own(search, i);
         if (i == STACK_ROOT)
             break;
-        search->gross[parent] += search->gross[i];
-        search->has_own[parent] |= search->has_own[i];
+        search->gross[node->parent] += search->gross[i];
+        search->has_own[node->parent] |= search->has_own[i];
     }
+    return groups;
 }
 
 static void prepare(struct search *search)
 {
     const struct context_tree *tree = search->tree;
+    const size_t count = context_tree_size(tree);
     const double scale = (double)tree->calls[CONTEXT_SLOW] / (double)tree->calls[CONTEXT_USUAL];
-    search->scale = memory_allocate(context_tree_size(tree) * sizeof *search->scale);
-    search->gross = memory_allocate_zeroed(context_tree_size(tree) * sizeof *search->gross);
-    search->has_own = memory_allocate_zeroed(context_tree_size(tree) * sizeof *search->has_own);
-    uint32_t groups = 0;
-    for (uint32_t i = 0; i < context_tree_size(tree); i++) {
+    search->scale = memory_allocate(count * sizeof *search->scale);
+    search->gross = memory_allocate_zeroed(count * sizeof *search->gross);
+    search->has_own = memory_allocate_zeroed(count * sizeof *search->has_own);
+    search->first_child = memory_allocate_zeroed(count * sizeof *search->first_child);
+    search->next_sibling = memory_allocate_zeroed(count * sizeof *search->next_sibling);
+    for (size_t i = 0; i < count; i++)
         search->scale[i] = scale;
-        if (node_at(search, i)->group >= groups)
-            groups = node_at(search, i)->group + 1;
-    }
-    search->by_group = memory_allocate_zeroed(groups * sizeof *search->by_group);
-    link_children(search);
-    look_below(search);
+    search->by_group = memory_allocate_zeroed(look_below(search) * sizeof *search->by_group);
     search->whole = extra_of(search, STACK_ROOT);
     search->size = search->request->is_symmetric ? search->gross[STACK_ROOT] : fabs(search->whole);
 }

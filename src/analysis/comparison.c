@@ -9,6 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Neither must depend on the other: each has a thread, if a second one can be had. */
+static void run_both(void *(*one)(void *), void *(*other)(void *), void *argument)
+{
+    pthread_t thread;
+    bool is_helped = pthread_create(&thread, NULL, other, argument) == 0;
+    one(argument);
+    if (is_helped)
+        pthread_join(thread, NULL);
+    else
+        other(argument);
+}
+
 /* ---- the tree ---- */
 
 static bool add_part(struct comparison *comparison, enum context_side side, struct error *error)
@@ -32,47 +44,48 @@ static uint32_t group_of_root(const struct comparison *comparison)
     return comparison->ids.by_group[CONTEXT_A][group];
 }
 
-static bool make_tree(struct comparison *comparison, struct error *error)
+static void make_tree(struct comparison *comparison, struct error *error)
 {
     context_tree_free(&comparison->tree);
     comparison->tree = context_tree_new(group_of_root(comparison));
-    bool ok = add_part(comparison, CONTEXT_A, error) && add_part(comparison, CONTEXT_B, error);
+    if (add_part(comparison, CONTEXT_A, error))
+        add_part(comparison, CONTEXT_B, error);
     context_tree_finish(&comparison->tree);
-    return ok;
 }
 
 /* ---- the tree and the divergence ---- */
 
-struct divergence_search {
+struct reading {
     struct comparison *comparison;
-    struct error error;
-    bool ok;
+    struct error tree_error, divergence_error;
 };
 
-static void *search_divergence(void *argument)
+static void *read_tree(void *argument)
 {
-    struct divergence_search *search = argument;
-    struct comparison *comparison = search->comparison;
-    divergence_free(&comparison->divergence);
-    search->ok = find_divergence(comparison->parts, &comparison->ids, &comparison->divergence,
-                                 &search->error);
+    struct reading *reading = argument;
+    make_tree(reading->comparison, &reading->tree_error);
     return NULL;
 }
 
-/* Neither depends on the other, so each has a thread, if a second one can be had. */
+static void *read_divergence(void *argument)
+{
+    struct reading *reading = argument;
+    struct comparison *comparison = reading->comparison;
+    divergence_free(&comparison->divergence);
+    find_divergence(comparison->parts, &comparison->ids, &comparison->divergence,
+                    &reading->divergence_error);
+    return NULL;
+}
+
 static bool read_parts(struct comparison *comparison, struct error *error)
 {
-    struct divergence_search search = {.comparison = comparison};
-    pthread_t thread;
-    bool is_helped = pthread_create(&thread, NULL, search_divergence, &search) == 0;
-    bool ok = make_tree(comparison, error);
-    if (is_helped)
-        pthread_join(thread, NULL);
-    else
-        search_divergence(&search);
-    if (ok && !search.ok && error)
-        *error = search.error;
-    return ok && search.ok;
+    struct reading reading = {.comparison = comparison};
+    run_both(read_tree, read_divergence, &reading);
+    const struct error *failure =
+        reading.tree_error.code != ERROR_NONE ? &reading.tree_error : &reading.divergence_error;
+    if (error && failure->code != ERROR_NONE)
+        *error = *failure;
+    return failure->code == ERROR_NONE;
 }
 
 /* With the numbers of renamed functions joined, the tree has their calls in the same nodes, and
@@ -96,28 +109,20 @@ static bool join_renamed(struct comparison *comparison, struct error *error)
 
 /* ---- functions ---- */
 
-static bool is_special(const struct comparison *comparison, uint32_t id)
+/* By id, and one more for what calls all threads: whether it has one of these colours. The number of
+ * a function that was renamed in B stands for none. The caller frees. */
+static bool *find_coloured(const struct comparison *comparison, enum index_colour colour,
+                           enum index_colour other)
 {
-    return id < comparison->ids.count &&
-           function_ids_function(&comparison->ids, id).colour == INDEX_SPECIAL;
-}
-
-/* Time outside of the program in the node and below it, by node and side. */
-static uint64_t (*sum_outside(const struct comparison *comparison))[CONTEXT_SIDES]
-{
-    const struct context_tree *tree = &comparison->tree;
-    uint64_t(*outside)[CONTEXT_SIDES] =
-        memory_allocate_zeroed(context_tree_size(tree) * sizeof *outside);
-    for (uint32_t i = context_tree_size(tree); i-- > 0;) {
-        const struct context_node *node = context_tree_node(tree, i);
-        for (int side = 0; side < CONTEXT_SIDES; side++) {
-            if (is_special(comparison, node->group))
-                outside[i][side] += node->sides[side].self;
-            if (i > 0)
-                outside[node->parent][side] += outside[i][side];
-        }
+    const struct function_ids *ids = &comparison->ids;
+    bool *coloured = memory_allocate_zeroed(ids->count + 1);
+    for (uint32_t id = 0; id < ids->count; id++) {
+        if (ids->groups[CONTEXT_A][id] == NO_FUNCTION && ids->groups[CONTEXT_B][id] == NO_FUNCTION)
+            continue;
+        enum index_colour its = function_ids_function(ids, id).colour;
+        coloured[id] = its == colour || its == other;
     }
-    return outside;
+    return coloured;
 }
 
 static uint64_t size_of(const struct function_difference *difference)
@@ -136,16 +141,23 @@ static int compare_differences(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static void add_up_functions(struct comparison *comparison)
+/* By id; one more stands for what calls all threads. Callees have greater numbers than callers. */
+static struct function_difference *sum_functions(struct comparison *comparison)
 {
     const struct context_tree *tree = &comparison->tree;
-    uint32_t count = comparison->ids.count;
-    struct function_difference *rows = memory_allocate_zeroed((count + 1) * sizeof *rows);
-    uint64_t(*outside)[CONTEXT_SIDES] = sum_outside(comparison);
-    for (uint32_t i = 0; i < context_tree_size(tree); i++) {
+    struct function_difference *rows =
+        memory_allocate_zeroed((comparison->ids.count + 1) * sizeof *rows);
+    bool *is_outside = find_coloured(comparison, INDEX_SPECIAL, INDEX_SPECIAL);
+    /* By node, with all below it. */
+    uint64_t(*outside)[CONTEXT_SIDES] =
+        memory_allocate_zeroed(context_tree_size(tree) * sizeof *outside);
+    for (uint32_t i = context_tree_size(tree); i-- > 0;) {
         const struct context_node *node = context_tree_node(tree, i);
         struct function_difference *row = &rows[node->group];
         for (int side = 0; side < CONTEXT_SIDES; side++) {
+            outside[i][side] += is_outside[node->group] ? node->sides[side].self : 0;
+            if (i != STACK_ROOT)
+                outside[node->parent][side] += outside[i][side];
             /* A path has a function once, so totals of one function do not overlap. */
             row->calls[side] += node->sides[side].calls;
             row->self[side] += node->sides[side].self;
@@ -153,11 +165,19 @@ static void add_up_functions(struct comparison *comparison)
             row->outside[side] += outside[i][side];
         }
     }
-    for (int side = 0; side < CONTEXT_SIDES; side++) {
-        comparison->wall[side] = context_tree_node(tree, STACK_ROOT)->sides[side].total;
-        comparison->outside[side] = outside[STACK_ROOT][side];
-    }
-    for (uint32_t id = 0; id < count; id++) {
+    memcpy(comparison->outside, outside[STACK_ROOT], sizeof comparison->outside);
+    free(outside);
+    free(is_outside);
+    return rows;
+}
+
+static void add_up_functions(struct comparison *comparison)
+{
+    struct function_difference *rows = sum_functions(comparison);
+    for (int side = 0; side < CONTEXT_SIDES; side++)
+        comparison->wall[side] =
+            context_tree_node(&comparison->tree, STACK_ROOT)->sides[side].total;
+    for (uint32_t id = 0; id < comparison->ids.count; id++) {
         rows[id].id = id;
         if (rows[id].calls[CONTEXT_A] + rows[id].calls[CONTEXT_B] > 0)
             array_add_all(&comparison->functions, &rows[id], 1);
@@ -166,7 +186,6 @@ static void add_up_functions(struct comparison *comparison)
         qsort(comparison->functions.elements, comparison->functions.count,
               comparison->functions.element_size, compare_differences);
     free(rows);
-    free(outside);
 }
 
 static const char *file_of(const struct comparison *comparison, uint32_t id, int side)
@@ -209,18 +228,9 @@ static void round_causes(struct array *causes)
 void comparison_name_causes(struct comparison *comparison, size_t causes_max)
 {
     comparison->causes.count = 0;
-    uint32_t count = comparison->ids.count;
-    bool *outside = memory_allocate_zeroed(count + 1), *own = memory_allocate_zeroed(count + 1);
-    for (uint32_t id = 0; id < count; id++) {
-        /* The number of a function that was renamed in B stands for none. */
-        if (comparison->ids.groups[0][id] == NO_FUNCTION &&
-            comparison->ids.groups[1][id] == NO_FUNCTION)
-            continue;
-        enum index_colour colour = function_ids_function(&comparison->ids, id).colour;
-        outside[id] = colour == INDEX_SPECIAL;
-        own[id] = colour == INDEX_OWN || colour == INDEX_INLINED;
-    }
-    own[count] = true;
+    bool *outside = find_coloured(comparison, INDEX_SPECIAL, INDEX_SPECIAL);
+    bool *own = find_coloured(comparison, INDEX_OWN, INDEX_INLINED);
+    own[comparison->ids.count] = true;
     const struct attribution_request request = {
         .tree = &comparison->tree,
         .is_outside = outside,
@@ -245,6 +255,28 @@ static uint32_t preempted_id(const struct comparison *comparison)
     return NO_FUNCTION;
 }
 
+/* ---- all of it ---- */
+
+struct summary {
+    struct comparison *comparison;
+    size_t causes_max;
+};
+
+static void *sum_up_functions(void *argument)
+{
+    const struct summary *summary = argument;
+    add_up_functions(summary->comparison);
+    find_moved(summary->comparison);
+    return NULL;
+}
+
+static void *sum_up_causes(void *argument)
+{
+    const struct summary *summary = argument;
+    comparison_name_causes(summary->comparison, summary->causes_max);
+    return NULL;
+}
+
 bool compare_parts(const struct trace_part parts[CONTEXT_SIDES], size_t causes_max,
                    struct comparison *comparison, struct error *error)
 {
@@ -260,9 +292,7 @@ bool compare_parts(const struct trace_part parts[CONTEXT_SIDES], size_t causes_m
     comparison->preempted = preempted_id(comparison);
     if (!read_parts(comparison, error) || !join_renamed(comparison, error))
         return false;
-    add_up_functions(comparison);
-    find_moved(comparison);
-    comparison_name_causes(comparison, causes_max);
+    run_both(sum_up_functions, sum_up_causes, &(struct summary){comparison, causes_max});
     return true;
 }
 

@@ -104,7 +104,8 @@ void find_renamed(const struct context_tree *tree, const struct function_ids *id
         single->side = ids->groups[0][id] == NO_FUNCTION ? CONTEXT_B : CONTEXT_A;
         single->name = short_name(function_ids_function(ids, id).name);
     }
-    add_nodes(tree, ids, singles.elements, number_of);
+    if (singles.count > 0)
+        add_nodes(tree, ids, singles.elements, number_of);
     pair_up(singles.elements, singles.count, have_same_name, pairs);
     pair_up(singles.elements, singles.count, have_same_place, pairs);
     for (size_t i = 0; i < singles.count; i++)
