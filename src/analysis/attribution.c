@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Shares of all differences, or of a node's. */
 static const double NAMED = 0.02;  /* of the whole: smaller parts are not followed */
@@ -611,38 +612,41 @@ static void link_to_parent(struct search *search, uint32_t number)
     search->first_child[node->parent] = number;
 }
 
-static int compare_causes(const void *left, const void *right, void *context)
+/* What has the sign of the whole difference answers why there is one; it comes first. */
+static int compare_causes(const void *left, const void *right, void *whole)
 {
     const struct cause *a = left, *b = right;
-    const struct attribution_request *request = context;
-    double one = request->is_symmetric ? fabs(a->extra) : a->extra;
-    double other = request->is_symmetric ? fabs(b->extra) : b->extra;
-    if (one != other)
-        return one > other ? -1 : 1;
+    const double sign = *(const double *)whole < 0 ? -1 : 1;
+    if ((sign * a->extra > 0) != (sign * b->extra > 0))
+        return sign * a->extra > 0 ? -1 : 1;
+    if (fabs(a->extra) != fabs(b->extra))
+        return fabs(a->extra) > fabs(b->extra) ? -1 : 1;
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* Takes the smallest causes off the list until it is short enough. */
+/* Takes the smallest causes off the list, but never the first, until it is short enough. */
 static void cut(struct search *search)
 {
     struct array *causes = search->causes;
+    struct cause *all = causes->elements;
     while (causes->count > search->request->causes_max) {
-        struct cause *all = causes->elements, *smallest = all;
-        for (size_t i = 1; i < causes->count; i++)
-            if (fabs(all[i].extra) < fabs(smallest->extra))
-                smallest = &all[i];
-        search->rest += smallest->extra;
-        *smallest = all[--causes->count];
+        size_t smallest = causes->count - 1;
+        for (size_t i = smallest; i > 0; i--)
+            if (fabs(all[i].extra) < fabs(all[smallest].extra))
+                smallest = i;
+        search->rest += all[smallest].extra;
+        causes->count--;
+        memmove(&all[smallest], &all[smallest + 1], (causes->count - smallest) * sizeof *all);
     }
 }
 
 static void put_in_order(struct search *search)
 {
     struct array *causes = search->causes;
-    cut(search);
     if (causes->count > 1)
         qsort_r(causes->elements, causes->count, causes->element_size, compare_causes,
-                (void *)search->request);
+                &search->whole);
+    cut(search);
     if (search->rest == 0)
         return;
     struct cause *rest = array_add(causes);

@@ -51,12 +51,13 @@ struct attribution_request {
     uint32_t preempted;
     size_t causes_max; /* more become CAUSE_REST; 1 or more */
     /* Both sides are of interest, and their differences may cancel out: what is worth naming is
-     * measured by the sum of all sizes, and the largest come first, whatever their sign. */
+     * measured by the sum of all sizes. */
     bool is_symmetric;
 };
 
-/* Appends struct cause, the greatest first, CAUSE_REST last if there is one. Returns the extra time
- * in ns, of all slow calls together. */
+/* Appends struct cause: first those with the sign of the whole difference, then those against it, each the largest
+ * first, CAUSE_REST last if there is one. Of more than `causes_max` the smallest are left out, but never the first.
+ * Returns the extra time in ns, of all slow calls together. */
 double attribute(const struct attribution_request *request, struct array *causes);
 
 #endif

@@ -41,8 +41,8 @@ struct comparison {
     uint64_t outside[CONTEXT_SIDES]; /* ns of it: outside of the program */
     uint32_t preempted;              /* id of the times in which other threads had the processor;
                                         NO_FUNCTION: none */
-    struct array causes;             /* of struct cause, whole nanoseconds, the largest first,
-                                        CAUSE_REST last */
+    struct array causes;             /* of struct cause, whole nanoseconds, in the order of
+                                        attribution.h */
     struct array functions; /* of struct function_difference, the largest difference of self time
                                first; all that were called */
     struct array renamed;   /* of struct renamed_function */

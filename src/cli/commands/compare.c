@@ -268,8 +268,9 @@ const struct command compare_command = {
     .description =
         "Compares two traces; or two calls (parse#2 parse#9) or ranges of time (1ms..2ms\n"
         "3ms..4ms) of one trace (default: trace.fxt.gz), or the first part of the first trace\n"
-        "with the second part of the second. Prints what differs, the largest difference first,\n"
-        "where both part, and a table of functions; all differences add up exactly.\n"
+        "with the second part of the second. Prints what differs, first what makes B slower, or\n"
+        "faster, as it is as a whole; where both part, and a table of functions. All differences\n"
+        "add up exactly.\n"
         "\n"
         "A TRACE is a file in the Fuchsia trace format, or a recording as `magic-trace decode`\n"
         "takes it. Recorded with `-clock instructions`, times are instructions. An index is\n"

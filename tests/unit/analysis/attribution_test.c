@@ -189,6 +189,48 @@ static void what_is_saved_comes_last(void **state)
     free_found(&found);
 }
 
+/* PARSE and COPY take longer on one side, and READ, whose difference is the largest, on the other. */
+static struct context_tree opposite_differences(enum context_side longer)
+{
+    struct context_tree tree = context_tree_new(SUBJECT);
+    for (int side = 0; side < CONTEXT_SIDES; side++) {
+        bool is_longer = side == (int)longer;
+        const uint64_t parse = is_longer ? 150 : 100, read = is_longer ? 100 : 180;
+        const uint64_t copy = is_longer ? 160 : 100;
+        ADD(&tree, side, {0, SUBJECT, parse + read + copy}, {1, PARSE, parse}, {1, READ, read},
+            {1, COPY, copy});
+    }
+    return tree;
+}
+
+static void what_goes_against_the_whole_comes_last(void **state)
+{
+    for (int longer = 0; longer < CONTEXT_SIDES; longer++) {
+        const double sign = longer == CONTEXT_B ? 1 : -1;
+        struct found found = find_differences(opposite_differences(longer), 5);
+        assert_float_equal(found.extra, sign * 30, 1e-6);
+        assert_int_equal(found.causes.count, 3);
+        assert_cause(&found, 0, CAUSE_SELF, COPY, sign * 60);
+        assert_cause(&found, 1, CAUSE_SELF, PARSE, sign * 50);
+        assert_cause(&found, 2, CAUSE_SELF, READ, sign * -80);
+        free_found(&found);
+    }
+}
+
+static void what_comes_first_is_never_left_out(void **state)
+{
+    struct found found = find_differences(opposite_differences(CONTEXT_B), 2);
+    assert_int_equal(found.causes.count, 3);
+    assert_cause(&found, 0, CAUSE_SELF, COPY, 60);
+    assert_cause(&found, 1, CAUSE_SELF, READ, -80);
+    assert_cause(&found, 2, CAUSE_REST, 0, 50);
+    free_found(&found);
+    found = find_differences(opposite_differences(CONTEXT_B), 1);
+    assert_cause(&found, 0, CAUSE_SELF, COPY, 60);
+    assert_cause(&found, 1, CAUSE_REST, 0, -30);
+    free_found(&found);
+}
+
 /* Nothing but slower time. */
 static void spread_over_what_a_library_calls(void **state)
 {
@@ -314,8 +356,8 @@ static void differences_that_cancel_out(void **state)
         {3, COPY, 70});
     struct found found = find_differences(tree, 5);
     assert_int_equal(found.causes.count, 2);
-    assert_cause(&found, 0, CAUSE_SELF, READ, -30);
-    assert_cause(&found, 1, CAUSE_SELF, COPY, 30);
+    assert_cause(&found, 0, CAUSE_SELF, COPY, 30);
+    assert_cause(&found, 1, CAUSE_SELF, READ, -30);
     free_found(&found);
 }
 
@@ -403,6 +445,8 @@ int main(void)
         cmocka_unit_test(recursion_is_folded),
         cmocka_unit_test(several_places_are_one_cause),
         cmocka_unit_test(what_is_saved_comes_last),
+        cmocka_unit_test(what_goes_against_the_whole_comes_last),
+        cmocka_unit_test(what_comes_first_is_never_left_out),
         cmocka_unit_test(spread_over_what_a_library_calls),
         cmocka_unit_test(a_loop_of_steps_does_more),
         cmocka_unit_test(a_short_list_has_a_rest),
