@@ -40,14 +40,19 @@ void *memory_allocate_cleared(size_t size)
     return memset(memory_allocate(size), 0, size);
 }
 
-void *memory_allocate_to_fill(size_t size)
+/* Before Linux 5.14 it fails, and the pages are made one by one when they are touched. */
+void memory_make_pages(void *memory, size_t size)
 {
     enum { PAGE = 4096 };
-    char *memory = memory_allocate(size);
     size_t skipped = -(uintptr_t)memory % PAGE; /* up to the first whole page */
-    if (skipped < size) /* before Linux 5.14 it fails, and the pages are made one by one when
-                         * they are touched */
-        madvise(memory + skipped, size - skipped, MADV_POPULATE_WRITE);
+    if (skipped < size)
+        madvise((char *)memory + skipped, size - skipped, MADV_POPULATE_WRITE);
+}
+
+void *memory_allocate_to_fill(size_t size)
+{
+    void *memory = memory_allocate(size);
+    memory_make_pages(memory, size);
     return memory;
 }
 

@@ -17,8 +17,10 @@ void *memory_resize(void *memory, size_t size);
 /* All bytes 0, and already written: for tables of which most is used. Otherwise the kernel makes
  * the pages of zeroed memory when they are first written, which interrupts all other threads. */
 void *memory_allocate_cleared(size_t size);
-/* Not initialised, for many pages that will all be written soon: the kernel makes the pages at
- * once, which takes a third less time than one by one as they are touched. */
+/* Of allocated memory that will all be written soon: the kernel makes the pages at once, which takes
+ * a third less time than one by one as they are touched. */
+void memory_make_pages(void *memory, size_t size);
+/* Not initialised, for many pages that will all be written soon. */
 void *memory_allocate_to_fill(size_t size);
 /* The first address in `memory` that is a multiple of `alignment`, a power of two. */
 void *memory_align(void *memory, size_t alignment);

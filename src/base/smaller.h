@@ -1,6 +1,7 @@
 /* The smaller of two numbers.
  *
- * Called by call_walk.c, disk_reserve.c, edit_distance.c and scan_parts.c.
+ * Called by call_walk.c, disk_reserve.c, edit_distance.c, scan_parts.c and
+ * stack_tree.c.
  */
 #ifndef MAGIC_TRACE_BASE_SMALLER_H
 #define MAGIC_TRACE_BASE_SMALLER_H

@@ -1,6 +1,7 @@
 #include "index/stack_tree.h"
 
 #include "base/memory.h"
+#include "base/smaller.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@ enum {
     FIRST_SLOTS = 1024,
     SLOTS_A_LINE = 8,   /* of the cache, of 64 bytes */
     PARENTS_A_LINE = 4, /* a node has one parent, so half of the slots are filled on average */
+    NODES_AHEAD = 8192, /* whose pages are made at once */
 };
 
 /* Where the children of PARENTS_A_LINE nodes are found. A slot: the hash of a node << 32 | 1 + its
@@ -27,12 +29,21 @@ static uint32_t *key_of(const struct stack_tree *tree, uint32_t number)
     return array_at(&tree->nodes, number);
 }
 
+/* Of the node and the next ones. */
+static void make_pages(struct stack_tree *tree, uint32_t number)
+{
+    size_t count = smaller(tree->nodes.capacity - number, NODES_AHEAD);
+    memory_make_pages(key_of(tree, number), count * tree->nodes.element_size);
+}
+
 static uint32_t add_node(struct stack_tree *tree, uint32_t parent, uint32_t group)
 {
     const uint32_t number = (uint32_t)tree->nodes.count;
     uint32_t *key = array_add(&tree->nodes);
     key[0] = parent;
     key[1] = group;
+    if (number % NODES_AHEAD == 0)
+        make_pages(tree, number);
     if (number % PARENTS_A_LINE == 0)
         array_add(&tree->lines);
     return number;
