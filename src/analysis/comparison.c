@@ -109,18 +109,16 @@ static bool join_renamed(struct comparison *comparison, struct error *error)
 
 /* ---- functions ---- */
 
-/* By id, and one more for what calls all threads: whether it has one of these colours. The number of
- * a function that was renamed in B stands for none. The caller frees. */
-static bool *find_coloured(const struct comparison *comparison, enum index_colour colour,
-                           enum index_colour other)
+/* By id, and one more for what calls all threads: whether it has one of the colours, of which each
+ * is a bit. The number of a function that was renamed in B stands for none. The caller frees. */
+static bool *find_coloured(const struct comparison *comparison, unsigned colours)
 {
     const struct function_ids *ids = &comparison->ids;
     bool *coloured = memory_allocate_zeroed(ids->count + 1);
     for (uint32_t id = 0; id < ids->count; id++) {
         if (ids->groups[CONTEXT_A][id] == NO_FUNCTION && ids->groups[CONTEXT_B][id] == NO_FUNCTION)
             continue;
-        enum index_colour its = function_ids_function(ids, id).colour;
-        coloured[id] = its == colour || its == other;
+        coloured[id] = colours >> function_ids_function(ids, id).colour & 1;
     }
     return coloured;
 }
@@ -147,7 +145,7 @@ static struct function_difference *sum_functions(struct comparison *comparison)
     const struct context_tree *tree = &comparison->tree;
     struct function_difference *rows =
         memory_allocate_zeroed((comparison->ids.count + 1) * sizeof *rows);
-    bool *is_outside = find_coloured(comparison, INDEX_SPECIAL, INDEX_SPECIAL);
+    bool *is_outside = find_coloured(comparison, 1 << INDEX_SPECIAL);
     /* By node, with all below it. */
     uint64_t(*outside)[CONTEXT_SIDES] =
         memory_allocate_zeroed(context_tree_size(tree) * sizeof *outside);
@@ -228,8 +226,8 @@ static void round_causes(struct array *causes)
 void comparison_name_causes(struct comparison *comparison, size_t causes_max)
 {
     comparison->causes.count = 0;
-    bool *outside = find_coloured(comparison, INDEX_SPECIAL, INDEX_SPECIAL);
-    bool *own = find_coloured(comparison, INDEX_OWN, INDEX_INLINED);
+    bool *outside = find_coloured(comparison, 1 << INDEX_SPECIAL);
+    bool *own = find_coloured(comparison, 1 << INDEX_OWN | 1 << INDEX_INLINED);
     own[comparison->ids.count] = true;
     const struct attribution_request request = {
         .tree = &comparison->tree,
