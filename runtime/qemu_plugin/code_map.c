@@ -232,7 +232,8 @@ struct page_image {
 static bool write_image(const char *path, uint64_t page, const uint8_t *code)
 {
     struct page_image image;
-    code_image_describe(&image.head, page, sizeof image.code);
+    code_image_begin(&image.head);
+    code_image_add(&image.head, CODE_IMAGE_OFFSET, page, sizeof image.code);
     memcpy(image.code, code, sizeof image.code);
     return private_file_write(path, &image, sizeof image);
 }

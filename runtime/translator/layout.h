@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 enum {
-    TR_VERSION = 7,
+    TR_VERSION = 8,
     TR_PAGE = 4096,
     TR_CONTROL_MAGIC = 0x4352544d, /* "MTRC" */
     TR_SLOT_MAGIC = 0x534c544d,    /* "MTLS" */
@@ -49,6 +49,7 @@ enum {
     /* in the arena: of the runtime's image; struct tr_control lies before it */
     TR_IMAGE_OFFSET = 256 << 10,
     TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the selected functions follow, then the sideband log */
+    TR_DUMP_SPAN = 1 << 18,        /* bytes of the dump area that become one file */
     TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */
 };
 
@@ -433,9 +434,10 @@ static inline uint32_t tr_payload_words(uint32_t word)
 /* ---- the sideband log ----
  *
  * Records are those of engine/packets/sideband_layout.h (mappings, names, forks, exits, untraced, hits, deaths).
- * Mappings of code that is in no file (`jit`) name a dump: path "images/dump.PID.OFFSET" (PID decimal), where OFFSET
- * (hexadecimal) is where the bytes lie in the arena's dump area: `length` of them, and CODE_IMAGE_TAIL (16) more, what
- * follows in memory or zeros. `file_offset` is CODE_IMAGE_OFFSET (4096): the recorder makes the ELF file.
+ * Mappings of code that is in no file (`jit`) name a dump in the arena's dump area: `length` bytes and CODE_IMAGE_TAIL (16) more, what
+ * follows in memory or zeros. The recorder makes an ELF file of all dumps that begin in TR_DUMP_SPAN bytes of the area: path
+ * "images/dump.NUMBER" (hexadecimal) with `file_offset` CODE_IMAGE_OFFSET (4096) + N means the dump N bytes from
+ * NUMBER * TR_DUMP_SPAN on.
  */
 
 /* ---- the runtime's image ----

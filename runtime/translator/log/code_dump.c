@@ -14,6 +14,8 @@ enum {
     WINDOW = 1 << 18, /* bytes of the dump area that are made accessible at once */
 };
 
+_Static_assert(TR_DUMP_SPAN < CODE_IMAGE_PARTS * SIZE, "all that begin in a span are parts");
+
 /* Zeros where nothing is mapped. */
 static void copy(uint8_t code[SIZE], uint64_t page)
 {
@@ -71,25 +73,23 @@ static bool store(struct tr_process *process, const uint8_t code[SIZE], uint64_t
     return false;
 }
 
-static char *write_number(char *to, uint64_t number, unsigned base)
+static char *write_hexadecimal(char *to, uint64_t number)
 {
-    char digits[20];
+    char digits[16];
     unsigned count = 0;
     do
-        digits[count++] = "0123456789abcdef"[number % base];
-    while ((number /= base) != 0);
+        digits[count++] = "0123456789abcdef"[number % 16];
+    while ((number /= 16) != 0);
     while (count > 0)
         *to++ = digits[--count];
     return to;
 }
 
-static void name_dump(char *path, int32_t pid, uint64_t offset)
+static void name_file(char *path, uint64_t offset)
 {
-    static const char folder[] = "images/dump.";
-    memcpy(path, folder, sizeof folder - 1);
-    char *end = write_number(path + sizeof folder - 1, (uint32_t)pid, 10);
-    *end++ = '.';
-    *write_number(end, offset, 16) = 0;
+    static const char name[] = "images/dump.";
+    memcpy(path, name, sizeof name - 1);
+    *write_hexadecimal(path + sizeof name - 1, offset / TR_DUMP_SPAN) = 0;
 }
 
 void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection,
@@ -107,11 +107,11 @@ void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t prote
     if (atomic_load(&thread->process->control->frozen) || !store(thread->process, code, &offset))
         return;
     page->flags |= TR_PAGE_DUMPED | TR_PAGE_SHOWN;
-    name_dump(path, thread->pid, offset);
+    name_file(path, offset);
     struct tr_mapping mapping = {
         .start = page->address,
         .length = TR_PAGE,
-        .file_offset = CODE_IMAGE_OFFSET,
+        .file_offset = CODE_IMAGE_OFFSET + offset % TR_DUMP_SPAN,
         .protection = protection,
         .dumped = true,
     };

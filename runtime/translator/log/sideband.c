@@ -99,6 +99,7 @@ void tr_sideband_mapping(struct tr_thread *thread, uint64_t since, const struct 
         .jit = mapping->dumped,
         .version = mapping->version,
         .next_fragment = thread->process->next_fragment,
+        .table = thread->process->table ? thread->process->table->serial : UINT32_MAX,
     };
     size_t fixed_size = offsetof(struct logged_mapping, path) - sizeof mapped.record;
     size_t path_size = strlen(path) + 1;

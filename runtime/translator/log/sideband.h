@@ -13,7 +13,7 @@ struct tr_mapping {
     uint64_t start, length, file_offset, inode;
     uint32_t device_major, device_minor, protection;
     uint64_t version; /* of the file, where it was copied (file_dump.h); or 0 */
-    bool dumped;      /* `path` names a dump: "images/dump.PID.OFFSET" */
+    bool dumped;      /* `path` names a dump: "images/dump.NUMBER" (layout.h) */
 };
 
 /* `time` and `since`, from when on the mapping holds (0: now), in ticks; path and name end with NUL. */

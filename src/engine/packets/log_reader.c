@@ -12,6 +12,7 @@ static size_t fixed_size(unsigned kind, bool *has_string)
     *has_string = true;
     switch (kind) {
     case LOGGED_MAPPING:
+    case LOGGED_UNUSED:
         return offsetof(struct logged_mapping, path);
     case LOGGED_NAME:
         return offsetof(struct logged_name, name);

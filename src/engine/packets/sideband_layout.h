@@ -25,6 +25,7 @@ enum logged_kind {
     /* struct logged_kept: a part of a ring that belongs to snapshots (with multi_snapshot) */
     LOGGED_KEPT,
     LOGGED_DEATH, /* struct logged_death: a signal kills the process in this thread */
+    LOGGED_UNUSED, /* struct logged_mapping + path: set by the recorder, of code that nothing recorded has run */
 };
 
 struct logged_record {
@@ -49,8 +50,8 @@ struct logged_mapping {
     /* With the translator: its fragments with smaller identifiers (runtime/translator/layout.h) were made of the code that was
      * there before. 0: not known. */
     uint32_t next_fragment;
-    uint32_t reserved;
-    char path[]; /* NUL-terminated */
+    uint32_t table; /* and their fragment table */
+    char path[];    /* NUL-terminated */
 };
 
 struct logged_name {

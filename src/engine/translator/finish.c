@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "engine/translator/code_dumps.h"
 #include "engine/translator/kept_mappings.h"
+#include "engine/translator/unused_dumps.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,16 @@ static struct recorded describe(const struct translator_arena *arena)
     };
 }
 
+/* The files that unwinding has to find are filled when it is known what they have to hold. */
+static bool write_dumps(const struct translator_arena *arena, const char *directory,
+                        const struct transcoding *transcoding, struct error *error)
+{
+    const struct fragments *fragments = transcoding_fragments(transcoding);
+    if (fragments)
+        unused_dumps_find(arena, fragments);
+    return code_dumps_write(arena, directory, CODE_DUMPS_WHOLE, error);
+}
+
 bool translator_finish(const struct translator_arena *arena, const char *directory,
                        struct transcoding *transcoding, bool watched, struct seen_files *seen,
                        struct collection *collection, struct error *error)
@@ -37,13 +48,14 @@ bool translator_finish(const struct translator_arena *arena, const char *directo
     collection->recorded.watched = watched;
     collection->recorded.seen = seen;
     struct callers *callers = callers_open(&collection->recorded, &collection->clock);
-    bool dumped = code_dumps_write(arena, directory, error);
+    bool dumped = code_dumps_write(arena, directory, CODE_DUMPS_HEADERS, error);
     kept_mappings_finish(arena, directory, seen);
     if (collection->recorded.clock == RECORD_CLOCK_INSTRUCTIONS) {
         collection->recorded.time_of = transcoding_time_of;
         collection->recorded.time_context = transcoding;
     }
-    bool ok = transcoding_finish(transcoding, callers, dumped ? error : NULL) && dumped;
+    bool ok = transcoding_finish(transcoding, callers, dumped ? error : NULL) && dumped &&
+              write_dumps(arena, directory, transcoding, error);
     /* It has records of what is kept now. */
     collection->recorded.log_size = translator_arena_sideband(arena).size;
     struct off_cpu *off_cpu = transcoding_off_cpu(transcoding);

@@ -12,7 +12,7 @@
 /* The recording is frozen and quiet (translator_arena_settle). `collection`: command_line and clock
  * are set, the rest is 0; `watched` as in recorded.h. `seen` is borrowed as long as the
  * collection. Ends `transcoding` in any case. What it finds
- * is in the collection, to be freed in any case. On an error the arena is as before: it can be
+ * is in the collection, to be freed in any case. On an error the arena stays: it can be
  * tried again. */
 bool translator_finish(const struct translator_arena *arena, const char *directory,
                        struct transcoding *transcoding, bool watched, struct seen_files *seen,

@@ -32,6 +32,16 @@ class SystemCalls(harness.TestCase):
         """functions that two threads call as soon as they are there: neither is shown to run one before its code was there"""
         self.check("new_functions", "-multi-thread")
 
+    def test_rewritten_code(self):
+        """a function that is written 3,000 times: of its versions a snapshot has those that ran in it, and it decodes with them"""
+        command = [harness.compile_program("rewritten_code"), "3000", "2000"]
+        traced = self.trace(command, "-engine", "translator", "-snapshot-size", "64K")
+        self.assert_same_as_untraced(traced, command)
+        self.assert_no_gaps(traced)
+        self.judge_recording(traced, "b")
+        images = sum(file.stat().st_blocks * 512 for file in traced.directory.glob("images/dump.*"))
+        self.assertLess(images, 4 << 20)
+
     def test_patched_code(self):
         """functions that are replaced while threads that call them are off their processors: each is shown as it was when it ran"""
         command = [harness.compile_program("patched_code"), "dual", "6", "100"]

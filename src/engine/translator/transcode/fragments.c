@@ -272,3 +272,18 @@ const struct fragment *fragments_get(struct fragments *fragments, uint32_t seria
     const struct fragment *fragment = table->by_identifier[identifier - table->first];
     return fragment ? fragment : add_fragment(fragments, table, serial, identifier, error);
 }
+
+bool fragments_walk(const struct fragments *fragments, uint32_t serial,
+                    void (*handle)(void *context, const struct fragment *fragment), void *context)
+{
+    const struct tr_table *header = translator_arena_table(fragments->arena, serial, NULL);
+    const struct known_table *table = header ? fragments->tables[serial] : NULL;
+    if (!table)
+        return false;
+    uint64_t tail = atomic_load(&header->tail);
+    uint64_t written = tail > TR_PAGE ? (tail - TR_PAGE) / 8 : 0;
+    for (uint64_t i = 0; i < written && i < table->count; i++)
+        if (table->by_identifier[i])
+            handle(context, table->by_identifier[i]);
+    return true;
+}

@@ -43,6 +43,10 @@ void fragments_forget(struct fragments *fragments, uint32_t serial);
 const struct fragment *fragments_get(struct fragments *fragments, uint32_t serial,
                                      uint32_t identifier, struct error *error);
 
+/* All that were asked for and found, of the table `serial`. False: it was forgotten, or never asked. */
+bool fragments_walk(const struct fragments *fragments, uint32_t serial,
+                    void (*handle)(void *context, const struct fragment *fragment), void *context);
+
 /* Instructions of blocks `first` to `last`. */
 static inline uint32_t fragment_instructions(const struct fragment *fragment, unsigned first,
                                              unsigned last)

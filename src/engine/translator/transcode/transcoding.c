@@ -490,6 +490,11 @@ uint64_t transcoding_time_of(void *context, const struct logged_record *record)
     return moments ? moments_convert(moments, record->time) : 0;
 }
 
+const struct fragments *transcoding_fragments(const struct transcoding *transcoding)
+{
+    return is_streaming(transcoding->arena) ? NULL : transcoding->shared.fragments;
+}
+
 struct off_cpu *transcoding_off_cpu(const struct transcoding *transcoding)
 {
     return transcoding->shared.off_cpu;

@@ -10,6 +10,7 @@
 
 #include "engine/translator/arena.h"
 #include "engine/translator/transcode/callers.h"
+#include "engine/translator/transcode/fragments.h"
 #include "engine/translator/transcode/off_cpu.h"
 
 struct transcoding;
@@ -27,6 +28,10 @@ bool transcoding_finish(struct transcoding *transcoding, struct callers *callers
 /* With the instruction clock, after transcoding_finish: when a sideband record was, by that clock. `context` is the
  * transcoding. */
 uint64_t transcoding_time_of(void *context, const struct logged_record *record);
+
+/* After transcoding_finish: the fragments of all that was recorded, but for those of address spaces that were forgotten. NULL:
+ * others may have been transcoded before, while the program ran. */
+const struct fragments *transcoding_fragments(const struct transcoding *transcoding);
 
 /* As given to transcoding_begin. */
 struct off_cpu *transcoding_off_cpu(const struct transcoding *transcoding);

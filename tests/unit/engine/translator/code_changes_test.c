@@ -5,12 +5,9 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { DUMP = TR_PAGE + 16 };
 
 static uint64_t code(void)
 {
@@ -22,19 +19,9 @@ static void show_page(struct made_arena *made, uint64_t time, unsigned dump, uin
                       uint8_t changed, uint32_t next_fragment)
 {
     uint64_t page = code() / TR_PAGE * TR_PAGE;
-    uint8_t *bytes = made->arena.bytes + made->arena.geometry.dump_offset + (uint64_t)dump * DUMP;
+    uint8_t *bytes = made_dump(made, time, dump, page, next_fragment);
     memcpy(bytes, (const void *)(uintptr_t)page, TR_PAGE);
     bytes[address - page] ^= changed;
-    char path[64];
-    snprintf(path, sizeof path, "images/dump.%u.%x", MADE_PID, dump * DUMP);
-    struct logged_mapping mapping = {
-        .record = {.kind = LOGGED_MAPPING, .pid = MADE_PID, .tid = MADE_PID, .time = time},
-        .start = page,
-        .length = TR_PAGE,
-        .jit = 1,
-        .next_fragment = next_fragment,
-    };
-    made_record(made, &mapping, offsetof(struct logged_mapping, path), path);
 }
 
 static enum code_age age_after(struct code_changes *changes, uint64_t time,

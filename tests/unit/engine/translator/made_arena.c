@@ -1,10 +1,12 @@
 #include "made_arena.h"
 
+#include "engine/packets/code_image.h"
 #include "x86/decode.h"
 #include "x86/stack_load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,25 @@ void made_record(struct made_arena *made, const void *record, size_t size, const
     head->magic = LOGGED_MAGIC;
     head->size = (uint32_t)whole;
     atomic_store(&head->ready, 1);
+}
+
+uint8_t *made_dump(struct made_arena *made, uint64_t time, unsigned number, uint64_t page,
+                   uint32_t next_fragment)
+{
+    uint64_t offset = (uint64_t)number * (TR_PAGE + CODE_IMAGE_TAIL);
+    char path[64];
+    snprintf(path, sizeof path, "images/dump.%x", (unsigned)(offset / TR_DUMP_SPAN));
+    struct logged_mapping mapping = {
+        .record = {.kind = LOGGED_MAPPING, .pid = MADE_PID, .tid = MADE_PID, .time = time},
+        .start = page,
+        .length = TR_PAGE,
+        .file_offset = CODE_IMAGE_OFFSET + offset % TR_DUMP_SPAN,
+        .jit = 1,
+        .next_fragment = next_fragment,
+        .table = made->table->serial,
+    };
+    made_record(made, &mapping, offsetof(struct logged_mapping, path), path);
+    return made->arena.bytes + made->arena.geometry.dump_offset + offset;
 }
 
 void made_arena_close(struct made_arena *made)

@@ -46,6 +46,11 @@ struct made_block made_block_at(uint64_t pc, unsigned longest);
  * text; NULL: none. */
 void made_record(struct made_arena *made, const void *record, size_t size, const char *text);
 
+/* A record of a dump of the page, the `number`th in the dump area; older fragments than `next_fragment` are older. Returns its bytes,
+ * TR_PAGE and CODE_IMAGE_TAIL, to be filled. */
+uint8_t *made_dump(struct made_arena *made, uint64_t time, unsigned number, uint64_t page,
+                   uint32_t next_fragment);
+
 /* Slot number 1, 2 ... of another thread; what is logged from now on is its. */
 void made_slot(struct made_arena *made);
 

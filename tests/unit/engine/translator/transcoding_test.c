@@ -110,40 +110,91 @@ static void nothing_recorded_is_no_recording(void **state)
     made_arena_close(&made);
 }
 
+static uint8_t byte_of_file(const struct made_arena *made, const char *name, size_t offset)
+{
+    char path[128];
+    struct file_view view;
+    snprintf(path, sizeof path, "%s/images/%s", made->directory, name);
+    if (!file_map(&view, path, NULL))
+        return 0;
+    uint8_t byte = offset < view.size ? view.bytes[offset] : 0;
+    file_unmap(&view);
+    return byte;
+}
+
 static void code_dumps_become_files(void **state)
 {
-    enum { OFFSET = 0x2010, SIZE = 4096 };
+    enum { DUMPS = 70, SIZE = TR_PAGE + 16, IN_FIRST = (TR_DUMP_SPAN + SIZE - 1) / SIZE };
     struct made_arena made;
     uint64_t instructions;
     made_arena_open(&made, NULL);
     log_walk(&made, 1, 100, NULL, &instructions);
-    memset(made.arena.bytes + made.arena.geometry.dump_offset + OFFSET, 0xcc, SIZE + 16);
+    for (unsigned i = 0; i < DUMPS; i++)
+        memset(made_dump(&made, 900000 + i, i, 0x10000 + i * TR_PAGE, 0), (int)i + 1, SIZE);
     struct logged_mapping mapping = {
         .record = {.kind = LOGGED_MAPPING, .pid = 77, .tid = 77, .time = 900000},
         .start = 0x10000,
-        .length = SIZE,
+        .length = TR_PAGE,
         .file_offset = 4096,
         .jit = 1};
     const size_t size = offsetof(struct logged_mapping, path);
-    made_record(&made, &mapping, size, "images/dump.77.2010");
-    made_record(&made, &mapping, size, "images/dump.77.2010"); /* again */
-    made_record(&made, &mapping, size, "images/../dump.77.2010");
-    made_record(&made, &mapping, size, "images/dump.77.ffffffffffffffff");
+    made_record(&made, &mapping, size, "images/dump.0"); /* again */
+    made_record(&made, &mapping, size, "images/../dump.7");
+    made_record(&made, &mapping, size, "images/dump.ffffffffffffffff");
+    mapping.file_offset = 4095;
+    made_record(&made, &mapping, size, "images/dump.8");
+    mapping.file_offset = 4096;
     mapping.length = UINT64_MAX - 4;
-    made_record(&made, &mapping, size, "images/dump.77.2011");
+    made_record(&made, &mapping, size, "images/dump.9");
     struct collection collection;
     finish(&made, begin(&made), &collection);
-    char path[128];
-    struct file_view view;
-    snprintf(path, sizeof path, "%s/images/dump.77.2010", made.directory);
-    assert_true(file_map(&view, path, NULL));
-    assert_int_equal(view.size, 4096 + SIZE + 16);
-    assert_memory_equal(view.bytes, "\177ELF", 4);
-    assert_int_equal(view.bytes[4096], 0xcc);
-    assert_int_equal(view.bytes[4096 + SIZE + 15], 0xcc);
-    file_unmap(&view);
-    snprintf(path, sizeof path, "%s/images/dump.77.2011", made.directory);
-    assert_int_not_equal(access(path, F_OK), 0);
+    for (unsigned i = 0; i < DUMPS; i++) {
+        const char *name = i < IN_FIRST ? "dump.0" : "dump.1";
+        size_t begin = 4096 + i * SIZE - (i < IN_FIRST ? 0 : TR_DUMP_SPAN);
+        assert_int_equal(byte_of_file(&made, name, begin), i + 1);
+        assert_int_equal(byte_of_file(&made, name, begin + SIZE - 1), i + 1);
+    }
+    assert_int_equal(byte_of_file(&made, "dump.0", 1), 'E');
+    assert_int_equal(byte_of_file(&made, "dump.8", 1), 0);
+    assert_int_equal(byte_of_file(&made, "dump.9", 1), 0);
+    collection_free(&collection);
+    made_arena_close(&made);
+}
+
+/* Of what a page has shown, recordings keep what ran, and what it showed first and last. */
+static void dumps_of_what_did_not_run_are_dropped(void **state)
+{
+    enum { DUMPS = 200, SIZE = TR_PAGE + 16, RAN = 100 };
+    struct made_arena made;
+    const uint64_t start = (uintptr_t)walked_return; /* mov, syscall */
+    made_arena_open(&made, NULL);
+    atomic_store(&made.table->pid, MADE_PID);
+    add_name(&made, 900000, "changing");
+    for (unsigned i = 0; i < DUMPS; i++) {
+        uint32_t next =
+            made.table->first + (uint32_t)(atomic_load(&made.table->tail) - TR_PAGE) / 8;
+        memset(made_dump(&made, 1000000 + i, i, start - start % TR_PAGE, next), (int)i + 1, SIZE);
+        uint32_t fragment = made_fragment(&made, &start, 1, 0);
+        if (i != RAN)
+            continue;
+        made_entry(&made, fragment, true);
+        MADE_EVENT(&made, TR_SYSCALL, 60, 2000000);
+    }
+    struct collection collection;
+    finish(&made, begin(&made), &collection);
+    struct perf_data data;
+    open_recording(&data, &made);
+    unsigned mappings = 0;
+    for (size_t i = 0; i < data.record_count; i++)
+        mappings += data.records[i].kind == SIDEBAND_MAPPING;
+    assert_int_equal(mappings, 3);
+    perf_data_close(&data);
+    assert_int_equal(byte_of_file(&made, "dump.0", 4096), 1);
+    assert_int_equal(byte_of_file(&made, "dump.0", 4096 + SIZE), 0);
+    assert_int_equal(byte_of_file(&made, "dump.1", 4096 + RAN * SIZE - TR_DUMP_SPAN), RAN + 1);
+    assert_int_equal(byte_of_file(&made, "dump.2", 1), 0);
+    assert_int_equal(byte_of_file(&made, "dump.3", 4096 + (DUMPS - 1) * SIZE - 3 * TR_DUMP_SPAN),
+                     DUMPS);
     collection_free(&collection);
     made_arena_close(&made);
 }
@@ -423,6 +474,7 @@ int main(void)
         cmocka_unit_test(rings_become_chunks),
         cmocka_unit_test(nothing_recorded_is_no_recording),
         cmocka_unit_test(code_dumps_become_files),
+        cmocka_unit_test(dumps_of_what_did_not_run_are_dropped),
         cmocka_unit_test(records_are_placed_by_instructions),
         cmocka_unit_test(full_execution_reads_what_a_larger_ring_would_hold),
         cmocka_unit_test(a_thread_that_has_ended_is_done_with),

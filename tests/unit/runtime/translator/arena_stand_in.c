@@ -1,5 +1,6 @@
 #include "arena_stand_in.h"
 
+#include "engine/packets/code_image.h"
 #include "engine/packets/log_reader.h"
 #include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/code/fragment.h"
@@ -143,14 +144,12 @@ const struct logged_mapping *stand_in_mapping(uint64_t address)
 
 const uint8_t *stand_in_dump(const struct logged_mapping *mapping)
 {
-    unsigned pid;
-    unsigned long offset;
-    if (!mapping->jit || sscanf(mapping->path, "images/dump.%u.%lx", &pid, &offset) != 2 ||
-        pid != 1234)
+    unsigned long number;
+    if (!mapping->jit || sscanf(mapping->path, "images/dump.%lx", &number) != 1)
         return NULL;
     uint8_t *area = tr_process.arena + STAND_IN_DUMP_OFFSET;
     mprotect(area, STAND_IN_DUMP_SIZE, PROT_READ | PROT_WRITE);
-    return area + offset;
+    return area + number * TR_DUMP_SPAN + (mapping->file_offset - CODE_IMAGE_OFFSET);
 }
 
 unsigned stand_in_count(enum logged_kind kind)
