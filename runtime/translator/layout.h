@@ -206,7 +206,9 @@ struct tr_control {
         uint64_t inode, offset, size;
     } kept_files[TR_KEPT_FILES];
     _Atomic uint32_t kept_count;
-    _Atomic uint64_t lost_records, lost_slots, lost_tables, lost_dumps; /* for want of room */
+    _Atomic uint64_t lost_records, lost_dumps; /* for want of room */
+    _Atomic uint64_t lost_slots, lost_tables;  /* threads and processes: all were in use */
+    _Atomic uint64_t lost_threads;             /* for want of disk space */
 
     _Atomic uint64_t clock;  /* see clock_state.h */
     _Atomic uint64_t stolen; /* TSC ticks that the runtime had used up when the clock ran last */

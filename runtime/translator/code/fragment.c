@@ -16,7 +16,6 @@ enum {
     MOST_FRAGMENTS = 1 << 24,
     FIRST_SLOTS = 1 << 12, /* of the hash table */
     TABLE_STEP = 1 << 20,  /* bytes of a fragment table that become usable at a time */
-    MOST_TABLES = 64,      /* that a process and its ancestors by fork have filled */
 };
 
 struct slot {
@@ -37,7 +36,7 @@ static struct {
     struct tr_area slots; /* struct slot: the hash table */
     uint32_t slot_count, slots_used;
     struct tr_fragments_of_page by_page;
-    struct descriptions tables[MOST_TABLES];
+    struct descriptions tables[TR_MOST_TABLES]; /* of its ancestors, and its own last */
     unsigned table_count;
     uint64_t next, ready; /* offsets in the newest table */
 } all;
@@ -148,7 +147,7 @@ static struct tr_table *table_at(const struct tr_process *process, uint32_t seri
 static bool make_table(struct tr_process *process, uint32_t serial, uint32_t parent, uint32_t first)
 {
     struct tr_table *table = table_at(process, serial);
-    if (all.table_count == MOST_TABLES || serial >= process->control->table_count ||
+    if (serial >= process->control->table_count ||
         tr_syscall(__NR_mprotect, (uint64_t)table, TABLE_STEP, PROT_READ | PROT_WRITE) != 0 ||
         !tr_is_backed((uint64_t)table, TR_PAGE))
         return false;

@@ -300,7 +300,7 @@ static bool use_slot(struct tr_thread *thread, uint32_t index)
     uint64_t size = control->options.ring_size;
     if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0 ||
         !has_least_room(thread, (uint64_t)at)) {
-        atomic_fetch_add(&control->lost_slots, 1);
+        atomic_fetch_add(&control->lost_threads, 1);
         return false;
     }
     struct tr_slot *slot = (void *)at;

@@ -213,17 +213,20 @@ static void forget_others(struct tr_thread *thread)
     tr_unlock(&process->lock);
 }
 
-/* For the child. UINT32_MAX: all are in use. */
+/* For the child. UINT32_MAX: all are in use, or the disk is full. */
 static uint32_t reserve_table(struct tr_process *process)
 {
-    struct tr_places tables = tables_of(process->control);
+    struct tr_control *control = process->control;
+    struct tr_places tables = tables_of(control);
     uint32_t table;
-    if (tr_reserve(&tables, &table)) {
-        if (tr_fragments_before_fork(process, table))
-            return table;
-        tr_give_back(&tables, table);
+    if (!tr_reserve(&tables, &table)) {
+        atomic_fetch_add(&control->lost_tables, 1);
+        return UINT32_MAX;
     }
-    atomic_fetch_add(&process->control->lost_tables, 1);
+    if (tr_fragments_before_fork(process, table))
+        return table;
+    tr_give_back(&tables, table);
+    atomic_fetch_add(&control->lost_threads, 1);
     return UINT32_MAX;
 }
 

@@ -271,6 +271,11 @@ static void warn_of_losses(const struct collection *collection)
 {
     uint64_t rings = collection->recorded.lost_rings;
     uint64_t records = collection->recorded.lost_records;
+    if (collection->recorded.surplus_threads)
+        log_warning("%llu thread(s) ran unrecorded: no more than %u threads and %u processes are "
+                    "recorded at a time. Attach to those that matter: magic-trace attach.",
+                    (unsigned long long)collection->recorded.surplus_threads,
+                    collection->recorded.most_threads, collection->recorded.most_processes);
     if (rings)
         log_warning("%llu thread(s) ran unrecorded, without place for their packets in %s: %s.",
                     (unsigned long long)rings, collection->recorded.directory, why_not_written);

@@ -22,7 +22,10 @@ static struct recorded describe(const struct translator_arena *arena)
         .snapshots = atomic_load(&control->snapshots),
         .snapshot_size = options->full_execution ? 0 : options->snapshot_size,
         .bus_ratio = options->bus_ratio,
-        .lost_rings = atomic_load(&control->lost_slots) + atomic_load(&control->lost_tables),
+        .lost_rings = atomic_load(&control->lost_threads),
+        .surplus_threads = atomic_load(&control->lost_slots) + atomic_load(&control->lost_tables),
+        .most_threads = arena->geometry.slot_count,
+        .most_processes = arena->geometry.table_count,
         .lost_records = atomic_load(&control->lost_records) + atomic_load(&control->lost_dumps),
     };
 }

@@ -192,6 +192,14 @@ class Translator(counts.Counts):
         self.assertEqual(events.count(b"PERF_RECORD_FORK"), count)
         self.assertEqual(json.loads((recording / "session.json").read_text())["untraced"], [])
 
+    def test_generations(self):
+        """a process that forks without execve, whose child does the same, and so on, each waiting for the next: all are recorded"""
+        command = [harness.compile_program("many_processes"), "150", "generations"]
+        traced = self.trace(command, "-engine", "translator", "-follow")
+        self.assert_same_as_untraced(traced, command)
+        self.assertNotRegex(traced.messages, "unrecorded|untraced")
+        self.assertEqual(len({thread["pid"] for thread in self.judge_trace(traced.trace)["threads"]}), 151)
+
     def test_recorder_killed(self):
         """kill -9 of magic-trace: the program ends as it would, and decode finishes the recording"""
         marker = self.folder / "marker"
