@@ -7,6 +7,7 @@
 #include "perf_event/threads.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 
@@ -106,6 +107,12 @@ static void take(struct context_switches *switches, const struct perf_event_head
         .preempted = record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
     };
     handle(context, &taken);
+}
+
+void context_switches_wait(const struct context_switches *switches, unsigned milliseconds)
+{
+    struct pollfd much = {.fd = switches->rings.descriptor, .events = POLLIN};
+    poll(&much, 1, (int)milliseconds);
 }
 
 void context_switches_read(struct context_switches *switches, context_switch_handler *handle,

@@ -44,6 +44,9 @@ bool context_switches_watch_thread(struct context_switches *switches, uint32_t t
 bool context_switches_watch_process(struct context_switches *switches, uint32_t pid,
                                     struct error *error);
 
+/* Waits until there is much to read, but no longer than that. May be called while another thread watches or reads. */
+void context_switches_wait(const struct context_switches *switches, unsigned milliseconds);
+
 typedef void context_switch_handler(void *context, const struct context_switch *record);
 
 /* Calls `handle` for all records that are there now: in the order of time for each thread's stay on

@@ -284,9 +284,13 @@ static void warn_of_losses(const struct collection *collection)
                     "%s: %s. Code mapped by them cannot be decoded.",
                     (unsigned long long)records, collection->recorded.directory, why_not_written);
     if (collection->recorded.lost_switches)
-        log_warning("%llu record(s) of context switches found no room: at those times threads "
-                    "count as running.",
-                    (unsigned long long)collection->recorded.lost_switches);
+        log_warning(
+            "%llu record(s) of context switches found no room: there were more of them than "
+            "magic-trace could read. Where they are missing, time in which a thread waited "
+            "for a processor, or slept, can count as its own. Leave a processor to "
+            "magic-trace (taskset), or trace fewer threads; as root it reads before "
+            "others run.",
+            (unsigned long long)collection->recorded.lost_switches);
 }
 
 static void *keep(struct arena *memory, const struct array *array)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { OFF_CPU_LOG_MOST = 1 << 19 }; /* periods */
+enum { OFF_CPU_LOG_MOST = 1 << 20 }; /* periods */
 
 struct off_cpu_period {
     uint64_t out, in; /* ticks: off the processor, and on one again */

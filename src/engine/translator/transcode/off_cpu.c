@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "base/tsc.h"
 #include "engine/translator/transcode/off_cpu_file.h"
+#include "engine/translator/transcode/past_clock.h"
 #include "perf_event/context_switches.h"
-#include "runtime/translator/log/clock_history.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -126,13 +126,14 @@ static uint64_t ticks_of_nanoseconds(const struct off_cpu *off_cpu, uint64_t nan
 
 /* From CLOCK_MONOTONIC to the recording's clock, between the last two instants at which both were
  * read: the kernel adjusts the rate of its clock all the time. */
-static uint64_t recorded_time(const struct off_cpu *off_cpu, uint64_t nanoseconds)
+static uint64_t recorded_time(const struct off_cpu *off_cpu, struct past_clock *clock,
+                              uint64_t nanoseconds)
 {
     const struct tsc_anchor *before = &off_cpu->before, *now = &off_cpu->now;
     uint64_t elapsed = now->monotonic_ns - before->monotonic_ns;
     __int128 since = (__int128)nanoseconds - (__int128)before->monotonic_ns;
     __int128 ticks = elapsed ? since * (__int128)(now->tsc - before->tsc) / (__int128)elapsed : 0;
-    return tr_clock_convert(off_cpu->arena->control, before->tsc + (uint64_t)ticks);
+    return past_clock_time(clock, before->tsc + (uint64_t)ticks);
 }
 
 static struct off_thread *find_thread(const struct off_cpu *off_cpu, uint32_t tid)
@@ -199,12 +200,11 @@ static void store(struct off_cpu *off_cpu, uint32_t tid, const struct period *pe
 
 /* A record that is older than one that has come, or that is the second of its kind, shows that some
  * are missing. */
-static void take(struct off_cpu *off_cpu, const struct context_switch *record)
+static void take(struct off_cpu *off_cpu, const struct context_switch *record, uint64_t time)
 {
     if (record->tid == UINT32_MAX) /* of a thread that ends */
         return;
     struct off_thread *thread = get_thread(off_cpu, record->tid);
-    uint64_t time = recorded_time(off_cpu, record->time);
     if (time < thread->latest)
         return;
     thread->latest = time;
@@ -235,23 +235,34 @@ static int by_time(const void *left, const void *right)
     return (int)b->out - (int)a->out;
 }
 
-/* What another processor wrote before that moment has been read. */
-static void take_all_until(struct off_cpu *off_cpu, uint64_t nanoseconds)
+/* Sorted, and how many are not later. */
+static size_t count_until(struct array *waiting, uint64_t nanoseconds)
 {
-    struct array *waiting = &off_cpu->waiting;
-    size_t taken = 0;
+    size_t count = 0;
     if (waiting->count > 1)
         qsort(waiting->elements, waiting->count, waiting->element_size, by_time);
-    for (; taken < waiting->count; taken++) {
-        const struct context_switch *record = array_at(waiting, taken);
-        if (record->time > nanoseconds)
-            break;
-        take(off_cpu, record);
-    }
-    if (taken > 0)
-        memmove(waiting->elements, array_at(waiting, taken),
-                (waiting->count - taken) * waiting->element_size);
-    waiting->count -= taken;
+    while (count < waiting->count &&
+           ((const struct context_switch *)array_at(waiting, count))->time <= nanoseconds)
+        count++;
+    return count;
+}
+
+/* What another processor wrote before that moment has been read. `clock` has come back to it. */
+static void take_all_until(struct off_cpu *off_cpu, struct past_clock *clock, uint64_t nanoseconds)
+{
+    struct array *waiting = &off_cpu->waiting;
+    size_t count = count_until(waiting, nanoseconds);
+    uint64_t *times = memory_allocate(count * sizeof *times + 1);
+    for (size_t i = count; i-- > 0;)
+        times[i] = recorded_time(off_cpu, clock,
+                                 ((const struct context_switch *)array_at(waiting, i))->time);
+    for (size_t i = 0; i < count; i++)
+        take(off_cpu, array_at(waiting, i), times[i]);
+    free(times);
+    if (count > 0)
+        memmove(waiting->elements, array_at(waiting, count),
+                (waiting->count - count) * waiting->element_size);
+    waiting->count -= count;
 }
 
 static void advance_clock(struct off_cpu *off_cpu)
@@ -266,12 +277,18 @@ static void read_records(struct off_cpu *off_cpu)
 {
     advance_clock(off_cpu);
     uint64_t until = off_cpu->now.monotonic_ns - WRITING_NS;
-    uint64_t known = recorded_time(off_cpu, until);
+    struct past_clock clock = past_clock_begin(off_cpu->arena->control);
+    uint64_t known = recorded_time(off_cpu, &clock, until);
     context_switches_read(&off_cpu->switches, add_waiting, off_cpu);
-    take_all_until(off_cpu, until);
+    take_all_until(off_cpu, &clock, until);
     off_cpu_file_publish(&off_cpu->file);
     if (known > off_cpu->known_until)
         off_cpu->known_until = known;
+}
+
+void off_cpu_wait(const struct off_cpu *off_cpu, unsigned milliseconds)
+{
+    context_switches_wait(&off_cpu->switches, milliseconds);
 }
 
 void off_cpu_read(struct off_cpu *off_cpu)

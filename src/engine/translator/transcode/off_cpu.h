@@ -29,7 +29,10 @@ void off_cpu_close(struct off_cpu *off_cpu);
  * the kernel refuses. */
 bool off_cpu_watch(struct off_cpu *off_cpu, uint32_t pid, struct error *error);
 
-/* Reads what the kernel has recorded; to be called every some ten milliseconds. */
+/* Waits until the kernel has recorded much, but no longer than that. */
+void off_cpu_wait(const struct off_cpu *off_cpu, unsigned milliseconds);
+
+/* Reads what the kernel has recorded; to be called every some ten milliseconds, and when off_cpu_wait returns. */
 void off_cpu_read(struct off_cpu *off_cpu);
 
 /* The first period of thread `tid` within the time from `from` to `until`, at both of which it has run; in ticks. Times

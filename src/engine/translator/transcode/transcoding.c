@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -377,14 +378,21 @@ static void *drain(void *argument)
     return NULL;
 }
 
+/* Storms of context switches fill the kernel's buffers within some milliseconds, in which many threads want a processor: root's
+ * recorder comes before them. */
 static void *watch_ends(void *argument)
 {
-    enum { PAUSE = 20 };
+    enum { PAUSE = 20, NICE = -10 };
+    setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
     struct transcoding *transcoding = argument;
+    struct off_cpu *off_cpu = transcoding->shared.off_cpu;
     while (!atomic_load(&transcoding->ends)) {
         read_off_cpu(transcoding);
         reclaim(transcoding);
-        pause_for(PAUSE);
+        if (off_cpu)
+            off_cpu_wait(off_cpu, PAUSE);
+        else
+            pause_for(PAUSE);
     }
     return NULL;
 }
