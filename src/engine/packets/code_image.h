@@ -1,9 +1,8 @@
 /* Code as it was in memory, as a small ELF file that perf, debuggers and magic-trace can read.
  *
- * The code lies from file offset CODE_IMAGE_OFFSET on, in one part or several, perhaps of the same address at different times;
- * mappings say which. CODE_IMAGE_TAIL
- * more bytes follow each part, because decoders read an instruction that crosses the end of a mapping from
- * the same file.
+ * The code lies from file offset CODE_IMAGE_OFFSET on, in one part or several, perhaps of the same
+ * address at different times; mappings say which. CODE_IMAGE_TAIL more bytes follow each part,
+ * because decoders read an instruction that crosses the end of a mapping from the same file.
  *
  * Called by the qemu plugin, inside the traced program, and by the translator's recorder.
  */

@@ -43,7 +43,8 @@ struct recorded {
 
     const struct seen_files *seen; /* of processes that do not see our files; NULL: all do */
 
-    uint64_t surplus_threads; /* that were not recorded because there were more at a time than: */
+    /* Threads that were not recorded because more ran at a time than there is room for. */
+    uint64_t surplus_threads;
     uint32_t most_threads, most_processes;
     uint64_t lost_rings;   /* threads that were not recorded for lack of space */
     uint64_t lost_records; /* of the log, likewise */

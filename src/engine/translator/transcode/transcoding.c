@@ -42,6 +42,7 @@ struct transcoding {
     struct stream *streams; /* by slot */
     struct snapshot_times snapshots;
     struct error error; /* the first: a packet file could not be made */
+    bool is_second;     /* a recorder that was killed has transcoded logs that are gone now */
 
     /* While the program runs: what is known until now, and the callers in it. Only where logs are read meanwhile. */
     struct recorded so_far;
@@ -422,11 +423,20 @@ static void know_callers_so_far(struct transcoding *transcoding, const char *dir
     transcoding->shared.callers = transcoding->callers_so_far;
 }
 
+static bool has_reclaimed_slots(const struct translator_arena *arena)
+{
+    for (uint32_t index = 0; index < translator_arena_slots(arena); index++)
+        if (translator_arena_generation(arena, index) > 0)
+            return true;
+    return false;
+}
+
 struct transcoding *transcoding_begin(struct translator_arena *arena, const char *directory,
                                       struct off_cpu *off_cpu, struct error *error)
 {
     struct transcoding *transcoding = memory_allocate_zeroed(sizeof *transcoding);
     transcoding->arena = arena;
+    transcoding->is_second = has_reclaimed_slots(arena);
     transcoding->folder = memory_format("%s/translator", directory);
     transcoding->shared = (struct transcoder_shared){
         .arena = arena,
@@ -500,7 +510,8 @@ uint64_t transcoding_time_of(void *context, const struct logged_record *record)
 
 const struct fragments *transcoding_fragments(const struct transcoding *transcoding)
 {
-    return is_streaming(transcoding->arena) ? NULL : transcoding->shared.fragments;
+    bool has_all = !is_streaming(transcoding->arena) && !transcoding->is_second;
+    return has_all ? transcoding->shared.fragments : NULL;
 }
 
 struct off_cpu *transcoding_off_cpu(const struct transcoding *transcoding)

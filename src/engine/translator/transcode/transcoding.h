@@ -30,7 +30,7 @@ bool transcoding_finish(struct transcoding *transcoding, struct callers *callers
 uint64_t transcoding_time_of(void *context, const struct logged_record *record);
 
 /* After transcoding_finish: the fragments of all that was recorded, but for those of address spaces that were forgotten. NULL:
- * others may have been transcoded before, while the program ran. */
+ * others may have been transcoded before, while the program ran, by a recorder that was killed. */
 const struct fragments *transcoding_fragments(const struct transcoding *transcoding);
 
 /* As given to transcoding_begin. */

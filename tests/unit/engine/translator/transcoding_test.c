@@ -161,40 +161,69 @@ static void code_dumps_become_files(void **state)
     made_arena_close(&made);
 }
 
+enum { VERSIONS = 200, VERSION_SIZE = TR_PAGE + 16, RAN = 100 };
+
+/* A page shows them one after the other, and fragments are made of all, of which one runs. */
+static void log_versions(struct made_arena *made)
+{
+    const uint64_t start = (uintptr_t)walked_return; /* mov, syscall */
+    atomic_store(&made->table->pid, MADE_PID);
+    add_name(made, 900000, "changing");
+    for (unsigned i = 0; i < VERSIONS; i++) {
+        uint64_t used = atomic_load(&made->table->tail) - TR_PAGE;
+        uint8_t *dump = made_dump(made, 1000000 + i, i, start - start % TR_PAGE,
+                                  made->table->first + (uint32_t)(used / 8));
+        memset(dump, (int)i + 1, VERSION_SIZE);
+        uint32_t fragment = made_fragment(made, &start, 1, 0);
+        if (i != RAN)
+            continue;
+        made_entry(made, fragment, true);
+        MADE_EVENT(made, TR_SYSCALL, 60, 2000000);
+    }
+}
+
+static unsigned count_mappings(const struct made_arena *made)
+{
+    struct perf_data data;
+    unsigned count = 0;
+    open_recording(&data, made);
+    for (size_t i = 0; i < data.record_count; i++)
+        count += data.records[i].kind == SIDEBAND_MAPPING;
+    perf_data_close(&data);
+    return count;
+}
+
 /* Of what a page has shown, recordings keep what ran, and what it showed first and last. */
 static void dumps_of_what_did_not_run_are_dropped(void **state)
 {
-    enum { DUMPS = 200, SIZE = TR_PAGE + 16, RAN = 100 };
     struct made_arena made;
-    const uint64_t start = (uintptr_t)walked_return; /* mov, syscall */
-    made_arena_open(&made, NULL);
-    atomic_store(&made.table->pid, MADE_PID);
-    add_name(&made, 900000, "changing");
-    for (unsigned i = 0; i < DUMPS; i++) {
-        uint32_t next =
-            made.table->first + (uint32_t)(atomic_load(&made.table->tail) - TR_PAGE) / 8;
-        memset(made_dump(&made, 1000000 + i, i, start - start % TR_PAGE, next), (int)i + 1, SIZE);
-        uint32_t fragment = made_fragment(&made, &start, 1, 0);
-        if (i != RAN)
-            continue;
-        made_entry(&made, fragment, true);
-        MADE_EVENT(&made, TR_SYSCALL, 60, 2000000);
-    }
     struct collection collection;
+    made_arena_open(&made, NULL);
+    log_versions(&made);
     finish(&made, begin(&made), &collection);
-    struct perf_data data;
-    open_recording(&data, &made);
-    unsigned mappings = 0;
-    for (size_t i = 0; i < data.record_count; i++)
-        mappings += data.records[i].kind == SIDEBAND_MAPPING;
-    assert_int_equal(mappings, 3);
-    perf_data_close(&data);
+    assert_int_equal(count_mappings(&made), 3);
+    const uint64_t ran = (uint64_t)RAN * VERSION_SIZE, last = (VERSIONS - 1) * VERSION_SIZE;
     assert_int_equal(byte_of_file(&made, "dump.0", 4096), 1);
-    assert_int_equal(byte_of_file(&made, "dump.0", 4096 + SIZE), 0);
-    assert_int_equal(byte_of_file(&made, "dump.1", 4096 + RAN * SIZE - TR_DUMP_SPAN), RAN + 1);
+    assert_int_equal(byte_of_file(&made, "dump.0", 4096 + VERSION_SIZE), 0);
+    assert_int_equal(byte_of_file(&made, "dump.1", 4096 + ran - TR_DUMP_SPAN), RAN + 1);
     assert_int_equal(byte_of_file(&made, "dump.2", 1), 0);
-    assert_int_equal(byte_of_file(&made, "dump.3", 4096 + (DUMPS - 1) * SIZE - 3 * TR_DUMP_SPAN),
-                     DUMPS);
+    assert_int_equal(byte_of_file(&made, "dump.3", 4096 + last - 3 * TR_DUMP_SPAN), VERSIONS);
+    collection_free(&collection);
+    made_arena_close(&made);
+}
+
+/* What ran in the logs that it had transcoded is unknown. */
+static void a_killed_recorder_may_have_needed_all_dumps(void **state)
+{
+    struct made_arena made;
+    struct collection collection;
+    made_arena_open(&made, NULL);
+    log_versions(&made);
+    made_slot(&made);
+    made.slot->magic = 0;
+    atomic_store(&made.slot->generation, 1);
+    finish(&made, begin(&made), &collection);
+    assert_int_equal(count_mappings(&made), VERSIONS);
     collection_free(&collection);
     made_arena_close(&made);
 }
@@ -475,6 +504,7 @@ int main(void)
         cmocka_unit_test(nothing_recorded_is_no_recording),
         cmocka_unit_test(code_dumps_become_files),
         cmocka_unit_test(dumps_of_what_did_not_run_are_dropped),
+        cmocka_unit_test(a_killed_recorder_may_have_needed_all_dumps),
         cmocka_unit_test(records_are_placed_by_instructions),
         cmocka_unit_test(full_execution_reads_what_a_larger_ring_would_hold),
         cmocka_unit_test(a_thread_that_has_ended_is_done_with),
