@@ -42,12 +42,13 @@ enum {
     TR_MOST_SLOTS = 4096,
     TR_MOST_TABLES = 2048,
     TR_KEPT_FILES = 256,
-    TR_CLOCK_HISTORY = 8192, /* entries; a power of two */
-    TR_CHUNKS = 32,          /* a ring is divided into so many chunks */
+    /* entries; a power of two: of the last third of a second where many processes begin on a busy machine */
+    TR_CLOCK_HISTORY = 1 << 16,
+    TR_CHUNKS = 32, /* a ring is divided into so many chunks */
     TR_LOG_PER_PACKETS =
         8, /* how many times as large a log can be as the packets that are made from it */
     /* in the arena: of the runtime's image; struct tr_control lies before it */
-    TR_IMAGE_OFFSET = 256 << 10,
+    TR_IMAGE_OFFSET = 2 << 20,
     TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the selected functions follow, then the sideband log */
     TR_DUMP_SPAN = 1 << 18,        /* bytes of the dump area that become one file */
     TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */

@@ -520,9 +520,9 @@ static void say_what_hits_came(const struct record_options *options,
         log_warning("%s ran %s times in threads or processes that were not traced, which did not "
                     "count. Give -multi-thread to trace them.",
                     trigger->name, quantity_count(result->unseen_hits).text);
-    if (result->snapshots == 0 && !result->interrupted && result->hits == 0)
+    if (result->snapshots == 0 && result->hits == 0)
         log_status("%s was not hit; the trace shows the end.", trigger->name);
-    else if (result->snapshots == 0 && !result->interrupted)
+    else if (result->snapshots == 0)
         log_status("%s was hit %s times, never beyond the threshold%s; the trace shows the end.",
                    trigger->name, quantity_count(result->hits).text,
                    trigger->on_cpu ? " of time on a processor" : "");

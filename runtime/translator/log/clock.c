@@ -179,3 +179,10 @@ void tr_clock_end_locked_work(struct tr_thread *thread)
     tr_unlock(&thread->process->lock);
     tr_clock_end_work(thread);
 }
+
+void tr_clock_prolong_work(struct tr_control *control)
+{
+    uint64_t state = atomic_load(&control->clock);
+    if (tr_clock_stands(state))
+        note_stolen(control, tr_rdtsc() - tr_clock_standing(state, control->options.start_tsc));
+}

@@ -19,10 +19,13 @@ uint64_t tr_clock_new_moment(struct tr_thread *thread);
 void tr_clock_begin_work(struct tr_thread *thread);
 void tr_clock_end_work(struct tr_thread *thread);
 
-/* The same for work under the process's lock. Waiting for the lock is no work: whoever has it stops the clock, and a thread that is
+/* Work under the process's lock. Waiting for the lock is no work: whoever has it stops the clock, and a thread that is
  * woken may wait for a processor while others run, whose calls would take no time. */
 void tr_clock_begin_locked_work(struct tr_thread *thread);
 void tr_clock_end_locked_work(struct tr_thread *thread);
+
+/* In work that takes long: the clock stands on, for another 200 us. */
+void tr_clock_prolong_work(struct tr_control *control);
 
 /* With options.on_cpu: ticks that the thread has been on a processor, without those in which it translated. Takes a system
  * call. */

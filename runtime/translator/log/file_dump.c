@@ -1,6 +1,7 @@
 #include "runtime/translator/log/file_dump.h"
 
 #include "engine/packets/kept_file_rules.h"
+#include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/code_dump.h"
 #include "runtime/translator/system.h"
 
@@ -26,10 +27,13 @@ static bool is_copied(struct tr_control *control, uint64_t inode, uint64_t versi
     return false;
 }
 
-static bool read_all(int64_t descriptor, uint64_t to, uint64_t size)
+static bool read_all(struct tr_control *control, int64_t descriptor, uint64_t to, uint64_t size)
 {
+    enum { AT_ONCE = 128 << 10 }; /* bytes: takes less than the clock stands by itself */
     while (size > 0) {
-        int64_t got = tr_syscall(__NR_read, (uint64_t)descriptor, to, size);
+        uint64_t wanted = size < AT_ONCE ? size : AT_ONCE;
+        int64_t got = tr_syscall(__NR_read, (uint64_t)descriptor, to, wanted);
+        tr_clock_prolong_work(control);
         if (got <= 0)
             return false;
         to += (uint64_t)got;
@@ -47,7 +51,7 @@ static bool copy(struct tr_process *process, int64_t descriptor, const struct st
         atomic_load(&control->dump_tail) > control->dump_size / 2)
         return false;
     uint64_t place = tr_dump_reserve(process, size, &offset);
-    if (!place || !read_all(descriptor, place, size))
+    if (!place || !read_all(control, descriptor, place, size))
         return false;
     uint32_t index = atomic_fetch_add(&control->kept_count, 1);
     if (index >= TR_KEPT_FILES)

@@ -217,11 +217,14 @@ static int64_t call_prctl(struct tr_thread *thread)
 
 static int64_t call_seccomp(struct tr_thread *thread)
 {
-    uint64_t operation = (uint32_t)thread->app.r[TR_RDI];
-    if (operation == SECCOMP_SET_MODE_STRICT)
+    const uint64_t *r = thread->app.r;
+    uint32_t operation = (uint32_t)r[TR_RDI], flags = (uint32_t)r[TR_RSI];
+    uint64_t program = r[TR_RDX];
+    /* libseccomp finds out what the kernel knows by calls that fail. */
+    if (operation == SECCOMP_SET_MODE_STRICT && flags == 0 && program == 0)
         give_up(thread, "it enters seccomp strict mode");
-    if (operation == SECCOMP_SET_MODE_FILTER)
-        return install_filter(thread, thread->app.r[TR_RDX]);
+    if (operation == SECCOMP_SET_MODE_FILTER && program != 0)
+        return install_filter(thread, program);
     return call_kernel(thread);
 }
 

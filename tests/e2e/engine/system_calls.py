@@ -83,3 +83,9 @@ class SystemCalls(harness.TestCase):
     def test_filters(self):
         """seccomp forbids a program what it does itself, not what the translator does; what cannot be traced goes on"""
         self.check("filters", "-follow", untraced=["seccomp strict mode", "seccomp filter"])
+
+    def test_probes(self):
+        """calls that only ask what seccomp can do end no tracing"""
+        traced = self.check("seccomp_probes", "-trigger", "after", "-multi-snapshot")
+        self.assertIn("10 snapshots of 10 hits", traced.messages)
+        self.assertNotIn("ntraced", traced.messages)

@@ -26,7 +26,7 @@
 #define TR_START_PC 0x00
 #define TR_START_IMAGE 0x08
 #define TR_START_ARENA 0x18
-#define LOADER_IMAGE_OFFSET 0x40000 /* TR_IMAGE_OFFSET */
+#define LOADER_IMAGE_OFFSET 0x200000 /* TR_IMAGE_OFFSET */
 
 #ifndef __ASSEMBLER__
 #include "runtime/translator/layout.h"

@@ -54,7 +54,8 @@ struct off_cpu {
     size_t period_count; /* of all threads */
     struct off_cpu_log kept;
     struct off_cpu_file file;
-    uint64_t lost; /* periods of a recording that is salvaged */
+    uint64_t
+        lost; /* records that were read too late, and periods of a recording that is salvaged */
 };
 
 static struct off_cpu *new_off_cpu(const struct translator_arena *arena, const char *folder)
@@ -253,10 +254,13 @@ static void take_all_until(struct off_cpu *off_cpu, struct past_clock *clock, ui
     struct array *waiting = &off_cpu->waiting;
     size_t count = count_until(waiting, nanoseconds);
     uint64_t *times = memory_allocate(count * sizeof *times + 1);
-    for (size_t i = count; i-- > 0;)
-        times[i] = recorded_time(off_cpu, clock,
-                                 ((const struct context_switch *)array_at(waiting, i))->time);
-    for (size_t i = 0; i < count; i++)
+    size_t first = count;
+    for (; first > 0 && !clock->ends; first--)
+        times[first - 1] = recorded_time(
+            off_cpu, clock, ((const struct context_switch *)array_at(waiting, first - 1))->time);
+    first += clock->ends; /* of that one the time is not known */
+    off_cpu->lost += first;
+    for (size_t i = first; i < count; i++)
         take(off_cpu, array_at(waiting, i), times[i]);
     free(times);
     if (count > 0)

@@ -26,7 +26,8 @@ uint64_t past_clock_time(struct past_clock *clock, uint64_t tsc)
         uint64_t number = clock->number - 1, entry = number % TR_CLOCK_HISTORY;
         uint64_t at = atomic_load(&history->entries[entry].tsc);
         uint64_t stolen = atomic_load(&history->entries[entry].stolen);
-        if (atomic_load(&history->count) > number + TR_CLOCK_HISTORY) /* older ones are gone */
+        clock->ends = atomic_load(&history->count) > number + TR_CLOCK_HISTORY;
+        if (clock->ends)
             break;
         if (at == 0) /* being written */
             continue;

@@ -8,11 +8,15 @@
 
 #include "runtime/translator/layout.h"
 
+#include <stdbool.h>
+
 struct past_clock {
     const struct tr_clock_history *history;
     uint64_t number; /* entries of the history that were not passed */
     /* Ticks: what the runtime had used up, and the most that the clock can have shown. */
     uint64_t stolen, limit;
+    bool
+        ends; /* the time asked for is older than the history: the clock showed no more than was said */
 };
 
 /* From now on back. */

@@ -64,10 +64,27 @@ static void times_are_those_of_single_conversions(void **state)
     }
 }
 
+static void times_before_the_history_are_not_known(void **state)
+{
+    unsigned random = 2;
+    (void)state;
+    uint64_t end = make_history(2 * TR_CLOCK_HISTORY, &random);
+    struct past_clock clock = past_clock_begin(&control);
+    past_clock_time(&clock, end);
+    assert_false(clock.ends);
+    past_clock_time(&clock, START);
+    assert_true(clock.ends);
+    end = make_history(100, &random);
+    clock = past_clock_begin(&control);
+    past_clock_time(&clock, START);
+    assert_false(clock.ends);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_those_of_single_conversions),
+        cmocka_unit_test(times_before_the_history_are_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

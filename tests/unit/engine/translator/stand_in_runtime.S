@@ -1,6 +1,6 @@
 /* Stands in for the translator's runtime where only its loading is tested: counts its starts in the first word after
  * the image in the arena, says there with what registers it was started, and lets the program go on natively. */
-#define COUNT 0x140000 /* TR_IMAGE_OFFSET + TR_IMAGE_LIMIT */
+#define COUNT 0x300000 /* TR_IMAGE_OFFSET + TR_IMAGE_LIMIT */
 
     .text
     .globl tr_start

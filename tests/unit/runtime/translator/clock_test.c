@@ -161,6 +161,26 @@ static void test_goes_on_after_a_long_stand(void **state)
 
 /* As when a thread was interrupted before it says that it works, and others have used up more time since then than had passed: or
  * processors' counters differ. */
+/* As if it had begun just now, at the time at which the clock stands. */
+static void test_prolonged(void **state)
+{
+    struct fixture *here = *state;
+    tr_clock_begin_work(&here->threads[0]);
+    uint64_t standing = tr_time(&here->threads[0]);
+    wait_ticks(1000);
+    uint64_t before = tr_rdtsc();
+    tr_clock_prolong_work(&here->control);
+    assert_in_range(standing + atomic_load(&here->control.stolen), before, tr_rdtsc());
+    assert_int_equal(tr_time(&here->threads[1]), standing);
+    wait_ticks(1000);
+    tr_clock_end_work(&here->threads[0]);
+    assert_true(atomic_load(&here->control.clock) >= 2000);
+    uint64_t clock = atomic_load(&here->control.clock);
+    tr_clock_prolong_work(&here->control); /* the clock runs */
+    assert_int_equal(atomic_load(&here->control.clock), clock);
+    assert_true(atomic_load(&here->control.stolen) <= clock);
+}
+
 static void test_never_stands_before_the_beginning(void **state)
 {
     struct fixture *here = *state;
@@ -304,6 +324,7 @@ int main(void)
         cmocka_unit_test_setup(test_stands_until_the_last_has_ended, begin),
         cmocka_unit_test_setup(test_a_state_does_not_come_back, begin),
         cmocka_unit_test_setup(test_goes_on_after_a_long_stand, begin),
+        cmocka_unit_test_setup(test_prolonged, begin),
         cmocka_unit_test_setup(test_never_stands_before_the_beginning, begin),
         cmocka_unit_test_setup(test_never_goes_on_before_it_stood, begin),
         cmocka_unit_test_setup(test_what_was_used_up_stays_so, begin),
