@@ -1,10 +1,9 @@
 #include "stack/inlined_frames.h"
 
-void inlined_frames_set(struct thread_stack *stack, frame_id frame, inlined_id inlined)
+void inlined_frames_add(struct thread_stack *stack, frame_id frame)
 {
     while (stack->inlined_open.count <= frame)
         array_add(&stack->inlined_open);
-    *(inlined_id *)array_at(&stack->inlined_open, frame) = inlined;
 }
 
 bool inlined_frames_find(const struct thread_stack *stack, frame_id frame, uint64_t address,

@@ -15,7 +15,16 @@ static inline inlined_id inlined_frames_open(const struct thread_stack *stack, f
     return frame < stack->inlined_open.count ? open[frame] : (inlined_id)INLINED_NONE;
 }
 
-void inlined_frames_set(struct thread_stack *stack, frame_id frame, inlined_id inlined);
+/* Makes room for all frames up to this one. */
+void inlined_frames_add(struct thread_stack *stack, frame_id frame);
+
+static inline void inlined_frames_set(struct thread_stack *stack, frame_id frame,
+                                      inlined_id inlined)
+{
+    if (frame >= stack->inlined_open.count)
+        inlined_frames_add(stack, frame);
+    ((inlined_id *)stack->inlined_open.elements)[frame] = inlined;
+}
 
 /* `frame` begins, again perhaps. */
 static inline void inlined_frames_begin(struct thread_stack *stack, frame_id frame)

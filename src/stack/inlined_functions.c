@@ -2,7 +2,7 @@
 
 static const struct inlined *get(const struct thread_stack *stack, inlined_id inlined)
 {
-    return stack->inlined.get(stack->inlined.context, inlined);
+    return inlined_table_at(stack->inlined.calls, inlined);
 }
 
 /* The innermost one that contains both. */
@@ -36,12 +36,13 @@ static void begin(struct thread_stack *stack, inlined_id inlined, inlined_id ope
 void inlined_functions_move(struct thread_stack *stack, inlined_id inlined, bool before)
 {
     inlined_id open = inlined_frames_open(stack, stack->leaf);
-    if (stack->inlined.get == NULL || open == inlined)
+    if (stack->inlined.calls == NULL || open == inlined)
         return;
     inlined_id shared = common(stack, open, inlined);
     if (shared != open)
         stack_moves_record(stack, HISTORY_INLINED_END, shared);
-    begin(stack, inlined, shared, before ? HISTORY_INLINED_BEFORE : HISTORY_INLINED);
+    if (shared != inlined)
+        begin(stack, inlined, shared, before ? HISTORY_INLINED_BEFORE : HISTORY_INLINED);
     inlined_frames_set(stack, stack->leaf, inlined);
 }
 

@@ -206,12 +206,8 @@ static bool find_inlined(void *context, function_id function, uint64_t start, ui
     return symbols_inlined_in(context, function, start, address, inlined);
 }
 
-static const struct inlined *get_inlined(void *context, inlined_id inlined)
-{
-    return symbols_inlined(context, inlined);
-}
-
 struct inlined_view process_code_inlined_view(struct symbols *symbols)
 {
-    return (struct inlined_view){.context = symbols, .find = find_inlined, .get = get_inlined};
+    return (struct inlined_view){
+        .context = symbols, .find = find_inlined, .calls = symbols_inlined_calls(symbols)};
 }

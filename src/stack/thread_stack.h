@@ -23,6 +23,7 @@
 #include "stack/go_runtime.h"
 #include "stack/history.h"
 #include "stack/rules/stack_rules.h"
+#include "symbol/dwarf/inlined_table.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,10 +52,10 @@ struct code_view {
 /* What is inlined in the code of the thread's process; all NULL: no function is. */
 struct inlined_view {
     void *context;
-    /* As symbols_inlined_in and symbols_inlined. */
+    /* As symbols_inlined_in. */
     bool (*find)(void *context, function_id function, uint64_t start, uint64_t address,
                  inlined_id *inlined);
-    const struct inlined *(*get)(void *context, inlined_id inlined);
+    const struct inlined_table *calls; /* borrowed; a table, because it is read for every move */
 };
 
 /* The period between two segments, in which the control flow is unknown. */

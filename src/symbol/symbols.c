@@ -639,6 +639,11 @@ bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t 
     return run != NULL;
 }
 
+const struct inlined_table *symbols_inlined_calls(const struct symbols *symbols)
+{
+    return &symbols->inlined;
+}
+
 const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined)
 {
     return inlined_table_at(&symbols->inlined, inlined);

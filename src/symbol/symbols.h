@@ -77,6 +77,10 @@ struct inlined_place symbols_inlined_at(struct symbols *symbols, const struct ma
 bool symbols_inlined_in(struct symbols *symbols, function_id function, uint64_t start,
                         uint64_t address, inlined_id *inlined);
 
+/* All that have been found, and will be. Valid until symbols_close. */
+struct inlined_table;
+const struct inlined_table *symbols_inlined_calls(const struct symbols *symbols);
+
 /* Valid until symbols_close. */
 const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined);
 

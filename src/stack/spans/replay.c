@@ -19,7 +19,7 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
         .to_enter = array_of(sizeof(frame_id)),
         .values = array_of(sizeof(struct values_of_frame)),
     };
-    if (stack->inlined.get != NULL)
+    if (stack->inlined.calls != NULL)
         replay_grow_inlined(replay, 0);
 }
 
@@ -340,7 +340,7 @@ static inline void make_event(void *context, const struct placed_step *step,
 
 static const struct inlined *inlined_at(const struct replay *replay, inlined_id inlined)
 {
-    return replay_inlined(&replay->stack->inlined, inlined);
+    return inlined_table_at(replay->stack->inlined.calls, inlined);
 }
 
 /* Whether `outer` is `inlined`, or contains it. */

@@ -100,7 +100,7 @@ static inline bool replay_may_be_plain(enum history_kind kind)
 /* The state after the plain steps taken so far. */
 struct replay_plain {
     const struct frame_tree *tree;
-    const struct inlined_view *view;
+    const struct inlined_table *calls; /* of inlined_view */
     const struct frame *leaf;
     frame_id leaf_id;
     uint32_t depth;
@@ -116,19 +116,13 @@ static inline uint64_t replay_start(const struct frame_tree *tree, const struct 
     return frame_starts_get(&tree->starts, step->step.frame, frame->function, frame->start_choice);
 }
 
-static inline const struct inlined *replay_inlined(const struct inlined_view *view,
-                                                   inlined_id inlined)
-{
-    return view->get(view->context, inlined);
-}
-
 /* An inlined function begins in the leaf. */
 static inline __attribute__((always_inline)) bool
 replay_take_inlined(struct replay_plain *plain, const struct placed_step *step, replay_make *make,
                     void *context)
 {
     inlined_id *open = &plain->inlined[plain->depth];
-    const struct inlined *begun = replay_inlined(plain->view, step->step.frame);
+    const struct inlined *begun = inlined_table_at(plain->calls, step->step.frame);
     if (begun->outer != *open)
         return false;
     make(context, step, SPAN_ENTER, begun->function, 0, SPAN_END_RETURN);
@@ -146,12 +140,12 @@ replay_leave_inlined(struct replay_plain *plain, const struct placed_step *step,
     inlined_id *open = &plain->inlined[plain->depth], inlined = *open;
     size_t count = 0;
     for (; inlined != outer && inlined != INLINED_NONE; count++)
-        inlined = replay_inlined(plain->view, inlined)->outer;
+        inlined = inlined_table_at(plain->calls, inlined)->outer;
     if (inlined != outer || count + 2 > plain->room)
         return false;
     plain->room -= count;
     while (*open != outer) {
-        const struct inlined *left = replay_inlined(plain->view, *open);
+        const struct inlined *left = inlined_table_at(plain->calls, *open);
         make(context, step, SPAN_LEAVE, left->function, 0, end);
         *open = left->outer;
     }
@@ -212,7 +206,7 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
 {
     const struct frame_tree *tree = &replay->stack->tree;
     struct replay_plain plain = {tree,
-                                 &replay->stack->inlined,
+                                 replay->stack->inlined.calls,
                                  frame_tree_at(tree, replay->leaf),
                                  replay->leaf,
                                  replay->depth,

@@ -23,20 +23,22 @@ static bool find(void *context, function_id function, uint64_t start, uint64_t a
     return true;
 }
 
-static const struct inlined *get(void *context, inlined_id inlined)
+static struct inlined_table calls;
+
+static void add_calls(void)
 {
-    static struct inlined table[] = {
-        [X] = {.outer = NONE, .depth = 1}, [Y] = {.outer = X, .depth = 2}};
-    table[X].function = id_of('x');
-    table[Y].function = id_of('y');
-    return &table[inlined];
+    struct inlined x = {.function = id_of('x'), .outer = NONE, .depth = 1};
+    struct inlined y = {.function = id_of('y'), .outer = X, .depth = 2};
+    assert_int_equal(inlined_table_add(&calls, &x), X);
+    assert_int_equal(inlined_table_add(&calls, &y), Y);
 }
 
 static int set_up(void **state)
 {
     static struct scene scene;
     scene_init(&scene);
-    scene.stack.inlined = (struct inlined_view){.find = find, .get = get};
+    add_calls();
+    scene.stack.inlined = (struct inlined_view){.find = find, .calls = &calls};
     *state = &scene;
     return 0;
 }
@@ -44,6 +46,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     scene_free(*state);
+    inlined_table_free(&calls);
+    calls = (struct inlined_table){0};
     return 0;
 }
 

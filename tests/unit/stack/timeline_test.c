@@ -109,7 +109,7 @@ const char *symbols_damaged_debug_information(const struct symbols *symbols)
     return NULL;
 }
 
-const struct inlined *symbols_inlined(const struct symbols *symbols, inlined_id inlined)
+const struct inlined_table *symbols_inlined_calls(const struct symbols *symbols)
 {
     return NULL;
 }
