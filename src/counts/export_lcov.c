@@ -1,142 +1,240 @@
 /* lcov's tracefile: coverage of lines, functions and branches, for genhtml and others.
  *
- * Of the program and the libraries that are its own, not of those of the system. Functions are
- * those that ran; a branch is a conditional jump of the code, which may be one of several that a
- * condition was compiled to.
+ * Of the program and the libraries that are its own, not of those of the system. Like geninfo's of what gcov counts,
+ * if the code is that of -O0: functions by their symbol, at the line of their name, also those that never ran; branches
+ * are the conditional jumps of the code, each with its two ways, numbered per function and line. docs/decoding.md says what differs from gcov, and why.
  *
- * Source: geninfo(1), "TRACEFILE FORMAT".
+ * Source: geninfo(1), "TRACEFILE FORMAT"; geninfo of lcov 1.16.
  */
 #include "base/memory.h"
 #include "counts/counts_export.h"
+#include "counts/own_functions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A function or a branch, at a line. */
-struct item {
+struct called_function {
     uint32_t file, line;
-    const char *name; /* of functions */
-    uint64_t first;   /* calls; not taken */
-    uint64_t second;  /* taken */
+    const char *symbol;
+    uint64_t calls;
 };
 
-static int compare_items(const void *left, const void *right)
+/* A conditional jump. */
+struct condition {
+    uint32_t file, line;
+    function_id function;
+    uint64_t offset; /* in the code's file: the order of those of one line */
+    bool ran;
+    uint64_t ways[2]; /* how often it went each way: see jump_is_first */
+};
+
+/* What is written, beside the lines. */
+struct coverage {
+    const struct counts_export *export;
+    struct array functions;  /* struct called_function */
+    struct array conditions; /* struct condition */
+    bool *own;               /* by file: whether it has code of the program's own */
+};
+
+static int compare_lines(uint32_t left_file, uint32_t left, uint32_t right_file, uint32_t right)
 {
-    const struct item *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+    if (left_file != right_file)
+        return left_file < right_file ? -1 : 1;
+    return (left > right) - (left < right);
 }
 
-static bool is_own(const struct counts_export *export, const struct code_place_key *place)
+static int compare_functions(const void *left, const void *right)
 {
-    function_id id = code_counts_function(export->counts, place).function;
-    return symbols_function(export->counts->symbols, id)->owner == CODE_OF_PROGRAM;
+    const struct called_function *a = left, *b = right;
+    int order = compare_lines(a->file, a->line, b->file, b->line);
+    return order != 0 ? order : strcmp(a->symbol, b->symbol);
 }
 
-static const struct line_count *line_of(const struct counts_export *export, size_t index)
+static int compare_conditions(const void *left, const void *right)
 {
-    uint32_t line = *(uint32_t *)array_at(&export->lines->of_code, index);
-    return line > 0 ? array_at(&export->lines->lines, line - 1) : NULL;
+    const struct condition *a = left, *b = right;
+    int order = compare_lines(a->file, a->line, b->file, b->line);
+    if (order == 0 && a->function != b->function)
+        order = a->function < b->function ? -1 : 1;
+    return order != 0 ? order : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Functions that ran, at their first instruction. */
-static struct array find_functions(const struct counts_export *export)
+/* Finds the file among those of which lines are counted. */
+static bool find_file(const struct coverage *coverage, const char *path, uint32_t *file)
 {
-    struct array found = array_of(sizeof(struct item));
-    for (size_t i = 0; i < export->counts->instructions.count; i++) {
-        const struct instruction_count *at = array_at(&export->counts->instructions, i);
-        const struct line_count *line = line_of(export, i);
-        struct function_bounds bounds = code_counts_function(export->counts, &at->at);
-        const struct function *function =
-            symbols_function(export->counts->symbols, bounds.function);
-        if (line && bounds.start == at->at.offset && function->symbol &&
-            function->owner == CODE_OF_PROGRAM)
-            *(struct item *)array_add(&found) = (struct item){
-                .file = line->file, .line = line->line, .name = function->name, .first = at->count};
-    }
-    if (found.count > 1)
-        qsort(found.elements, found.count, found.element_size, compare_items);
-    return found;
+    const struct array *files = &coverage->export->lines->files;
+    for (size_t i = 0; path && i < files->count; i++)
+        if (strcmp(*(const char **)array_at(files, i), path) == 0) {
+            *file = (uint32_t)i;
+            return true;
+        }
+    return false;
+}
+
+static void add_function(struct coverage *coverage, const struct own_function *range)
+{
+    const struct code_counts *counts = coverage->export->counts;
+    struct declared_function declared = symbols_declared(counts->symbols, range->function);
+    if (!declared.symbol)
+        declared.symbol = symbols_function(counts->symbols, range->function)->symbol;
+    if (!declared.name.file)
+        declared.name = symbols_line(counts->symbols, range->function);
+    uint32_t file;
+    if (!find_file(coverage, declared.name.file, &file))
+        return;
+    *(struct called_function *)array_add(&coverage->functions) = (struct called_function){
+        .file = file,
+        .line = declared.name.line,
+        .symbol = declared.symbol,
+        .calls = code_counts_at(counts, &range->start),
+    };
+}
+
+static struct source_line line_at(const struct code_counts *counts, const struct image_file *file,
+                                  uint64_t offset)
+{
+    struct mapping mapping = code_counts_mapping(file);
+    return symbols_line_at(counts->symbols, &mapping, offset);
+}
+
+/* Whether the way that jumps is the first one: as gcov has it, that to the code which GCC has first. This is the order
+ * of addresses, but that GCC puts a `break`, `continue` or `goto` after the code that follows upon it. */
+static bool jump_is_first(const struct code_counts *counts, const struct image_file *file,
+                          uint64_t at, const struct x86_instruction *jump)
+{
+    if (jump->target <= at)
+        return true;
+    struct source_line line = line_at(counts, file, at);
+    struct source_line jumped = line_at(counts, file, jump->target);
+    struct source_line next = line_at(counts, file, at + jump->length);
+    return jumped.line >= line.line && jumped.line < next.line;
 }
 
 static void count_ways(const struct code_counts *counts, const struct code_place_key *place,
-                       struct item *item, bool *conditional)
+                       bool jump_first, struct condition *condition)
 {
     for (size_t i = code_counts_first(&counts->branches, place); i < counts->branches.count; i++) {
         const struct branch_count *branch = array_at(&counts->branches, i);
         if (code_place_compare(&branch->from, place) != 0)
             return;
-        *conditional |= branch->kind == STEP_TAKEN || branch->kind == STEP_NOT_TAKEN;
-        item->second += branch->kind == STEP_TAKEN ? branch->count : 0;
-        item->first += branch->kind == STEP_NOT_TAKEN ? branch->count : 0;
+        if (branch->kind == STEP_TAKEN || branch->kind == STEP_NOT_TAKEN)
+            condition->ways[(branch->kind == STEP_TAKEN) != jump_first] += branch->count;
     }
 }
 
-static struct array find_branches(const struct counts_export *export)
+static void add_condition(struct coverage *coverage, const struct own_function *range,
+                          uint64_t offset, const struct x86_instruction *jump)
 {
-    struct array found = array_of(sizeof(struct item));
-    for (size_t i = 0; i < export->counts->instructions.count; i++) {
-        const struct instruction_count *at = array_at(&export->counts->instructions, i);
-        const struct line_count *line = line_of(export, i);
-        struct item item = {0};
-        bool conditional = false;
-        count_ways(export->counts, &at->at, &item, &conditional);
-        if (!line || !conditional || !is_own(export, &at->at))
-            continue;
-        item.file = line->file;
-        item.line = line->line;
-        *(struct item *)array_add(&found) = item;
-    }
-    if (found.count > 1)
-        qsort(found.elements, found.count, found.element_size, compare_items);
-    return found;
+    const struct code_counts *counts = coverage->export->counts;
+    struct code_place_key place = {range->start.file, offset};
+    struct source_line line = line_at(counts, place.file, offset);
+    struct condition condition = {.line = line.line, .function = range->function, .offset = offset};
+    if (line.line == 0 || !find_file(coverage, line.file, &condition.file))
+        return;
+    condition.ran = code_counts_at(counts, &place) > 0;
+    count_ways(counts, &place, jump_is_first(counts, place.file, offset, jump), &condition);
+    coverage->own[condition.file] = true;
+    *(struct condition *)array_add(&coverage->conditions) = condition;
 }
 
-/* Which files have lines of the program's own code. */
-static bool *find_own_files(const struct counts_export *export)
+static void add_conditions(struct coverage *coverage, const struct own_function *range)
 {
-    bool *own = memory_allocate_zeroed(export->lines->files.count + 1);
+    struct x86_instruction decoded;
+    for (uint64_t at = range->start.offset;
+         at < range->end && own_functions_decode(range->start.file, at, &decoded);
+         at += decoded.length)
+        if (decoded.flow == X86_CONDITIONAL)
+            add_condition(coverage, range, at, &decoded);
+}
+
+static void find_own_files(struct coverage *coverage)
+{
+    const struct counts_export *export = coverage->export;
     for (size_t i = 0; i < export->counts->instructions.count; i++) {
         const struct instruction_count *at = array_at(&export->counts->instructions, i);
-        const struct line_count *line = line_of(export, i);
-        if (line && !own[line->file])
-            own[line->file] = is_own(export, &at->at);
+        uint32_t line = *(uint32_t *)array_at(&export->lines->of_code, i);
+        function_id id = code_counts_function(export->counts, &at->at).function;
+        if (line > 0 && symbols_function(export->counts->symbols, id)->owner == CODE_OF_PROGRAM)
+            coverage->own[((struct line_count *)array_at(&export->lines->lines, line - 1))->file] =
+                true;
     }
-    return own;
+}
+
+static struct coverage find_coverage(const struct counts_export *export)
+{
+    struct coverage coverage = {
+        .export = export,
+        .functions = array_of(sizeof(struct called_function)),
+        .conditions = array_of(sizeof(struct condition)),
+        .own = memory_allocate_zeroed(export->lines->files.count + 1),
+    };
+    struct array ranges = own_functions_find(export->counts);
+    find_own_files(&coverage);
+    for (size_t i = 0; i < ranges.count; i++) {
+        const struct own_function *range = array_at(&ranges, i);
+        if (range->begins)
+            add_function(&coverage, range);
+        add_conditions(&coverage, range);
+    }
+    array_free(&ranges);
+    if (coverage.functions.count > 1)
+        qsort(coverage.functions.elements, coverage.functions.count,
+              coverage.functions.element_size, compare_functions);
+    if (coverage.conditions.count > 1)
+        qsort(coverage.conditions.elements, coverage.conditions.count,
+              coverage.conditions.element_size, compare_conditions);
+    return coverage;
 }
 
 static void write_functions(const struct array *functions, uint32_t file, FILE *stream)
 {
-    uint64_t count = 0;
+    uint64_t count = 0, hit = 0;
     for (size_t i = 0; i < functions->count; i++) {
-        const struct item *item = array_at(functions, i);
-        if (item->file != file)
+        const struct called_function *function = array_at(functions, i);
+        if (function->file != file)
             continue;
-        fprintf(stream, "FN:%" PRIu32 ",%s\nFNDA:%" PRIu64 ",%s\n", item->line, item->name,
-                item->first, item->name);
+        fprintf(stream, "FN:%" PRIu32 ",%s\nFNDA:%" PRIu64 ",%s\n", function->line,
+                function->symbol, function->calls, function->symbol);
         count++;
+        hit += function->calls > 0;
     }
-    fprintf(stream, "FNF:%" PRIu64 "\nFNH:%" PRIu64 "\n", count, count);
+    fprintf(stream, "FNF:%" PRIu64 "\nFNH:%" PRIu64 "\n", count, hit);
 }
 
-static void write_branches(const struct array *branches, uint32_t file, FILE *stream)
+static bool is_same_line(const struct condition *left, const struct condition *right)
 {
+    return left->file == right->file && left->line == right->line &&
+           left->function == right->function;
+}
+
+/* Writes those of one line and function; `-`: control never came to any of them. */
+static void write_line_of_branches(const struct condition *first, size_t count, FILE *stream)
+{
+    size_t end = 0;
+    bool ran = false;
+    for (; end < count && is_same_line(first, &first[end]); end++)
+        ran |= first[end].ran;
+    for (size_t way = 0; way < 2 * end; way++) {
+        fprintf(stream, "BRDA:%" PRIu32 ",0,%zu,", first->line, way);
+        if (ran)
+            fprintf(stream, "%" PRIu64 "\n", first[way / 2].ways[way % 2]);
+        else
+            fputs("-\n", stream);
+    }
+}
+
+static void write_branches(const struct array *conditions, uint32_t file, FILE *stream)
+{
+    const struct condition *all = conditions->elements;
     uint64_t count = 0, hit = 0;
-    uint32_t line = 0, block = 0;
-    for (size_t i = 0; i < branches->count; i++) {
-        const struct item *item = array_at(branches, i);
-        if (item->file != file)
+    for (size_t i = 0; i < conditions->count; i++) {
+        if (all[i].file != file)
             continue;
-        block = item->line == line ? block + 1 : 0;
-        line = item->line;
-        fprintf(stream,
-                "BRDA:%" PRIu32 ",%" PRIu32 ",0,%" PRIu64 "\nBRDA:%" PRIu32 ",%" PRIu32
-                ",1,%" PRIu64 "\n",
-                line, block, item->second, line, block, item->first);
+        if (i == 0 || !is_same_line(&all[i - 1], &all[i]))
+            write_line_of_branches(&all[i], conditions->count - i, stream);
         count += 2;
-        hit += (item->first > 0) + (item->second > 0);
+        hit += (all[i].ways[0] > 0) + (all[i].ways[1] > 0);
     }
     fprintf(stream, "BRF:%" PRIu64 "\nBRH:%" PRIu64 "\n", count, hit);
 }
@@ -157,18 +255,17 @@ static void write_lines(const struct line_counts *lines, uint32_t file, FILE *st
 
 void export_lcov_write(const struct counts_export *export, FILE *stream)
 {
-    struct array functions = find_functions(export), branches = find_branches(export);
-    bool *own = find_own_files(export);
+    struct coverage coverage = find_coverage(export);
     for (uint32_t file = 0; file < export->lines->files.count; file++) {
-        if (!own[file])
+        if (!coverage.own[file])
             continue;
         fprintf(stream, "TN:\nSF:%s\n", *(const char **)array_at(&export->lines->files, file));
-        write_functions(&functions, file, stream);
-        write_branches(&branches, file, stream);
+        write_functions(&coverage.functions, file, stream);
+        write_branches(&coverage.conditions, file, stream);
         write_lines(export->lines, file, stream);
         fputs("end_of_record\n", stream);
     }
-    free(own);
-    array_free(&functions);
-    array_free(&branches);
+    free(coverage.own);
+    array_free(&coverage.functions);
+    array_free(&coverage.conditions);
 }

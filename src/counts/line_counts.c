@@ -1,6 +1,6 @@
 #include "counts/line_counts.h"
 
-#include "x86/decode.h"
+#include "counts/own_functions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,13 @@ struct found_line {
 struct finder {
     const struct code_counts *counts;
     struct line_counts *lines;
-    struct array found;     /* struct found_line, by index in counts->instructions */
-    struct array by_target; /* code_counts_by_target */
-    struct array blocks;    /* struct line_block */
-    struct array block_of;  /* uint32_t: of each instruction, index in `blocks` */
-    struct array *parts;    /* struct line_count: of lines that are not the last one of a block */
+    struct array own;        /* own_functions_find */
+    struct array beginnings; /* struct beginning, by place */
+    struct array found;      /* struct found_line, by index in counts->instructions */
+    struct array by_target;  /* code_counts_by_target */
+    struct array blocks;     /* struct line_block */
+    struct array block_of;   /* uint32_t: of each instruction, index in `blocks` */
+    struct array *parts;     /* struct line_count: of lines that are not the last one of a block */
 };
 
 static uint32_t file_index(struct line_counts *lines, const char *path)
@@ -29,7 +31,8 @@ static uint32_t file_index(struct line_counts *lines, const char *path)
     return (uint32_t)(lines->files.count - 1);
 }
 
-static struct found_line find_line(const struct finder *finder, const struct code_place_key *place)
+/* What the line table says. */
+static struct found_line read_line(const struct finder *finder, const struct code_place_key *place)
 {
     struct mapping mapping = code_counts_mapping(place->file);
     struct source_line line = symbols_line_at(finder->counts->symbols, &mapping, place->offset);
@@ -41,6 +44,57 @@ static struct found_line find_line(const struct finder *finder, const struct cod
 static bool is_same(const struct found_line *left, const struct found_line *right)
 {
     return left->line == right->line && left->file == right->file;
+}
+
+/* ---- Beginnings of functions ---- */
+
+/* The code before a function's first statement: of the line of its `{`, but counted, as by gcov, at
+ * that of its name. */
+struct beginning {
+    struct code_place_key start;
+    uint64_t end; /* offset in the file, exclusive */
+    struct found_line name;
+};
+
+static uint64_t end_of_line(const struct finder *finder, const struct own_function *range,
+                            const struct found_line *line)
+{
+    struct x86_instruction decoded;
+    struct code_place_key at = range->start;
+    for (; at.offset < range->end && own_functions_decode(at.file, at.offset, &decoded);
+         at.offset += decoded.length) {
+        struct found_line found = read_line(finder, &at);
+        if (!is_same(&found, line))
+            break;
+    }
+    return at.offset;
+}
+
+/* Of a function whose first instruction is that of a statement, nothing is before it. */
+static void add_beginning(struct finder *finder, const struct own_function *range)
+{
+    struct symbols *symbols = finder->counts->symbols;
+    struct source_line name = symbols_declared(symbols, range->function).name;
+    struct source_line brace = symbols_line(symbols, range->function);
+    struct found_line first = read_line(finder, &range->start);
+    if (!name.file || first.line == 0 || first.line != brace.line || name.line >= first.line ||
+        file_index(finder->lines, name.file) != first.file)
+        return;
+    *(struct beginning *)array_add(&finder->beginnings) = (struct beginning){
+        .start = range->start,
+        .end = end_of_line(finder, range, &first),
+        .name = {first.file, name.line},
+    };
+}
+
+static struct found_line find_line(const struct finder *finder, const struct code_place_key *place)
+{
+    struct code_place_key next = {place->file, place->offset + 1};
+    size_t after = code_counts_first(&finder->beginnings, &next);
+    const struct beginning *beginning = after > 0 ? array_at(&finder->beginnings, after - 1) : NULL;
+    if (beginning && beginning->start.file == place->file && place->offset < beginning->end)
+        return beginning->name;
+    return read_line(finder, place);
 }
 
 static void add(struct array *lines, const struct found_line *line, uint64_t count, uint64_t cost)
@@ -249,34 +303,18 @@ static void add_parts(const struct finder *finder)
     }
 }
 
-/* Adds lines of the function's code that never ran. */
+/* Adds lines of the code that never ran. */
 static void add_unexecuted(const struct finder *finder, const struct image_file *file,
-                           const struct function_bounds *bounds)
+                           uint64_t start, uint64_t end)
 {
-    uint64_t at = bounds->start;
-    while (at < bounds->end && at < file->view.size) {
-        struct x86_instruction decoded;
+    struct x86_instruction decoded;
+    for (uint64_t at = start; at < end && own_functions_decode(file, at, &decoded);
+         at += decoded.length) {
         struct code_place_key place = {file, at};
-        if (!x86_decode(&decoded, file->view.bytes + at, file->view.size - at, at, X86_MODE_64))
-            return;
-        if (code_counts_at(finder->counts, &place) == 0) {
-            struct found_line line = find_line(finder, &place);
-            add(&finder->lines->lines, &line, 0, 0);
-        }
-        at += decoded.length;
-    }
-}
-
-/* Adds those of each function in [at, end) of the file. */
-static void add_functions(const struct finder *finder, const struct image_file *file, uint64_t at,
-                          uint64_t end)
-{
-    while (at < end) {
-        struct code_place_key place = {file, at};
-        struct function_bounds bounds = code_counts_function(finder->counts, &place);
-        if (symbols_function(finder->counts->symbols, bounds.function)->symbol)
-            add_unexecuted(finder, file, &bounds);
-        at = bounds.end > at ? bounds.end : at + 1;
+        if (code_counts_at(finder->counts, &place) > 0)
+            continue;
+        struct found_line line = find_line(finder, &place);
+        add(&finder->lines->lines, &line, 0, 0);
     }
 }
 
@@ -285,23 +323,19 @@ static void add_functions(const struct finder *finder, const struct image_file *
 static void add_unexecuted_of_all(const struct finder *finder)
 {
     const struct array *all = &finder->counts->instructions;
-    const struct image_file *whole = NULL;
+    for (size_t i = 0; i < finder->own.count; i++) {
+        const struct own_function *range = array_at(&finder->own, i);
+        add_unexecuted(finder, range->start.file, range->start.offset, range->end);
+    }
     for (size_t i = 0; i < all->count;) {
         const struct instruction_count *at = array_at(all, i);
-        const struct image_file *file = at->at.file;
         struct function_bounds bounds = code_counts_function(finder->counts, &at->at);
         const struct function *function =
             symbols_function(finder->counts->symbols, bounds.function);
-        bool own = function->owner == CODE_OF_PROGRAM && file->segment_count > 0;
-        for (uint32_t j = 0; own && file != whole && j < file->segment_count; j++)
-            if (file->segments[j].executable)
-                add_functions(finder, file, file->segments[j].file_offset,
-                              file->segments[j].file_offset + file->segments[j].file_size);
-        if (own)
-            whole = file;
-        else if (function->symbol)
-            add_unexecuted(finder, file, &bounds);
-        struct code_place_key end = {file, own ? UINT64_MAX : bounds.end};
+        bool is_own = function->owner == CODE_OF_PROGRAM && at->at.file->segment_count > 0;
+        if (function->symbol && !is_own)
+            add_unexecuted(finder, at->at.file, bounds.start, bounds.end);
+        struct code_place_key end = {at->at.file, bounds.end};
         size_t next = code_counts_first(all, &end);
         i = next > i ? next : i + 1;
     }
@@ -318,12 +352,17 @@ void line_counts_find(struct line_counts *lines, const struct code_counts *count
     struct finder finder = {
         .counts = counts,
         .lines = lines,
+        .own = own_functions_find(counts),
+        .beginnings = array_of(sizeof(struct beginning)),
         .found = array_of(sizeof(struct found_line)),
         .by_target = code_counts_by_target(counts),
         .blocks = array_of(sizeof(struct line_block)),
         .block_of = array_of(sizeof(uint32_t)),
         .parts = &parts,
     };
+    for (size_t i = 0; i < finder.own.count; i++)
+        if (((struct own_function *)array_at(&finder.own, i))->begins)
+            add_beginning(&finder, array_at(&finder.own, i));
     for (size_t i = 0; i < counts->instructions.count; i++) {
         const struct instruction_count *at = array_at(&counts->instructions, i);
         *(struct found_line *)array_add(&finder.found) = find_line(&finder, &at->at);
@@ -341,6 +380,8 @@ void line_counts_find(struct line_counts *lines, const struct code_counts *count
         *(uint32_t *)array_add(&lines->of_code) =
             line ? (uint32_t)(line - (struct line_count *)lines->lines.elements) + 1 : 0;
     }
+    array_free(&finder.own);
+    array_free(&finder.beginnings);
     array_free(&finder.found);
     array_free(&finder.by_target);
     array_free(&finder.blocks);

@@ -45,4 +45,11 @@ struct source_line {
     uint32_t line;
 };
 
+/* What debug information says of a function, where it is written with its code. */
+struct declared_function {
+    const char *symbol;      /* of several at one address, the compiler's own; NULL: the symbol
+                              * table alone has one, if it does */
+    struct source_line name; /* where its name is: perhaps lines before its code begins */
+};
+
 #endif

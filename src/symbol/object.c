@@ -194,6 +194,19 @@ struct function_declaration object_declaration(struct object *object, uint64_t e
                                          line > 0 ? (uint32_t)line : 0};
 }
 
+struct declared_function object_declared(struct object *object, uint64_t entry,
+                                         struct arena *memory)
+{
+    Dwarf_Die function;
+    if (!open_lines(object) ||
+        !inlined_units_function(&object->inlined_units, &object->lines, entry, &function))
+        return (struct declared_function){0};
+    return (struct declared_function){
+        inlined_calls_linkage_name(&function),
+        inlined_calls_line(&object->lines, dwarf_dieoffset(&function), memory),
+    };
+}
+
 uint32_t object_discriminator(struct object *object, uint64_t address)
 {
     return open_lines(object) ? source_lines_discriminator(&object->lines, address) : 0;

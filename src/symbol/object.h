@@ -62,6 +62,10 @@ struct function_declaration {
 };
 struct function_declaration object_declaration(struct object *object, uint64_t entry);
 
+/* As symbols_declared; the file's name is made in `memory`. */
+struct declared_function object_declared(struct object *object, uint64_t entry,
+                                         struct arena *memory);
+
 /* As source_lines_discriminator. */
 uint32_t object_discriminator(struct object *object, uint64_t address);
 

@@ -512,6 +512,17 @@ struct source_line symbols_line(struct symbols *symbols, function_id function)
     return line;
 }
 
+struct declared_function symbols_declared(struct symbols *symbols, function_id function)
+{
+    struct function_record *record = record_of(symbols, function);
+    struct declared_function declared = {0};
+    pthread_mutex_lock(&symbols->lock);
+    if (record->object && !record->function.inlined)
+        declared = object_declared(record->object, record->function.start, &symbols->names);
+    pthread_mutex_unlock(&symbols->lock);
+    return declared;
+}
+
 /* The object that the code at `address` of `mapping` comes from, and the object's own address of
  * it. NULL when it comes from none. */
 static struct object *find_object(struct symbols *symbols, const struct mapping *mapping,

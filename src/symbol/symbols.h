@@ -92,7 +92,10 @@ const char *symbols_damaged_debug_information(const struct symbols *symbols);
  */
 struct source_line symbols_line(struct symbols *symbols, function_id function);
 
-/* The same for one instruction. */
+/* All zeros: there is no debug information. Valid until symbols_close. */
+struct declared_function symbols_declared(struct symbols *symbols, function_id function);
+
+/* The line of one instruction. */
 struct source_line symbols_line_at(struct symbols *symbols, const struct mapping *mapping,
                                    uint64_t address);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds how often lines ran (export -format lcov) against what gcov counts, program by program, line by line.
+"""Holds how often lines, functions and branches ran (export -format lcov) against what gcov counts, program by program, line by line.
 
     line_counts_judge.py MAGIC-TRACE [PROGRAMS.json]
 
@@ -8,7 +8,8 @@ paths are relative to that file. Without it: the programs of this repository tha
 magic-trace records, and with --coverage, which counts by itself. Programs must do the same in each run.
 
 Not compared are lines to which gcov gives a count although they have no code of their own, or of which the line table of the build with -g says
-nothing; how many these are is printed. Exit status: 0 all equal, 1 some differ.
+nothing, and branches of lines where gcov has more than conditional jumps: ways of calls that exceptions leave, cases of a switch, computed gotos;
+how many these are is printed. Exit status: 0 all equal, 1 some differ.
 """
 import argparse
 import collections
@@ -53,48 +54,95 @@ def run(program, command):
                               check=False).returncode
 
 
-def lines_of_gcov(program, folder):
-    """{source: {line: count}}"""
+class Counts:
+    """Of one source: line -> count, {(line, symbol): calls}, line -> [(number, count)] of branches."""
+
+    def __init__(self):
+        self.lines, self.functions, self.branches = collections.Counter(), {}, collections.defaultdict(list)
+        self.without_branches = set()  # lines of which branches are not compared
+
+
+def counts_of_gcov(program, folder):
+    """{source: Counts}"""
     folder.mkdir()
     output = folder / "program"
     build(program, output, "--coverage")
     run(program, [output])
-    counts = collections.defaultdict(collections.Counter)
+    counts = collections.defaultdict(Counts)
     for data in folder.glob("*.gcda"):
-        text = subprocess.run(["gcov", "--json-format", "--stdout", data], cwd=folder, stdout=subprocess.PIPE, check=True).stdout
+        text = subprocess.run(["gcov", "--branch-probabilities", "--json-format", "--stdout", data], cwd=folder, stdout=subprocess.PIPE,
+                              check=True).stdout
         for document in text.splitlines():
             for file in json.loads(document)["files"]:
-                for line in file["lines"]:
-                    counts[os.path.realpath(folder / file["file"])][line["line_number"]] += line["count"]
+                read_gcov(file, counts[os.path.realpath(folder / file["file"])])
     return counts
 
 
-def lines_of_ours(program, folder, magic_trace):
+def read_gcov(file, counts):
+    for function in file["functions"]:
+        counts.functions[function["start_line"], function["name"]] = function["execution_count"]
+    for line in file["lines"]:
+        number = line["line_number"]
+        counts.lines[number] += line["count"]
+        never = line["unexecuted_block"] and line["count"] == 0  # as geninfo
+        for way, branch in enumerate(line["branches"]):
+            counts.branches[number].append((way, "-" if never else str(branch["count"])))
+            if branch["throw"]:
+                counts.without_branches.add(number)
+
+
+def counts_of_ours(program, folder, magic_trace):
     folder.mkdir()
     output, recording, exported = folder / "program", folder / "recording", folder / "lcov.info"
     build(program, output, "-g")
     run(program, [magic_trace, "run", "-engine", "translator", "-full-execution", "-no-decode", "-working-directory", recording, "--", output])
     subprocess.run([magic_trace, "export", "-format", "lcov", "-o", exported, recording], check=True, stderr=subprocess.DEVNULL)
-    counts = {}
+    all_counts = collections.defaultdict(Counts)
     for path, body in re.findall(r"(?ms)^SF:(.*?)\n(.*?)^end_of_record$", exported.read_text()):
-        counts[os.path.realpath(path)] = {int(line): int(count) for line, count in re.findall(r"(?m)^DA:(\d+),(\d+)", body)}
-    return counts
+        counts = all_counts[os.path.realpath(path)]
+        counts.lines.update({int(line): int(count) for line, count in re.findall(r"(?m)^DA:(\d+),(\d+)", body)})
+        calls = {name: int(count) for count, name in re.findall(r"(?m)^FNDA:(\d+),(.*)$", body)}
+        counts.functions = {(int(line), name): calls[name] for line, name in re.findall(r"(?m)^FN:(\d+),(.*)$", body)}
+        for line, way, count in re.findall(r"(?m)^BRDA:(\d+),0,(\d+),(\d+|-)$", body):
+            counts.branches[int(line)].append((int(way), count))
+    return all_counts
+
+
+def compare_branches(theirs, ours, text):
+    """Number of lines compared and left out, and those that differ."""
+    left_out = theirs.without_branches | {line for line in theirs.branches if re.search(r"\bswitch\b|\bgoto \*", text[line - 1])}
+    lines = (theirs.branches.keys() | ours.branches.keys()) - left_out
+    differ = [(line, sorted(theirs.branches[line]), sorted(ours.branches[line])) for line in sorted(lines)
+              if sorted(theirs.branches[line]) != sorted(ours.branches[line])]
+    return len(lines), len(left_out), differ
 
 
 def judge(program, folder, magic_trace):
-    theirs, ours = lines_of_gcov(program, folder / "gcov"), lines_of_ours(program, folder / "ours", magic_trace)
-    compared, without_code, differ = 0, 0, []
+    """Prints what differs; whether all is equal."""
+    theirs, ours = counts_of_gcov(program, folder / "gcov"), counts_of_ours(program, folder / "ours", magic_trace)
+    compared, without_code, functions, branches, left_out, differ = 0, 0, 0, 0, 0, []
     for source in map(os.path.realpath, program["sources"]):
         text = open(source, encoding="latin-1").read().splitlines()
-        for line, count in sorted(theirs[source].items()):
-            mine = ours.get(source, {}).get(line)
+        for line, count in sorted(theirs[source].lines.items()):
+            mine = ours[source].lines.get(line)
             if mine is None and count > 0:
                 without_code += 1
                 continue
             compared += 1
             if (mine or 0) != count:
                 differ.append((source, line, count, mine, text[line - 1] if line <= len(text) else ""))
-    return compared, without_code, differ
+        functions += len(theirs[source].functions)
+        differ.extend((source, line, theirs[source].functions.get((line, name)), ours[source].functions.get((line, name)), name)
+                      for line, name in sorted(theirs[source].functions.keys() | ours[source].functions.keys())
+                      if theirs[source].functions.get((line, name)) != ours[source].functions.get((line, name)))
+        lines, left, others = compare_branches(theirs[source], ours[source], text)
+        branches, left_out = branches + lines, left_out + left
+        differ.extend((source, line, gcov, mine, text[line - 1]) for line, gcov, mine in others)
+    print(f"{program['name']}: {compared} lines, {functions} functions, branches of {branches} lines compared, {len(differ)} differ; "
+          f"{without_code} lines without code, branches of {left_out} left out", flush=True)
+    for source, line, count, mine, text in differ[:SHOWN]:
+        print(f"    {os.path.basename(source)}:{line}: gcov {count}, ours {mine}: {text.strip()}")
+    return not differ
 
 
 def main():
@@ -108,11 +156,7 @@ def main():
     for program in programs:
         program["sources"] = [str((beside / source).resolve()) for source in program["sources"]]
         with tempfile.TemporaryDirectory() as folder:
-            compared, without_code, differ = judge(program, pathlib.Path(folder), arguments.magic_trace.resolve())
-        print(f"{program['name']}: {compared} lines compared, {len(differ)} differ, {without_code} without code", flush=True)
-        for source, line, count, mine, text in differ[:SHOWN]:
-            print(f"    {os.path.basename(source)}:{line}: gcov {count}, ours {mine}: {text.strip()}")
-        failed = failed or bool(differ)
+            failed |= not judge(program, pathlib.Path(folder), arguments.magic_trace.resolve())
     return 1 if failed else 0
 
 

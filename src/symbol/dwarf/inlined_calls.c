@@ -136,16 +136,25 @@ static bool read_number(Dwarf_Die *entry, unsigned name, uint64_t *value)
     return true;
 }
 
+static const char *read_name(Dwarf_Die *entry, unsigned attribute_name)
+{
+    Dwarf_Attribute attribute;
+    const char *name = dwarf_formstring(dwarf_attr_integrate(entry, attribute_name, &attribute));
+    return name && *name ? name : NULL;
+}
+
+const char *inlined_calls_linkage_name(Dwarf_Die *entry)
+{
+    const char *name = read_name(entry, DW_AT_linkage_name);
+    return name ? name : read_name(entry, DW_AT_MIPS_linkage_name);
+}
+
 const char *inlined_calls_name(Dwarf_Die *entry)
 {
-    static const unsigned names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
-    Dwarf_Attribute attribute;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *name = dwarf_formstring(dwarf_attr_integrate(entry, names[i], &attribute));
-        if (name && *name)
-            return name;
-    }
-    return "[inlined]";
+    const char *name = inlined_calls_linkage_name(entry);
+    if (!name)
+        name = read_name(entry, DW_AT_name);
+    return name ? name : "[inlined]";
 }
 
 /* Where distributions, GCC, LLVM, Rust and Go keep such sources. */

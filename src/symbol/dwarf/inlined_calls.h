@@ -62,6 +62,8 @@ struct source_line inlined_calls_line(const struct source_lines *lines, uint64_t
 
 /* The name of the function that the entry is, or stands for, as in a symbol table, or the plain one; never NULL. */
 const char *inlined_calls_name(Dwarf_Die *entry);
+/* Its name for the linker; NULL: debug information has none, as of C and what is static. */
+const char *inlined_calls_linkage_name(Dwarf_Die *entry);
 
 /* The entry of the function that begins at `address`, the object's own. False: none. */
 bool inlined_units_function(struct inlined_units *units, const struct source_lines *lines,

@@ -51,6 +51,23 @@ def read_sample_profile(path):
     return found
 
 
+def of_gcov(compiler, source, folder, arguments):
+    """[(line, symbol, calls)], and line -> [(number, count)] as geninfo makes of gcov's branches: numbered in each function."""
+    folder.mkdir()
+    subprocess.run([compiler, "-O0", "--coverage", "-pthread", "-o", "program", source, "-ldl"], cwd=folder, check=True)
+    subprocess.run(["./program", *arguments], cwd=folder, check=False, stdout=subprocess.DEVNULL)
+    text = subprocess.run("gcov --branch-probabilities --json-format --stdout program-*.gcda", shell=True, cwd=folder, check=True,
+                          stdout=subprocess.PIPE).stdout
+    file = next(file for file in json.loads(text)["files"] if file["file"] == str(source))
+    branches = collections.defaultdict(list)
+    for line in file["lines"]:
+        never = line["unexecuted_block"] and line["count"] == 0
+        for number, branch in enumerate(line["branches"]):
+            branches[line["line_number"]].append((number, "-" if never else str(branch["count"])))
+    return ([(one["start_line"], one["name"], one["execution_count"]) for one in file["functions"]],
+            {line: sorted(ways) for line, ways in branches.items()})
+
+
 Profile = collections.namedtuple("Profile", "own calls")
 
 
@@ -97,8 +114,7 @@ class CodeCounts(harness.TestCase):
         return (finished.stderr if status else finished.stdout).decode()
 
     def gcov(self, name, *arguments):
-        """Line number -> count. gcov counts a function's beginning at its name, and the way around an `else` at that;
-        there is no code at these lines."""
+        """Line number -> count. gcov counts the way around an `else` at that; there is no code at these lines."""
         folder = self.folder / f"{name}.gcov"
         folder.mkdir()
         subprocess.run(["gcc", "-O0", "--coverage", "-pthread", "-o", "program", harness.PROGRAMS / f"{name}.c", "-ldl"],
@@ -108,7 +124,7 @@ class CodeCounts(harness.TestCase):
         counts = {}
         for count, number, text in re.findall(r"(?m)^ *([0-9#=-]+)\*?: *(\d+):(.*)$",
                                               (folder / f"{name}.c.gcov").read_text()):
-            without_code = re.match(r"\w.*\)$| *(} )?else( {)?$", text)
+            without_code = re.match(r" *(} )?else( {)?$", text)
             if count != "-" and not without_code:
                 counts[int(number)] = 0 if count[0] in "#=" else int(count)
         return counts
@@ -245,10 +261,34 @@ class CodeCounts(harness.TestCase):
                                   lines(self.report("-source", "inlined.c", directory)).items()})
         self.assertEqual(int(re.search(r"LF:(\d+)", body).group(1)), len(counts))
         self.assertEqual(int(re.search(r"LH:(\d+)", body).group(1)), sum(count > 0 for count in counts.values()))
-        self.assertIn("FNDA:140,look_up\n", body)
-        ways = [int(count) for count in re.findall(r"(?m)^BRDA:\d+,\d+,[01],(\d+)$", body)]
-        self.assertEqual(len(ways), int(re.search(r"BRF:(\d+)", body).group(1)))
-        self.assertEqual(sum(count > 0 for count in ways), int(re.search(r"BRH:(\d+)", body).group(1)))
+        for whole, hit, counts in (("FNF", "FNH", re.findall(r"(?m)^FNDA:(\d+),", body)),
+                                   ("BRF", "BRH", re.findall(r"(?m)^BRDA:\d+,\d+,\d+,(\d+|-)$", body))):
+            self.assertEqual(len(counts), int(re.search(rf"{whole}:(\d+)", body).group(1)))
+            self.assertEqual(sum(count not in ("0", "-") for count in counts), int(re.search(rf"{hit}:(\d+)", body).group(1)))
+
+    def test_lcov_of_gcov(self):
+        """functions and branches as geninfo writes those of gcov: their lines, order, counts, and what never ran"""
+        if not shutil.which("gcov"):
+            self.skipTest("gcov is not installed")
+        for name, arguments in (("inlined.c", ("70",)), ("recursion.c", ()), ("callbacks.c", ()), ("lines.c", ()), ("branchy.c", ("500",)),
+                                ("conditions.cpp", ("9",))):
+            with self.subTest(program=name):
+                source = harness.PROGRAMS / name
+                compiler = "g++" if name.endswith(".cpp") else "gcc"
+                program = (self.folder / name).with_suffix("")
+                subprocess.run([compiler, "-O0", "-g", "-pthread", "-o", program, source, "-ldl"], check=True)
+                directory = self.folder / f"{name}.recording"
+                self.magic_trace("run", *OPTIONS, "-working-directory", directory, "--", program, *arguments)
+                functions, branches = of_gcov(compiler, source, self.folder / f"{name}.gcov", arguments)
+                body = re.search(rf"(?ms)^SF:{re.escape(str(source))}\n(.*?)^end_of_record$", self.export("lcov", directory).read_text()).group(1)
+                counts = {function: int(count) for count, function in re.findall(r"(?m)^FNDA:(\d+),(.*)$", body)}
+                self.assertEqual(sorted((int(line), function, counts[function]) for line, function in re.findall(r"(?m)^FN:(\d+),(.*)$", body)),
+                                 sorted(functions))
+                ours = collections.defaultdict(list)
+                for line, number, count in re.findall(r"(?m)^BRDA:(\d+),0,(\d+),(\d+|-)$", body):
+                    ours[int(line)].append((int(number), count))
+                self.assertGreater(len(branches), 1)
+                self.assertEqual({line: sorted(ways) for line, ways in ours.items()}, branches)
 
     def test_bolt(self):
         """rows by the grammar of perf2bolt -pa; calls and returns of the program balance"""
