@@ -35,6 +35,7 @@ struct coverage {
     struct array functions;  /* struct called_function */
     struct array conditions; /* struct condition */
     bool *own;               /* by file: whether it has code of the program's own */
+    uint32_t last_file;      /* that was found: what is next to it mostly is of the same one */
 };
 
 static int compare_lines(uint32_t left_file, uint32_t left, uint32_t right_file, uint32_t right)
@@ -61,14 +62,16 @@ static int compare_conditions(const void *left, const void *right)
 }
 
 /* Finds the file among those of which lines are counted. */
-static bool find_file(const struct coverage *coverage, const char *path, uint32_t *file)
+static bool find_file(struct coverage *coverage, const char *path, uint32_t *file)
 {
     const struct array *files = &coverage->export->lines->files;
-    for (size_t i = 0; path && i < files->count; i++)
-        if (strcmp(*(const char **)array_at(files, i), path) == 0) {
-            *file = (uint32_t)i;
+    for (size_t i = 0; path && i < files->count; i++) {
+        uint32_t index = (uint32_t)((coverage->last_file + i) % files->count);
+        if (strcmp(*(const char **)array_at(files, index), path) == 0) {
+            *file = coverage->last_file = index;
             return true;
         }
+    }
     return false;
 }
 
