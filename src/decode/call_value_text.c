@@ -3,7 +3,9 @@
 #include "base/utf8.h"
 #include "packet/call_values_head.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,22 +54,54 @@ static int64_t signed_of(const uint8_t *bytes, uint32_t size)
     return size == 0 ? 0 : (int64_t)(number << unused) >> unused;
 }
 
-static double float_of(const uint8_t *bytes, uint32_t size)
+static long double float_of(const uint8_t *bytes, uint32_t size)
 {
     float single;
     double real;
-    memcpy(&single, bytes, sizeof single);
-    if (size < sizeof real)
+    long double large;
+    if (size < sizeof real) {
+        memcpy(&single, bytes, sizeof single);
         return single;
-    memcpy(&real, bytes, sizeof real);
-    return real;
+    }
+    if (size < sizeof large) {
+        memcpy(&real, bytes, sizeof real);
+        return real;
+    }
+    memcpy(&large, bytes, sizeof large);
+    return large;
 }
 
-static void add_float(struct text *text, double real, uint32_t size)
+/* With as few digits as make it this one again. */
+static void add_long_double(struct text *text, long double real)
 {
     char digits[NAMED_FLOAT_SIZE];
-    named_value_print_float(digits, real, size < sizeof(double));
+    for (int precision = FLT_DIG; precision <= LDBL_DECIMAL_DIG; precision++) {
+        snprintf(digits, sizeof digits, "%.*Lg", precision, real);
+        if (strtold(digits, NULL) == real)
+            break;
+    }
     add(text, "%s", digits);
+}
+
+static void add_float(struct text *text, const uint8_t *bytes, uint32_t size)
+{
+    char digits[NAMED_FLOAT_SIZE];
+    long double real = float_of(bytes, size);
+    if (real != (long double)(double)real && !isnan(real)) {
+        add_long_double(text, real);
+        return;
+    }
+    named_value_print_float(digits, (double)real, size < sizeof(double));
+    add(text, "%s", digits);
+}
+
+static void add_complex(struct text *text, const struct value_type *type, const uint8_t *bytes)
+{
+    uint32_t size = type->members[0].type->size;
+    add_float(text, bytes, size);
+    add(text, " + ");
+    add_float(text, bytes + size, size);
+    add(text, "i");
 }
 
 /* ---- characters ---- */
@@ -236,7 +270,10 @@ static void add_value(struct text *text, const struct value_type *type, const ui
             add_bytes(text, bytes, type->size);
         break;
     case VALUE_FLOAT:
-        add_float(text, float_of(bytes, type->size), type->size);
+        add_float(text, bytes, type->size);
+        break;
+    case VALUE_COMPLEX:
+        add_complex(text, type, bytes);
         break;
     case VALUE_BOOL:
         add(text, "%s", unsigned_of(bytes, type->size) ? "true" : "false");
@@ -291,13 +328,14 @@ static void set_number(struct named_value *value, const struct value_type *type,
     bool fits = type->size <= sizeof(uint64_t);
     if (type->kind == VALUE_FLOAT) {
         value->kind = NAMED_FLOAT;
-        value->real = float_of(bytes, type->size);
+        value->real = (double)float_of(bytes, type->size);
     } else if (fits && (type->kind == VALUE_SIGNED || type->kind == VALUE_CHARACTER) &&
                !type->is_unsigned) {
         value->kind = NAMED_SIGNED;
         value->signed_number = signed_of(bytes, type->size);
     } else if (fits && type->kind != VALUE_STRUCT && type->kind != VALUE_ARRAY &&
-               type->kind != VALUE_BYTES && type->kind != VALUE_ENUM) {
+               type->kind != VALUE_BYTES && type->kind != VALUE_ENUM &&
+               type->kind != VALUE_COMPLEX) {
         value->kind = NAMED_UNSIGNED;
         value->unsigned_number = unsigned_of(bytes, type->size);
     } else {

@@ -10,12 +10,19 @@
 static const char file_name[] = "call-values.json";
 
 static const char *const kind_names[VALUE_KIND_COUNT] = {
-    [VALUE_SIGNED] = "signed",  [VALUE_UNSIGNED] = "unsigned",
-    [VALUE_FLOAT] = "float",    [VALUE_BOOL] = "bool",
-    [VALUE_CHARACTER] = "char", [VALUE_POINTER] = "pointer",
-    [VALUE_STRING] = "string",  [VALUE_ENUM] = "enum",
-    [VALUE_STRUCT] = "struct",  [VALUE_COUNTED_STRING] = "counted string",
-    [VALUE_ARRAY] = "array",    [VALUE_BYTES] = "bytes",
+    [VALUE_SIGNED] = "signed",
+    [VALUE_UNSIGNED] = "unsigned",
+    [VALUE_FLOAT] = "float",
+    [VALUE_COMPLEX] = "complex",
+    [VALUE_BOOL] = "bool",
+    [VALUE_CHARACTER] = "char",
+    [VALUE_POINTER] = "pointer",
+    [VALUE_STRING] = "string",
+    [VALUE_ENUM] = "enum",
+    [VALUE_STRUCT] = "struct",
+    [VALUE_COUNTED_STRING] = "counted string",
+    [VALUE_ARRAY] = "array",
+    [VALUE_BYTES] = "bytes",
 };
 
 enum {
@@ -178,6 +185,22 @@ static enum value_kind kind_of(struct reading *reading, const char *name)
     return VALUE_BYTES;
 }
 
+static bool has_size(const struct value_type *type)
+{
+    if (type->kind == VALUE_COUNTED_STRING)
+        return type->size == 2 * sizeof(uint64_t);
+    return type->kind != VALUE_FLOAT || type->size == sizeof(float) ||
+           type->size == sizeof(double) || type->size == sizeof(long double);
+}
+
+static bool has_element(const struct value_type *type)
+{
+    if (type->kind == VALUE_COMPLEX)
+        return type->member_count == 1 && type->members[0].type->kind == VALUE_FLOAT &&
+               type->size == 2 * type->members[0].type->size;
+    return type->kind != VALUE_ARRAY || type->member_count == 1;
+}
+
 static const struct value_type *read_type(struct reading *reading, const json_t *object,
                                           unsigned depth)
 {
@@ -190,11 +213,7 @@ static const struct value_type *read_type(struct reading *reading, const json_t 
     type->size = (uint32_t)read_number(reading, object, "size", size_max);
     type->is_unsigned = json_is_true(json_object_get(object, "unsigned"));
     read_members(reading, json_object_get(object, "members"), type, depth);
-    bool has_size =
-        type->kind != VALUE_FLOAT || type->size == sizeof(float) || type->size == sizeof(double);
-    if (type->kind == VALUE_COUNTED_STRING)
-        has_size = type->size == 2 * sizeof(uint64_t);
-    if (!has_size || (type->kind == VALUE_ARRAY && type->member_count != 1))
+    if (!has_size(type) || !has_element(type))
         reading->ok = false;
     return reading->ok ? type : NULL;
 }

@@ -23,7 +23,8 @@
 enum value_kind {
     VALUE_SIGNED,
     VALUE_UNSIGNED,
-    VALUE_FLOAT, /* of 4 or 8 bytes */
+    VALUE_FLOAT,   /* of 4 or 8 bytes, or the x87's 10 in 16 */
+    VALUE_COMPLEX, /* two of them */
     VALUE_BOOL,
     VALUE_CHARACTER,
     VALUE_POINTER,
@@ -42,7 +43,8 @@ struct value_type {
     enum value_kind kind;
     uint32_t size;    /* bytes */
     bool is_unsigned; /* of VALUE_ENUM */
-    /* Of VALUE_ENUM the names; of VALUE_STRUCT the members; of VALUE_ARRAY one, the element. */
+    /* Of VALUE_ENUM the names; of VALUE_STRUCT the members; of VALUE_ARRAY one, the element; of
+     * VALUE_COMPLEX likewise. */
     struct value_member *members;
     size_t member_count;
 };

@@ -54,6 +54,9 @@ func many(a, b, c, d, e, f, g, h, i, j int, k int16) int {
 func array(a [3]int, b [1]int, unused int) int { return a[0] + a[2] + b[0] }
 
 //go:noinline
+func wave(a complex128, b complex64, x float64) complex128 { return a + complex128(b) + complex(x, 0) }
+
+//go:noinline
 func nothing(struct{}) {}
 
 func main() {
@@ -73,6 +76,7 @@ func main() {
 		sum += shape(Point{int32(i), 2, 0.5}, map[string]int{"a": 1})
 		sum += many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, int16(-i))
 		sum += array([3]int{i, 1, 2}, [1]int{i}, 4)
+		sum += int(real(wave(complex(1.5, float64(i)), complex(-2, 0.5), 3)))
 		nothing(struct{}{})
 	}
 	fmt.Println(sum)

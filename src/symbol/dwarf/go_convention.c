@@ -47,6 +47,8 @@ static void count_parts(const struct value_type *type, unsigned depth, struct pa
     } else if (type->kind == VALUE_ARRAY && type->size == type->members[0].type->size &&
                depth < DEPTH_MAX) {
         count_parts(type->members[0].type, depth + 1, parts);
+    } else if (type->kind == VALUE_COMPLEX) {
+        parts->vector += 2;
     } else if (type->kind == VALUE_ARRAY || type->kind == VALUE_BYTES || type->size > WORD) {
         parts->is_in_memory = true;
     } else if (type->kind == VALUE_FLOAT) {
@@ -73,13 +75,30 @@ static void place_parts(struct go_allocation *allocation, const struct value_typ
         place_parts(allocation, type->members[0].type, value);
     else if (type->kind == VALUE_FLOAT)
         add_place(value, PLACE_VECTOR, allocation->vector++);
+    else if (type->kind == VALUE_COMPLEX)
+        for (int i = 0; i < 2; i++)
+            add_place(value, PLACE_VECTOR, allocation->vector++);
     else
         add_place(value, PLACE_REGISTER, go_general_registers[allocation->general++]);
+}
+
+static const struct value_type *spread_complex(const struct value_type *type, struct arena *memory)
+{
+    static const char *const names[] = {"real", "imag"};
+    struct value_type *made = arena_allocate(memory, sizeof *made);
+    *made = (struct value_type){.kind = VALUE_STRUCT, .size = 2 * WORD, .member_count = 2};
+    made->members = arena_allocate(memory, made->member_count * sizeof *made->members);
+    for (uint32_t i = 0; i < 2; i++)
+        made->members[i] = (struct value_member){
+            .name = names[i], .offset = i * WORD, .type = type->members[0].type};
+    return made;
 }
 
 /* The type with a word for each part. */
 static const struct value_type *spread(const struct value_type *type, struct arena *memory)
 {
+    if (type->kind == VALUE_COMPLEX && type->size == WORD)
+        return spread_complex(type, memory);
     if (!is_struct(type) && type->kind != VALUE_ARRAY)
         return type;
     struct value_type *made = arena_allocate(memory, sizeof *made);
@@ -109,6 +128,8 @@ static bool is_recorded(const struct signature_value *value)
 static uint32_t alignment_of(const struct value_type *type, unsigned depth)
 {
     uint32_t most = 1;
+    if (type->kind == VALUE_COMPLEX)
+        return type->size / 2;
     if (!is_struct(type) && type->kind != VALUE_ARRAY)
         return type->size < WORD && type->size > 0 ? type->size : WORD;
     for (size_t i = 0; i < type->member_count && depth < DEPTH_MAX; i++) {

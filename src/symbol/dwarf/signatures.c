@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "symbol/dwarf/go_convention.h"
+#include "symbol/dwarf/value_classes.h"
 #include "symbol/dwarf/value_types.h"
 #include "symbol/object.h"
 
@@ -14,9 +15,6 @@ enum {
     ARGUMENTS_MAX = 24,    /* of one function */
     GENERAL_REGISTERS = 6, /* of arguments */
     VECTOR_REGISTERS = 8,  /* likewise */
-    EIGHTBYTE = 8,
-    EIGHTBYTES_MAX = 2,    /* of a value in registers */
-    CLASSIFIED_DEPTH = 16, /* of types within types */
 };
 
 struct signatures {
@@ -55,99 +53,12 @@ void signatures_close(struct signatures *signatures)
     free(signatures);
 }
 
-/* ---- the ABI's classes ---- */
-
-enum value_class { CLASS_NONE, CLASS_INTEGER, CLASS_SSE, CLASS_MEMORY };
-
-struct classes {
-    enum value_class of[EIGHTBYTES_MAX];
-    bool is_vector; /* one register holds all of it */
-};
-
-static void merge(struct classes *classes, uint64_t offset, uint64_t size, enum value_class class)
-{
-    for (uint64_t at = offset / EIGHTBYTE; at <= (offset + size - 1) / EIGHTBYTE; at++) {
-        enum value_class *merged = &classes->of[at < EIGHTBYTES_MAX ? at : 0];
-        if (at >= EIGHTBYTES_MAX || class == CLASS_MEMORY || *merged == CLASS_MEMORY)
-            *merged = CLASS_MEMORY;
-        else if (*merged != CLASS_INTEGER)
-            *merged = class;
-    }
-}
-
-/* By what a type that was read consists of. */
-static void classify_within(const struct value_type *type, uint64_t offset, unsigned depth,
-                            struct classes *classes)
-{
-    if (type->size == 0)
-        return;
-    if (depth > CLASSIFIED_DEPTH) {
-        merge(classes, offset, type->size, CLASS_MEMORY);
-        return;
-    }
-    switch (type->kind) {
-    case VALUE_STRUCT:
-    case VALUE_COUNTED_STRING:
-        for (size_t i = 0; i < type->member_count; i++)
-            classify_within(type->members[i].type, offset + type->members[i].offset, depth + 1,
-                            classes);
-        break;
-    case VALUE_ARRAY:
-        for (uint64_t at = 0; at < type->size; at += type->members[0].type->size)
-            classify_within(type->members[0].type, offset + at, depth + 1, classes);
-        break;
-    case VALUE_FLOAT:
-        merge(classes, offset, type->size, CLASS_SSE);
-        break;
-    default:
-        merge(classes, offset, type->size, CLASS_INTEGER);
-        break;
-    }
-}
-
-static bool is_vector(Dwarf_Die *entry)
-{
-    Dwarf_Attribute attribute;
-    return dwarf_attr_integrate(entry, DW_AT_GNU_vector, &attribute) != NULL;
-}
-
-static bool is_float(Dwarf_Die *entry)
-{
-    uint64_t encoding = 0;
-    value_type_number(entry, DW_AT_encoding, &encoding);
-    return encoding == DW_ATE_float || encoding == DW_ATE_complex_float;
-}
-
-/* A class that is not copied bit by bit is passed, and returned, by its address. */
-static bool is_by_reference(Dwarf_Die *entry)
-{
-    uint64_t convention = 0;
-    value_type_number(entry, DW_AT_calling_convention, &convention);
-    return convention == DW_CC_pass_by_reference;
-}
-
-static struct classes classify(Dwarf_Die *entry, const struct value_type *type)
-{
-    struct classes classes = {{CLASS_NONE, CLASS_NONE}, false};
-    if (is_vector(entry) && type->size <= 2 * EIGHTBYTE) {
-        classes.is_vector = true;
-        classes.of[0] = CLASS_SSE;
-    } else if (type->size > EIGHTBYTES_MAX * EIGHTBYTE ||
-               (type->kind == VALUE_BYTES && is_float(entry))) {
-        classes.of[0] = CLASS_MEMORY;
-    } else {
-        classify_within(type, 0, 0, &classes);
-    }
-    if (classes.of[1] == CLASS_MEMORY)
-        classes.of[0] = CLASS_MEMORY;
-    return classes;
-}
-
 /* ---- the next free registers ---- */
 
 struct allocation {
     unsigned general, vector; /* used so far */
     uint32_t stack;           /* bytes used */
+    bool is_lost; /* where the next ones are is not known, as the class of one before them is not */
 };
 
 static const uint8_t general_registers[GENERAL_REGISTERS] = {7, 6, 2, 1,
@@ -160,13 +71,18 @@ static void add_place(struct signature_value *value, struct value_place place)
 }
 
 static void place_on_stack(struct signature_value *value, struct allocation *allocation,
-                           uint32_t size, uint64_t alignment)
+                           uint64_t size, uint64_t alignment)
 {
+    if (size > UINT16_MAX || alignment > UINT16_MAX) {
+        allocation->is_lost = true;
+        return;
+    }
     if (alignment > EIGHTBYTE)
-        allocation->stack = (allocation->stack + 15) / 16 * 16;
-    add_place(value, (struct value_place){
-                         .kind = PLACE_STACK, .size = size, .offset = (int32_t)allocation->stack});
-    allocation->stack += (size + EIGHTBYTE - 1) / EIGHTBYTE * EIGHTBYTE;
+        allocation->stack = (uint32_t)((allocation->stack + alignment - 1) / alignment * alignment);
+    add_place(value, (struct value_place){.kind = PLACE_STACK,
+                                          .size = (uint32_t)size,
+                                          .offset = (int32_t)allocation->stack});
+    allocation->stack += (uint32_t)(size + EIGHTBYTE - 1) / EIGHTBYTE * EIGHTBYTE;
 }
 
 static void place_pointer(struct signature_value *value, struct allocation *allocation)
@@ -179,32 +95,58 @@ static void place_pointer(struct signature_value *value, struct allocation *allo
         place_on_stack(value, allocation, EIGHTBYTE, EIGHTBYTE);
 }
 
-static unsigned count_class(const struct classes *classes, enum value_class class)
+static bool is_in_memory(const struct value_classes *classes)
+{
+    return classes->of[0] == CLASS_MEMORY || classes->of[0] == CLASS_X87;
+}
+
+static unsigned count_class(const struct value_classes *classes, enum value_class class)
 {
     return (classes->of[0] == class) + (classes->of[1] == class);
 }
 
+/* In the next of the general registers `general`, and of the vector registers. */
+static void place_in_registers(struct signature_value *value, struct allocation *allocation,
+                               const uint8_t *general, const struct value_classes *classes)
+{
+    bool has_none = classes->of[0] == CLASS_NONE && classes->of[1] == CLASS_NONE;
+    for (uint32_t i = 0; i < EIGHTBYTES_MAX && i * EIGHTBYTE < classes->size && !has_none; i++) {
+        uint32_t left = (uint32_t)classes->size - i * EIGHTBYTE;
+        struct value_place place = {.kind = PLACE_REGISTER,
+                                    .size = left < EIGHTBYTE ? left : EIGHTBYTE};
+        if (classes->of[i] == CLASS_SSE_UP) {
+            value->places[value->place_count - 1].size += place.size;
+            continue;
+        }
+        if (classes->of[i] == CLASS_SSE) {
+            place.kind = PLACE_VECTOR;
+            place.number = (uint8_t)allocation->vector++;
+        } else if (classes->of[i] == CLASS_INTEGER) {
+            place.number = general[allocation->general++];
+        } /* else it is padding, which is not shown: any register will do */
+        add_place(value, place);
+    }
+}
+
+/* clang aligns a 128-bit integer on the stack to eight bytes, and puts half of it into the last register; gcc does neither. */
+static bool is_disputed(const struct allocation *allocation, const struct value_classes *classes)
+{
+    return classes->is_int128 && allocation->general + 2 > GENERAL_REGISTERS &&
+           (allocation->general < GENERAL_REGISTERS || allocation->stack % classes->alignment);
+}
+
 static void place_by_convention(struct signature_value *value, struct allocation *allocation,
-                                const struct classes *classes, uint32_t size, uint64_t alignment)
+                                const struct value_classes *classes)
 {
     unsigned general = count_class(classes, CLASS_INTEGER);
     unsigned vector = count_class(classes, CLASS_SSE);
-    if (classes->of[0] == CLASS_MEMORY || allocation->general + general > GENERAL_REGISTERS ||
-        allocation->vector + vector > VECTOR_REGISTERS) {
-        place_on_stack(value, allocation, size, alignment);
-        return;
-    }
-    for (uint32_t i = 0, at = 0; i < EIGHTBYTES_MAX && at < size; i++, at += EIGHTBYTE) {
-        uint32_t part = classes->is_vector ? size : size - at < EIGHTBYTE ? size - at : EIGHTBYTE;
-        bool in_vector = classes->of[i] == CLASS_SSE;
-        add_place(value, (struct value_place){
-                             .kind = in_vector ? PLACE_VECTOR : PLACE_REGISTER,
-                             .number = in_vector ? (uint8_t)allocation->vector++
-                                                 : general_registers[allocation->general++],
-                             .size = part});
-        if (classes->is_vector)
-            break;
-    }
+    if (classes->of[0] == CLASS_UNKNOWN || is_disputed(allocation, classes))
+        allocation->is_lost = true;
+    else if (is_in_memory(classes) || allocation->general + general > GENERAL_REGISTERS ||
+             allocation->vector + vector > VECTOR_REGISTERS)
+        place_on_stack(value, allocation, classes->size, classes->alignment);
+    else
+        place_in_registers(value, allocation, general_registers, classes);
 }
 
 /* ---- what debug information says of the first instruction ---- */
@@ -331,11 +273,20 @@ static bool is_reference(Dwarf_Die *type)
     return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
 }
 
+/* A class that is not copied bit by bit is passed, and returned, by its address. */
+static bool is_by_reference(Dwarf_Die *entry)
+{
+    uint64_t convention = 0;
+    value_type_number(entry, DW_AT_calling_convention, &convention);
+    return convention == DW_CC_pass_by_reference;
+}
+
 /* Larger values of Rust are passed by their address. */
 static bool passes_address(const struct function_entry *function, Dwarf_Die *entry,
-                           const struct value_type *type)
+                           const struct value_classes *classes)
 {
-    return is_by_reference(entry) || (function->is_rust && type->size > EIGHTBYTES_MAX * EIGHTBYTE);
+    return is_by_reference(entry) ||
+           (function->is_rust && classes->size > EIGHTBYTES_MAX * EIGHTBYTE);
 }
 
 /* Whether debug information says that the value is where an argument register, or a slot of the frame, points to. */
@@ -385,29 +336,27 @@ static bool is_of_rust(const struct signature_value *placed, const struct value_
            (type->size == 2 * EIGHTBYTE && placed->place_count == 2);
 }
 
+/* `type` is NULL where it cannot be shown. */
 static void place_argument(const struct function_entry *function, Dwarf_Die *parameter,
                            Dwarf_Die *entry, struct value_type *type, struct allocation *allocation,
                            struct signature_value *value)
 {
     struct signature_value by_convention = {.place_count = 0};
-    uint64_t alignment = 0;
+    struct value_classes classes = value_classes_of(entry);
     bool by_address =
-        passes_address(function, entry, type) || is_pointed_to(parameter, function->start);
-    value_type_number(entry, DW_AT_alignment, &alignment);
-    if (dwarf_tag(entry) == DW_TAG_base_type && type->size > EIGHTBYTE)
-        alignment = type->size;
-    if (by_address) {
+        passes_address(function, entry, &classes) || is_pointed_to(parameter, function->start);
+    if (by_address)
         place_pointer(&by_convention, allocation);
-    } else {
-        struct classes classes = classify(entry, type);
-        place_by_convention(&by_convention, allocation, &classes, type->size, alignment);
-    }
+    else
+        place_by_convention(&by_convention, allocation, &classes);
+    if (!type)
+        return;
     uint32_t size = by_address ? EIGHTBYTE : type->size;
     enum location location = read_location(parameter, function->start, size, value);
     if (location == LOCATION_REGISTERS && is_of_arguments(&value->places[0]))
         return;
     value->place_count = 0;
-    bool follows_convention = !function->is_changed &&
+    bool follows_convention = !allocation->is_lost && !function->is_changed &&
                               (location == LOCATION_FRAME || !function->is_local) &&
                               (!function->is_rust || is_of_rust(&by_convention, type, by_address));
     if (!follows_convention) {
@@ -425,62 +374,43 @@ static void read_argument(const struct function_entry *function, Dwarf_Die *para
 {
     Dwarf_Die entry;
     *value = (struct signature_value){.value.name = parameter_name(parameter, memory)};
-    if (!value_type_entry(parameter, &entry))
+    if (!value_type_entry(parameter, &entry)) {
+        allocation->is_lost = true;
         return;
-    /* What follows it is placed by its size, even when it is too large to be recorded. */
-    struct value_type *type = value_type_read(&entry, UINT16_MAX, memory);
-    if (!type)
-        return;
+    }
+    struct value_type *type = value_type_read(&entry, LARGEST_VALUE, memory);
     value->value.type = type;
     place_argument(function, parameter, &entry, type, allocation, value);
     if (value->value.type && !value->value.in_memory)
         look_through_reference(&entry, memory, value);
-    if (type->size > LARGEST_VALUE)
-        value->value.type = NULL;
 }
 
 static void read_result(const struct function_entry *function, struct allocation *allocation,
                         struct arena *memory, struct signature *signature)
 {
+    static const uint8_t general[EIGHTBYTES_MAX] = {0, 2}; /* rax, rdx */
     Dwarf_Die entry, subprogram = function->entry;
     if (!value_type_entry(&subprogram, &entry))
         return;
-    struct value_type *type = value_type_read(&entry, LARGEST_VALUE, memory);
-    if (!type) {
-        uint64_t size;
-        /* Its address is passed all the same. */
-        if (value_type_number(&entry, DW_AT_byte_size, &size) && size > LARGEST_VALUE)
-            allocation->general++;
-        return;
-    }
     struct signature_value *value = &signature->result;
-    struct classes classes = classify(&entry, type);
+    struct value_classes classes = value_classes_of(&entry);
+    struct value_type *type = value_type_read(&entry, LARGEST_VALUE, memory);
+    struct allocation used = {0};
     value->value.type = type;
-    signature->has_result = !function->is_rust || is_one_number(type);
-    if (passes_address(function, &entry, type) || classes.of[0] == CLASS_MEMORY) {
-        /* A long double is in a register of the x87, which is not recorded. */
-        if (type->kind == VALUE_BYTES && is_float(&entry)) {
-            signature->has_result = false;
-            return;
-        }
+    if (passes_address(function, &entry, &classes) || classes.of[0] == CLASS_MEMORY) {
         allocation->general++;
         value->value.in_memory = true;
         add_place(value, (struct value_place){.kind = PLACE_REGISTER, .size = EIGHTBYTE});
-        return;
+    } else if (classes.of[0] == CLASS_UNKNOWN) {
+        /* Perhaps in memory, whose address takes a register. */
+        allocation->is_lost = true;
+    } else if (classes.of[0] != CLASS_X87) { /* whose registers are not recorded */
+        place_in_registers(value, &used, general, &classes);
     }
-    static const uint8_t general[EIGHTBYTES_MAX] = {0, 2}; /* rax, rdx */
-    struct allocation used = {0};
-    for (uint32_t i = 0, at = 0; i < EIGHTBYTES_MAX && at < type->size; i++, at += EIGHTBYTE) {
-        bool in_vector = classes.of[i] == CLASS_SSE;
-        uint32_t left = type->size - at;
-        add_place(value, (struct value_place){
-                             .kind = in_vector ? PLACE_VECTOR : PLACE_REGISTER,
-                             .number = in_vector ? (uint8_t)used.vector++ : general[used.general++],
-                             .size = left < EIGHTBYTE || classes.is_vector ? left : EIGHTBYTE});
-        if (classes.is_vector)
-            break;
-    }
-    look_through_reference(&entry, memory, value);
+    signature->has_result =
+        type && value->place_count > 0 && (!function->is_rust || is_one_number(type));
+    if (signature->has_result && !value->value.in_memory)
+        look_through_reference(&entry, memory, value);
 }
 
 /* ---- Go ---- */

@@ -42,6 +42,53 @@ bool value_type_number(Dwarf_Die *entry, unsigned name, uint64_t *number)
     return true;
 }
 
+bool value_type_bits(Dwarf_Die *member, uint64_t size, uint64_t *first, uint64_t *count)
+{
+    uint64_t location = 0, from_end;
+    if (!value_type_number(member, DW_AT_bit_size, count))
+        return false;
+    if (value_type_number(member, DW_AT_data_bit_offset, first))
+        return true;
+    /* Before DWARF 4: from the highest bit of a number of that size at that place. */
+    value_type_number(member, DW_AT_data_member_location, &location);
+    value_type_number(member, DW_AT_byte_size, &size);
+    if (!value_type_number(member, DW_AT_bit_offset, &from_end))
+        return false;
+    *first = 8 * location + 8 * size - from_end - *count;
+    return true;
+}
+
+static bool is_large_real(Dwarf_Die *entry, const char *const *names)
+{
+    const char *name = dwarf_diename(entry);
+    uint64_t encoding = 0, size = 0;
+    if (dwarf_tag(entry) != DW_TAG_base_type || !name)
+        return false;
+    value_type_number(entry, DW_AT_encoding, &encoding);
+    value_type_number(entry, DW_AT_byte_size, &size);
+    if (!(encoding == DW_ATE_float && size == 16) &&
+        !(encoding == DW_ATE_complex_float && size == 32))
+        return false;
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names;
+}
+
+bool value_type_is_x87(Dwarf_Die *entry)
+{
+    /* Of C and C++, Fortran, D, and Ada. */
+    static const char *const names[] = {
+        "long double",      "_Float64x", "complex long double", "real(kind=10)",
+        "complex(kind=10)", "real",      "long_long_float",     NULL};
+    return is_large_real(entry, names);
+}
+
+bool value_type_is_quad(Dwarf_Die *entry)
+{
+    static const char *const names[] = {"_Float128", "__float128", "real(kind=16)", "f128", NULL};
+    return is_large_real(entry, names);
+}
+
 /* What is read of one value. */
 struct reading {
     struct arena *memory;
@@ -59,6 +106,18 @@ static const char *name_of(Dwarf_Die *entry, struct reading *reading)
 {
     const char *name = dwarf_diename(entry);
     return name ? arena_copy_string(reading->memory, name) : NULL;
+}
+
+static struct value_type *read_complex(Dwarf_Die *entry, uint64_t size, struct reading *reading)
+{
+    bool is_known = size == 2 * sizeof(float) || size == 2 * sizeof(double);
+    if (!is_known && !value_type_is_x87(entry))
+        return make(reading, VALUE_BYTES, size);
+    struct value_type *type = make(reading, VALUE_COMPLEX, size);
+    type->members = arena_allocate(reading->memory, sizeof *type->members);
+    type->members[0] = (struct value_member){.type = make(reading, VALUE_FLOAT, size / 2)};
+    type->member_count = 1;
+    return type;
 }
 
 static struct value_type *read_base(Dwarf_Die *entry, uint64_t size, struct reading *reading)
@@ -85,9 +144,11 @@ static struct value_type *read_base(Dwarf_Die *entry, uint64_t size, struct read
         kind = VALUE_CHARACTER;
         break;
     case DW_ATE_float:
-        if (size == sizeof(float) || size == sizeof(double))
+        if (size == sizeof(float) || size == sizeof(double) || value_type_is_x87(entry))
             kind = VALUE_FLOAT;
         break;
+    case DW_ATE_complex_float:
+        return read_complex(entry, size, reading);
     default:
         break;
     }
@@ -152,6 +213,26 @@ static struct value_type *read_enum(Dwarf_Die *entry, uint64_t size, struct read
 static struct value_type *read_type(Dwarf_Die *entry, uint64_t most, unsigned depth,
                                     struct reading *reading);
 
+/* A bit-field is in a number of its type within the structure: at a multiple of that type's size, or, packed, elsewhere. False: there is
+ * no such number, as the field has bits of one byte more. */
+static bool place_bits(struct value_member *member, uint64_t struct_size, uint64_t first,
+                       uint64_t count)
+{
+    uint64_t size = member->type->size;
+    if (size == 0 || size > sizeof(uint64_t) || size > struct_size || count == 0 ||
+        count > 8 * size || first > 8 * struct_size)
+        return false;
+    uint64_t offset = first / (8 * size) * size;
+    if (first + count > 8 * (offset + size))
+        offset = first / 8;
+    if (offset + size > struct_size)
+        offset = struct_size - size;
+    member->offset = (uint32_t)offset;
+    member->bit = (uint32_t)(first - 8 * offset);
+    member->bits = (uint32_t)count;
+    return first >= 8 * offset && first + count <= 8 * (offset + size);
+}
+
 /* False: it is not one that can be shown. */
 static bool read_member(Dwarf_Die *entry, uint64_t struct_size, unsigned depth,
                         struct reading *reading, struct value_member *member)
@@ -169,14 +250,10 @@ static bool read_member(Dwarf_Die *entry, uint64_t struct_size, unsigned depth,
     if (!read || offset > struct_size)
         return false;
     *member = (struct value_member){.name = name_of(tag == DW_TAG_member ? entry : &type, reading),
-                                    .type = read};
-    if (value_type_number(entry, DW_AT_bit_size, &bits) && bits > 0 && bits <= 64 &&
-        read->size > 0 && value_type_number(entry, DW_AT_data_bit_offset, &bit)) {
-        offset = bit / (8 * read->size) * read->size;
-        member->bit = (uint32_t)(bit - 8 * offset);
-        member->bits = (uint32_t)bits;
-    }
-    member->offset = (uint32_t)offset;
+                                    .type = read,
+                                    .offset = (uint32_t)offset};
+    if (value_type_bits(entry, read->size, &bit, &bits))
+        return place_bits(member, struct_size, bit, bits);
     return offset + read->size <= struct_size;
 }
 

@@ -124,7 +124,9 @@ class Arguments(harness.TestCase):
 
     def test_random_as_gdb(self):
         """random functions, called with random values of random types, in C and C++"""
-        for language, compiler, seed in (("c", "gcc", 11), ("c++", "g++", 12)):
+        for language, compiler, seed in (("c", "gcc", 11), ("c++", "g++", 12), ("c", "clang", 13), ("c++", "clang++", 14)):
+            if not shutil.which(compiler):
+                continue
             judged = subprocess.run([sys.executable, harness.TESTS / "judge" / "arguments_judge.py", harness.Settings.binary, "--language",
                                      language, "--compiler", compiler, "--seed", str(seed), "--calls", "300", "--functions", "60",
                                      "--folder", self.folder / compiler], capture_output=True, text=True, check=False)
@@ -283,6 +285,49 @@ class Arguments(harness.TestCase):
                 self.assertIn(f"_M_string_length = {n}", call["arguments"]["name"])
                 self.assertEqual(call["arguments"]["point"], f"{{x = {n}, y = {n}.5}}")
 
+    def test_of_many_registers(self):
+        """numbers of more than one register, and of the x87, and structures whose class is not that of their members"""
+        source = self.folder / "large.c"
+        source.write_text("""
+            #include <complex.h>
+            #define KEPT __attribute__((noinline, noipa))
+            #define USE(value) __asm__ volatile("" : : "r"(&value) : "memory")
+            struct real { long double l; };
+            struct __attribute__((packed)) odd { char c; long l; };
+            struct __attribute__((packed)) bits { int a : 20, b : 20; };
+            struct vector { float v __attribute__((vector_size(16))); };
+            struct doubtful { double d; int : 32; };
+            KEPT long double reals(int a, long double x, struct real s, int b) { USE(a); USE(s); USE(b); return x; }
+            KEPT double complex both(float complex z, double complex w, double x) { USE(z); USE(x); return w; }
+            KEPT struct odd odd(struct odd o, int n, struct bits b) { USE(n); USE(b); return o; }
+            KEPT __float128 quad(__float128 q, struct vector v, float x) { USE(v); USE(x); return q; }
+            KEPT int doubtful(int a, struct doubtful d, int b) { USE(a); USE(d); return b; }
+            int main(void) {
+                reals(1, 0.1L, (struct real){-2.5L}, 2);
+                both(1 + 2 * I, 0.5 - 3 * I, 4.5);
+                odd((struct odd){1, -99}, 7, (struct bits){5, -6});
+                quad(1.5, (struct vector){{1, 2, 3, 4}}, 2.5f);
+                return doubtful(1, (struct doubtful){1.5}, 3) != 3;
+            }""")
+        for compiler, optimization in (("gcc", "-O0"), ("gcc", "-O2"), ("clang", "-O0"), ("clang", "-O2")):
+            if not shutil.which(compiler):
+                continue
+            program = self.folder / f"large{compiler}{optimization}"
+            subprocess.run([compiler, "-g", "-w", optimization, "-o", program, source], check=True)
+            calls, _ = self.recorded([program], "reals,both,odd,quad,doubtful")
+            found = {call["function"]: (call["arguments"], call.get("result")) for call in calls}
+            self.assertEqual(found["reals"], ({"a": 1, "x": 0.1, "s": "{l = -2.5}", "b": 2}, None))
+            self.assertEqual(found["both"], ({"z": "1 + 2i", "w": "0.5 + -3i", "x": 4.5}, "0.5 + -3i"))
+            self.assertEqual(found["odd"], ({"o": "{c = 1 '\\001', l = -99}", "n": 7, "b": "{a = 5, b = -6}"}, "{c = 1 '\\001', l = -99}"))
+            quad = "0x3fff8" + 27 * "0"
+            self.assertEqual(found["quad"], ({"q": quad, "v": "{v = {1, 2, 3, 4}}", "x": 2.5}, quad))
+            # gcc passes the bit-field without a name, clang does not: what debug information does not place is not shown.
+            self.assertEqual(found["doubtful"][0]["a"], 1)
+            for name, value in (("d", "{d = 1.5}"), ("b", 3)):
+                self.assertIn(found["doubtful"][0][name], (value, "?"))
+            if optimization == "-O0":
+                self.assertEqual(found["doubtful"], ({"a": 1, "d": "?", "b": "?"}, 3))
+
     def go(self, *flags):
         program = self.folder / "go_arguments"
         cache = harness.Settings.environment.get("GOCACHE", str(harness.Settings.work / "go"))
@@ -306,6 +351,7 @@ class Arguments(harness.TestCase):
                 "array": [({"a": f"{{{i}, 1, 2}}", "b": f"{{{i}}}", "unused": 4}, 2 * i + 2) for i in range(3)],
                 "mixed": [({"x": 1.5, "n": i, "ok": "false" if i == 1 else "true", "y": 2.25},
                            re.compile(f"{{{(0 if i == 1 else 1.5 * i + 2.25):g}, {{tab = 0x.*")) for i in range(3)],
+                "wave": [({"a": f"1.5 + {i}i", "b": "{real = -2, imag = 0.5}", "x": 3.0}, f"2.5 + {i + .5:g}i") for i in range(3)],
                 "sums": [({"v": re.compile(r"\{array = 0xc\w+, len = 3, cap = 3\}"), "p": re.compile("0xc.*"), "c": i},
                           f"{{sum = {6 + 2 * i}, found = true}}") for i in range(3)]}
             for function, expected in wanted.items():
