@@ -1,5 +1,5 @@
 // A function's name without template arguments and parameters, which may take thousands of letters in C++. The same rule as
-// src/output/short_name.c:
+// src/base/short_name.c:
 //
 //   std::vector<int, std::allocator<int> >::push_back(int&&)   std::vector<>::push_back
 //   main::{lambda(bool)#5}::operator()(bool) const             main::{lambda(bool)#5}::operator()

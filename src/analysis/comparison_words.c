@@ -1,8 +1,8 @@
 #include "analysis/comparison_words.h"
 
+#include "base/short_name.h"
 #include "index/file/index_reader.h"
 #include "output/duration.h"
-#include "output/short_name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "analysis/explanation_words.h"
 
+#include "base/short_name.h"
 #include "output/duration.h"
-#include "output/short_name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

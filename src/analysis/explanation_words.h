@@ -1,6 +1,6 @@
 /* The sentences of an explanation: what the calls are, how much longer the slow ones took, and each cause.
  *
- * Called by `magic-trace explain` and by the viewer's server. Names are short (output/short_name.h).
+ * Called by `magic-trace explain` and by the viewer's server. Names are short (base/short_name.h).
  */
 #ifndef MAGIC_TRACE_ANALYSIS_EXPLANATION_WORDS_H
 #define MAGIC_TRACE_ANALYSIS_EXPLANATION_WORDS_H

@@ -2,7 +2,7 @@
 
 #include "base/edit_distance.h"
 #include "base/memory.h"
-#include "output/short_name.h"
+#include "base/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "analysis/renamed_functions.h"
 
 #include "base/memory.h"
-#include "output/short_name.h"
+#include "base/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>

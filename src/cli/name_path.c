@@ -1,6 +1,6 @@
 #include "cli/name_path.h"
 
-#include "output/short_name.h"
+#include "base/short_name.h"
 
 #include <stdlib.h>
 

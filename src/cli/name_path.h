@@ -1,4 +1,4 @@
-/* A path of calls on one line: `main > parse > read_line`, of short names (output/short_name.h).
+/* A path of calls on one line: `main > parse > read_line`, of short names (base/short_name.h).
  *
  * Called by what prints explanations and comparisons.
  */

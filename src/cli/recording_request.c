@@ -150,7 +150,10 @@ static const struct option_spec recording_specs[] = {
              "let you choose",
      .manual =
          "Take the snapshot when this runs. A PLACE is a function of the program or of a library "
-         "that it needs, by its readable name or its symbol; one that is inlined everywhere is hit "
+         "that it needs, by its readable name or its symbol; of a name of C++ the parameters, the "
+         "type before a template's name and all template arguments may be left out, which means "
+         "all "
+         "instances; one that is inlined everywhere is hit "
          "where it is inlined "
          "(nothing is called there; `inlined:FUNCTION` says so of one that is also called); "
          "`FILE:LINE` or `FILE:LINE:COLUMN`; "

@@ -1,6 +1,8 @@
 #include "symbol/function_list.h"
 
+#include "base/short_name.h"
 #include "symbol/code_symbol.h"
+#include "symbol/cold_part.h"
 #include "symbol/demangle/demangle.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/object.h"
@@ -89,12 +91,14 @@ void function_list_close(struct function_list *list)
     arena_free(&list->names);
 }
 
+static bool is_named(const struct listed_function *function, const char *text)
+{
+    return strcmp(function->symbol, text) == 0 || strcmp(function->name, text) == 0;
+}
+
 bool listed_function_is(const struct listed_function *function, const char *text)
 {
-    size_t length = strlen(text);
-    return strcmp(function->symbol, text) == 0 || strcmp(function->name, text) == 0 ||
-           (length > 0 && strncmp(function->name, text, length) == 0 &&
-            function->name[length] == '(');
+    return is_named(function, text) || name_means(function->name, text);
 }
 
 bool function_symbol_is(const char *symbol, const char *text)
@@ -104,4 +108,63 @@ bool function_symbol_is(const char *symbol, const char *text)
     bool is = listed_function_is(&function, text);
     free(name);
     return is;
+}
+
+/* ---- parts and clones ---- */
+
+static const char clone[] = " [clone ";
+
+bool listed_function_is_cold(const struct listed_function *function)
+{
+    return cold_part_main_length(function->symbol, strlen(function->symbol)) > 0;
+}
+
+/* Whether the last clone is what a compiler made of a coroutine: GCC's coroutines.cc and LLVM's CoroSplit.cpp. */
+static bool is_coroutine_part(const char *name)
+{
+    static const char *const parts[] = {".actor]", ".destroy]", ".resume]", ".cleanup]"};
+    const char *last = strrchr(name, ' ');
+    for (size_t i = 0; last && i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(last + 1, parts[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the list has what `function` is a clone of, where `text` means both. */
+static bool has_cloned(const struct function_list *list, const struct listed_function *function,
+                       const char *text)
+{
+    const char *suffix = strstr(function->name, clone);
+    size_t length = suffix ? (size_t)(suffix - function->name) : 0;
+    bool is_part = suffix && is_coroutine_part(function->name);
+    for (size_t i = 0; suffix && i < list->functions.count; i++) {
+        const struct listed_function *other = array_at(&list->functions, i);
+        bool is_main =
+            strncmp(other->name, function->name, length) == 0 && other->name[length] == 0;
+        if (is_main || (is_part && listed_function_is(other, text) && !strstr(other->name, clone)))
+            return true;
+    }
+    return false;
+}
+
+bool function_list_means(const struct function_list *list, const struct listed_function *function,
+                         const char *text)
+{
+    if (is_named(function, text))
+        return true;
+    return listed_function_is(function, text) && !listed_function_is_cold(function) &&
+           !has_cloned(list, function, text);
+}
+
+/* ---- names to suggest ---- */
+
+void listed_function_offer(const struct listed_function *function, struct closest_names *closest,
+                           struct arena *names)
+{
+    char *plain = plain_name(function->name);
+    if (closest_names_would_take(closest, function->name))
+        closest_names_offer(closest, arena_copy_string(names, function->name));
+    else if (closest_names_would_take(closest, plain))
+        closest_names_offer(closest, arena_copy_string(names, plain));
+    free(plain);
 }

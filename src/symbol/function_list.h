@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/edit_distance.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -30,11 +31,23 @@ struct function_list {
 bool function_list_open(struct function_list *list, const char *path, struct error *error);
 void function_list_close(struct function_list *list);
 
-/* Whether `text`, which a user typed, means this function: it is its symbol, its readable name, or
- * that without the list of arguments. */
+/* Whether `text`, which a user typed, means this function: it is its symbol, or means its readable
+ * name (base/short_name.h). */
 bool listed_function_is(const struct listed_function *function, const char *text);
 
 /* The same of a function of which only the symbol is known. */
 bool function_symbol_is(const char *symbol, const char *text);
+
+/* Whether it is no function but the cold part of one (cold_part.h). */
+bool listed_function_is_cold(const struct listed_function *function);
+
+/* Whether `text` means this function of the list. What means `f(int)` does not mean its cold part, nor a clone of it, like
+ * `f(int) [clone .constprop.0]`, unless the list has no f(int); their whole names and symbols do. */
+bool function_list_means(const struct function_list *list, const struct listed_function *function,
+                         const char *text);
+
+/* Offers its readable name as one that a user may have meant, or the plain one, if that is close; in `names`. */
+void listed_function_offer(const struct listed_function *function, struct closest_names *closest,
+                           struct arena *names);
 
 #endif

@@ -1,4 +1,4 @@
-// The names of functions. tests/unit/output/short_name_test.c has the same list, for both must follow one rule.
+// The names of functions. tests/unit/base/short_name_test.c has the same list, for both must follow one rule.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FunctionNames } from '../../web/function_names.js';

@@ -2,10 +2,10 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/short_name.h"
 #include "cli/span_input.h"
 #include "index/file/index_reader.h"
 #include "index/span_scan.h"
-#include "output/short_name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

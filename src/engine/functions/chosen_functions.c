@@ -5,7 +5,6 @@
 #include "engine/functions/function_patterns.h"
 #include "process/process_files.h"
 #include "recording/flags.h"
-#include "symbol/cold_part.h"
 #include "symbol/dwarf/signatures.h"
 #include "symbol/function_list.h"
 
@@ -55,13 +54,11 @@ static bool find_in_object(struct finding *finding, const char *object, const ch
     if (function_list_open(&list, object, error))
         for (size_t i = 0; i < list.functions.count && finding->found.count <= CHOSEN_PLACES; i++) {
             const struct listed_function *function = array_at(&list.functions, i);
-            bool is_cold = cold_part_main_length(function->symbol, strlen(function->symbol)) > 0;
-            if (!is_cold && function_pattern_matches(pattern, function)) {
+            if (!listed_function_is_cold(function) && function_pattern_matches(pattern, function)) {
                 add_found(finding, object, function);
                 any = true;
-            } else if (closest_names_would_take(&finding->closest, function->name)) {
-                closest_names_offer(&finding->closest,
-                                    arena_copy_string(finding->memory, function->name));
+            } else {
+                listed_function_offer(function, &finding->closest, finding->memory);
             }
         }
     function_list_close(&list);

@@ -1,6 +1,6 @@
 #include "engine/functions/function_patterns.h"
 
-#include "base/memory.h"
+#include "base/short_name.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -21,20 +21,34 @@ static bool has_wildcard(const char *pattern)
     return strpbrk(pattern, "*?[") != NULL;
 }
 
+/* Without the parameters. */
+static bool matches_name(const char *pattern, const char *name)
+{
+    char *cut = strndup(name, strcspn(name, "("));
+    bool does = fnmatch(pattern, cut, 0) == 0;
+    free(cut);
+    return does;
+}
+
+static bool matches_template(const char *pattern, const char *name)
+{
+    if (!strchr(name, '<'))
+        return false;
+    const char *own = name_after_type(name);
+    char *plain = plain_name(name);
+    bool does = fnmatch(pattern, own, 0) == 0 || fnmatch(pattern, plain, 0) == 0 ||
+                matches_name(pattern, own);
+    free(plain);
+    return does;
+}
+
 bool function_pattern_matches(const char *pattern, const struct listed_function *function)
 {
     if (listed_function_is(function, pattern))
         return true;
     if (!has_wildcard(pattern))
         return false;
-    if (fnmatch(pattern, function->symbol, 0) == 0 || fnmatch(pattern, function->name, 0) == 0)
-        return true;
-    const char *parameters = strchr(function->name, '(');
-    if (!parameters)
-        return false;
-    char *name = memory_copy_string(function->name);
-    name[parameters - function->name] = 0;
-    bool does = fnmatch(pattern, name, 0) == 0;
-    free(name);
-    return does;
+    return fnmatch(pattern, function->symbol, 0) == 0 || fnmatch(pattern, function->name, 0) == 0 ||
+           (strchr(function->name, '(') && matches_name(pattern, function->name)) ||
+           matches_template(pattern, function->name);
 }

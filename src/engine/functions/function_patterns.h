@@ -12,7 +12,7 @@
 /* The end of the pattern that begins at `text`: commas within parentheses and angle brackets belong to it. */
 const char *function_pattern_end(const char *text);
 
-/* A pattern may mean the readable name without its parameters, too. */
+/* A pattern may mean the readable name without its parameters, too, or what else base/short_name.h leaves out. */
 bool function_pattern_matches(const char *pattern, const struct listed_function *function);
 
 #endif

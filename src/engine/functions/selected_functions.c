@@ -5,7 +5,6 @@
 #include "engine/functions/function_patterns.h"
 #include "process/process_files.h"
 #include "recording/flags.h"
-#include "symbol/cold_part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +28,10 @@ static bool add_functions(struct selected_functions *selected, const char *objec
     if (function_list_open(&list, object, error))
         for (size_t i = 0; i < list.functions.count; i++) {
             const struct listed_function *function = array_at(&list.functions, i);
-            bool is_cold = cold_part_main_length(function->symbol, strlen(function->symbol)) > 0;
-            if (is_cold)
+            if (listed_function_is_cold(function))
                 continue;
             if (pattern && !function_pattern_matches(pattern, function)) {
-                if (closest_names_would_take(closest, function->name))
-                    closest_names_offer(closest, arena_copy_string(memory, function->name));
+                listed_function_offer(function, closest, memory);
                 continue;
             }
             if (!path)

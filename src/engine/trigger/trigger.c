@@ -142,11 +142,20 @@ static void suggest(struct suggestions *suggestions, const struct function_list 
 {
     for (size_t i = 0; i < list->functions.count; i++) {
         const struct listed_function *function = array_at(&list->functions, i);
-        if (closest_names_would_take(&suggestions->closest, function->name))
-            closest_names_offer(&suggestions->closest,
-                                arena_copy_string(&suggestions->names, function->name));
+        if (!listed_function_is_cold(function))
+            listed_function_offer(function, &suggestions->closest, &suggestions->names);
     }
     suggestions->functions += list->functions.count;
+}
+
+/* The readable name, or what was written when that means several. */
+static void add_name(struct trigger *trigger, const char *name, const char *written)
+{
+    if (trigger->name && strcmp(trigger->name, name) == 0)
+        return;
+    const char *chosen = trigger->name ? written : name;
+    free(trigger->name);
+    trigger->name = memory_copy_string(chosen);
 }
 
 static bool find_in_list(struct trigger *trigger, const struct function_list *list,
@@ -154,13 +163,12 @@ static bool find_in_list(struct trigger *trigger, const struct function_list *li
 {
     for (size_t i = 0; i < list->functions.count; i++) {
         const struct listed_function *function = array_at(&list->functions, i);
-        if (!listed_function_is(function, symbol))
+        if (!function_list_means(list, function, symbol))
             continue;
-        if (!trigger->name)
-            trigger->name = memory_copy_string(function->name);
+        add_name(trigger, function->name, symbol);
         trigger->passes_time |= strcmp(function->symbol, TRIGGER_STOP_INDICATOR) == 0;
         add_place(trigger, object, function->address, function->file_offset);
-        trigger->is_function = true;
+        trigger->is_function = !listed_function_is_cold(function);
     }
     return trigger->place_count > 0;
 }

@@ -1,10 +1,10 @@
 #include "output/report/tree_lines.h"
 
 #include "base/memory.h"
+#include "base/short_name.h"
 #include "output/duration.h"
 #include "output/json_quoted.h"
 #include "output/mark_kind.h"
-#include "output/short_name.h"
 #include "output/span_words.h"
 
 #include <inttypes.h>

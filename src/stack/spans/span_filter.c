@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/edit_distance.h"
 #include "base/memory.h"
+#include "base/short_name.h"
 #include "stack/spans/counter_values.h"
 #include "stack/spans/open_spans.h"
 
@@ -65,14 +66,11 @@ struct filter {
     struct span_event held;
 };
 
-/* As -trigger takes names: the readable one, with or without its parameters, or the symbol. */
+/* As -trigger takes names. */
 static bool is_called(const struct span_function *function, const char *name)
 {
-    size_t length = strlen(name);
-    return strcmp(function->name, name) == 0 ||
-           (function->symbol && strcmp(function->symbol, name) == 0) ||
-           (length > 0 && strncmp(function->name, name, length) == 0 &&
-            function->name[length] == '(');
+    return (function->symbol && strcmp(function->symbol, name) == 0) ||
+           name_means(function->name, name);
 }
 
 /* An inferred beginning is not a call that was seen. */

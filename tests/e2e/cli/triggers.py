@@ -212,6 +212,40 @@ class Triggers(harness.TestCase):
             spans = self.spans(traced.trace)
             self.assertEqual((spans["n::work(int)"], spans["n::rest(int)"]), (1, 0), traced.messages)
 
+    def test_names_of_cpp(self):
+        """a plain name means a C++ function alone, not its cold part, and all instances of a template; -filter, too"""
+        source = self.folder / "named.cpp"
+        source.write_text("""
+            #include <cstdio>
+            #include <stdexcept>
+            __attribute__((noinline)) int work(int n)
+            {
+                if (n == 3)
+                    throw std::runtime_error("x");
+                asm volatile("");
+                return n;
+            }
+            __attribute__((noinline)) int request(int n)
+            {
+                try { return work(n); } catch (std::exception &) { return -1; }
+            }
+            template <class T> __attribute__((noinline)) T twice(T value) { asm volatile(""); return value + value; }
+            int main()
+            {
+                int sum = 0;
+                for (int i = 0; i < 6; i++)
+                    sum += request(i);
+                std::printf("%d %d %.1f\\n", sum, twice(3), twice(2.5));
+            }
+            """)
+        program = self.folder / "named"
+        subprocess.run(["g++", "-O2", "-g", "-o", program, source], check=True)
+        if b"_Z7requesti.cold" not in harness.run(["nm", program]).stdout:
+            self.skipTest("this compiler makes no cold part of it")
+        for name, hits in (("request", 6), ("twice", 2), ("twice<int>", 1), ("twice<double>(double)", 1)):
+            traced = self.trace([program], "-trigger", name, "-multi-snapshot", "-filter", f'("{name}" main)')
+            self.assertEqual(len(self.hits(traced)), hits, name)
+
     def test_filter(self):
         """-filter: the spans are those of the whole trace, cut to the regions"""
         program = harness.compile_program("hits")

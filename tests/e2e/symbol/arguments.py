@@ -328,6 +328,20 @@ class Arguments(harness.TestCase):
             if optimization == "-O0":
                 self.assertEqual(found["doubtful"], ({"a": 1, "d": "?", "b": "?"}, 3))
 
+    def test_templates(self):
+        """instances of a function template, named without what its name begins and ends with"""
+        source = self.folder / "templates.cpp"
+        source.write_text("""
+            template <class T> __attribute__((noinline)) T same(T x) { __asm__ volatile(""); return x; }
+            int main() { same(3); same(2.5); }""")
+        program = self.folder / "templates"
+        subprocess.run(["g++", "-g", "-O2", "-o", program, source], check=True)
+        for names, values in (("same", [3, 2.5]), ("same<int>", [3]), ("same<double>(double)", [2.5]), ("sa*", [3, 2.5])):
+            calls, _ = self.recorded([program], names)
+            self.assertEqual([call["arguments"]["x"] for call in calls], values, names)
+        refused = self.magic_trace("run", "-args", "samme", program)
+        self.assertIn(b"Did you mean same", refused.stderr)
+
     def go(self, *flags):
         program = self.folder / "go_arguments"
         cache = harness.Settings.environment.get("GOCACHE", str(harness.Settings.work / "go"))

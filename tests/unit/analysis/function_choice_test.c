@@ -1,8 +1,8 @@
 /* Functions by the names that users write, and names cut short for sentences. */
 #include "analysis/function_choice.h"
 
+#include "base/short_name.h"
 #include "index_test.h"
-#include "output/short_name.h"
 #include "span_script.h"
 
 #include <setjmp.h>

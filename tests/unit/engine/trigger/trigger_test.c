@@ -20,6 +20,28 @@ __attribute__((noinline)) int trigger_test_function(int value)
     return value + 1;
 }
 
+/* Functions of C++ with what compilers make of them: a cold part, clones, parts of a coroutine, instances. */
+#define NAMED_FUNCTION(name, symbol)                                                               \
+    int name(void) __asm__(symbol);                                                                \
+    __attribute__((noinline, used)) int name(void)                                                 \
+    {                                                                                              \
+        __asm__ volatile("");                                                                      \
+        return __LINE__;                                                                           \
+    }
+
+/* clang-format off */
+NAMED_FUNCTION(req, "_Z3reqi")
+NAMED_FUNCTION(req_cold, "_Z3reqi.cold")
+NAMED_FUNCTION(req_constprop, "_Z3reqi.constprop.0")
+NAMED_FUNCTION(nat, "_Z3nati")
+NAMED_FUNCTION(nat_actor, "_Z3natPZ3natiE13_Z3nati.Frame.actor")
+NAMED_FUNCTION(nat_destroy, "_Z3natPZ3natiE13_Z3nati.Frame.destroy")
+NAMED_FUNCTION(only_constprop, "_Z4onlyi.constprop.0")
+NAMED_FUNCTION(only_cold, "_Z4onlyi.constprop.0.cold")
+NAMED_FUNCTION(twice_int, "_ZN1n5twiceIiEET_S1_")
+NAMED_FUNCTION(twice_double, "_ZN1n5twiceIdEET_S1_")
+/* clang-format on */
+
 static bool find(struct trigger *trigger, const char *text, struct error *error)
 {
     *trigger = (struct trigger){0};
@@ -75,6 +97,73 @@ static void wrong_names_suggest_the_nearest(void **state)
     assert_non_null(strstr(error.text, "libmagic_trace"));
 }
 
+static void assert_finds(const char *text, int (*const *functions)(void), size_t count,
+                         const char *name)
+{
+    struct trigger trigger, plain;
+    struct error error = {0};
+    assert_true(find(&plain, "trigger_test_function", &error));
+    if (!find(&trigger, text, &error))
+        fail_msg("%s: %s", text, error.text);
+    assert_string_equal(trigger.name, name);
+    assert_true(trigger.is_function);
+    assert_int_equal(trigger.place_count, count);
+    uint64_t bias = (uint64_t)(uintptr_t)trigger_test_function - plain.places[0].address;
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        for (size_t j = 0; j < count; j++)
+            found |= trigger.places[j].address + bias == (uint64_t)(uintptr_t)functions[i];
+        assert_true(found);
+    }
+    trigger_free(&plain);
+    trigger_free(&trigger);
+}
+
+static void a_plain_name_means_the_function_itself(void **state)
+{
+    (void)state;
+    assert_finds("req", (int (*const[])(void)){req}, 1, "req(int)");
+    assert_finds("req(int)", (int (*const[])(void)){req}, 1, "req(int)");
+    assert_finds("nat", (int (*const[])(void)){nat}, 1, "nat(int)");
+    assert_finds("req(int) [clone .constprop.0]", (int (*const[])(void)){req_constprop}, 1,
+                 "req(int) [clone .constprop.0]");
+    assert_finds("_Z3natPZ3natiE13_Z3nati.Frame.actor", (int (*const[])(void)){nat_actor}, 1,
+                 "nat(nat(int)::_Z3nati.Frame*) [clone .actor]");
+}
+
+static void a_plain_name_means_a_clone_without_a_function(void **state)
+{
+    (void)state;
+    assert_finds("only", (int (*const[])(void)){only_constprop}, 1,
+                 "only(int) [clone .constprop.0]");
+    assert_finds("only(int)", (int (*const[])(void)){only_constprop}, 1,
+                 "only(int) [clone .constprop.0]");
+}
+
+static void a_cold_part_is_no_function(void **state)
+{
+    (void)state;
+    struct trigger trigger;
+    struct error error = {0};
+    assert_true(find(&trigger, "_Z3reqi.cold", &error));
+    assert_false(trigger.is_function);
+    trigger_free(&trigger);
+}
+
+static void a_template_without_its_type_and_arguments(void **state)
+{
+    (void)state;
+    int (*const instances[])(void) = {twice_int, twice_double};
+    assert_finds("n::twice", instances, 2, "n::twice");
+    assert_finds("n::twice<>", instances, 2, "n::twice<>");
+    assert_finds("n::twice<int>", instances, 1, "int n::twice<int>(int)");
+    assert_finds("n::twice<int>(int)", instances, 1, "int n::twice<int>(int)");
+    struct trigger trigger;
+    struct error error = {0};
+    assert_false(find(&trigger, "n::twoce", &error));
+    assert_non_null(strstr(error.text, "Did you mean n::twice?"));
+}
+
 static void what_makes_no_sense_is_a_usage_error(void **state)
 {
     (void)state;
@@ -104,6 +193,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_function_by_its_name),
         cmocka_unit_test(a_line_by_the_end_of_its_path),
         cmocka_unit_test(wrong_names_suggest_the_nearest),
+        cmocka_unit_test(a_plain_name_means_the_function_itself),
+        cmocka_unit_test(a_plain_name_means_a_clone_without_a_function),
+        cmocka_unit_test(a_cold_part_is_no_function),
+        cmocka_unit_test(a_template_without_its_type_and_arguments),
         cmocka_unit_test(what_makes_no_sense_is_a_usage_error),
         cmocka_unit_test(an_address_without_code_is_not_found),
     };

@@ -1,6 +1,6 @@
 /* A function's name for prose. tests/web/names.test.js has the same list, for the page must follow
  * the same rule. */
-#include "output/short_name.h"
+#include "base/short_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,10 +45,48 @@ static void template_arguments_and_parameters_are_left_out(void **state)
     }
 }
 
+static void users_leave_out_parts_of_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+        bool means;
+    } CASES[] = {
+        {"int n::twice<int>(int)", "n::twice", true},
+        {"int n::twice<int>(int)", "n::twice<>", true},
+        {"int n::twice<int>(int)", "n::twice<int>", true},
+        {"int n::twice<int>(int)", "n::twice<int>(int)", true},
+        {"int n::twice<int>(int)", "int n::twice<int>", true},
+        {"int n::twice<int>(int)", "int n::twice<int>(int)", true},
+        {"int n::twice<int>(int)", "n::twice<double>", false},
+        {"int n::twice<int>(int)", "twice", false},
+        {"int n::twice<int>(int)", "n", false},
+        {"int n::twice<int>(int)", "int", false},
+        {"int n::twice<int>(int)", "", false},
+        {"int twice<int>(int) [clone .isra.0]", "twice", true},
+        {"int twice<int>(int) [clone .isra.0]", "twice<int>(int)", true},
+        {"char const* f<char const*>(char const*)", "f<char const*>", true},
+        {"Box<int>::operator+(int) const", "Box::operator+", true},
+        {"Box<int>::operator+(int) const", "Box<int>::operator+", true},
+        {"bool std::operator< <char>(char, char)", "std::operator<", true},
+        {"bool std::operator< <char>(char, char)", "std::operator", false},
+        {"Box<int>::operator<=>(int)", "Box::operator<=>", true},
+        {"void (anonymous namespace)::f<int>(int)", "(anonymous namespace)::f", true},
+        {"f[abi:cxx11](int)", "f", true},
+        {"req(int)", "req", true},
+        {"req(int)", "re", false},
+        {"main", "main", true},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+        if (name_means(CASES[i].name, CASES[i].text) != CASES[i].means)
+            fail_msg("%s by %s", CASES[i].name, CASES[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(template_arguments_and_parameters_are_left_out),
+        cmocka_unit_test(users_leave_out_parts_of_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-#include "output/short_name.h"
+#include "base/short_name.h"
 
 #include "base/memory.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_word(char letter)
@@ -79,26 +79,14 @@ static char *put_operator(char *end, const char **at)
     return spaced ? mempcpy(end, " <>", 3) : mempcpy(end, "<>", 2);
 }
 
-/* Names of template functions begin with the type that they return. */
-static void drop_return_type(char *name)
-{
-    size_t length = strlen(name);
-    if (length < 2 || strcmp(name + length - 2, "<>") != 0)
-        return;
-    const char *start = name;
-    int depth = 0;
-    for (const char *at = name; *at; at++) {
-        depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
-        if (*at == ' ' && depth == 0 && strcmp(at, " <>") != 0 && !ends_in_operator(name, at))
-            start = at + 1;
-    }
-    memmove(name, start, strlen(start) + 1);
-}
-
-char *short_name(const char *name)
+/* As short_name. `*begin`: where the function's own name begins in `name`, which for template functions begins with the
+ * type that they return. */
+static char *shorten(const char *name, const char **begin)
 {
     char *shortened = memory_allocate(strlen(name) + sizeof "<>");
-    char *end = shortened;
+    char *end = shortened, *start = shortened;
+    int depth = 0;
+    *begin = name;
     for (const char *at = name; *at;) {
         const char *closing = NULL, *before = at;
         bool begun = end > shortened;
@@ -116,10 +104,105 @@ char *short_name(const char *name)
                    is_end_of_name(closing + 1)) {
             break;
         } else {
+            depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
+            bool parts = *at == ' ' && depth == 0 && !ends_in_operator(shortened, end);
             *end++ = *at++;
+            if (parts) {
+                start = end;
+                *begin = at;
+            }
         }
     }
     *end = 0;
-    drop_return_type(shortened);
+    if (end - shortened >= 2 && strcmp(end - 2, "<>") == 0)
+        memmove(shortened, start, strlen(start) + 1);
+    else
+        *begin = name;
     return shortened;
+}
+
+char *short_name(const char *name)
+{
+    const char *begin;
+    return shorten(name, &begin);
+}
+
+const char *name_after_type(const char *name)
+{
+    const char *begin;
+    free(shorten(name, &begin));
+    return begin;
+}
+
+/* ---- names that users write ---- */
+
+/* Whether `name` is `text`, or begins with it and goes on with the parameters, or with what may stand before or after
+ * them: an ABI tag, a compiler's mark of a clone. */
+static bool is_without_parameters(const char *name, const char *text)
+{
+    static const char *const ends[] = {"(", "[abi:", " [clone "};
+    size_t length = strlen(text);
+    if (strncmp(name, text, length) != 0)
+        return false;
+    bool is = name[length] == 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        is |= strncmp(name + length, ends[i], strlen(ends[i])) == 0;
+    return is;
+}
+
+static const char *after_empty_arguments(const char *at)
+{
+    if (strncmp(at, " <>", 3) == 0)
+        return at + 3;
+    return strncmp(at, "<>", 2) == 0 ? at + 2 : at;
+}
+
+/* Drops each "<>". */
+static void drop_empty_arguments(char *name)
+{
+    char *end = name;
+    for (const char *at = name; *(at = after_empty_arguments(at)); at++)
+        *end++ = *at;
+    *end = 0;
+}
+
+char *plain_name(const char *name)
+{
+    char *plain = short_name(name);
+    drop_empty_arguments(plain);
+    return plain;
+}
+
+/* Whether `shortened`, which is changed, is `text` but for empty template arguments. */
+static bool is_same_template(char *shortened, const char *text)
+{
+    char *plain = memory_copy_string(text);
+    drop_empty_arguments(plain);
+    drop_empty_arguments(shortened);
+    bool is = strcmp(shortened, plain) == 0;
+    free(plain);
+    return is;
+}
+
+/* Whether `name` has the last word that `text` has before its first bracket: most names have not. */
+static bool has_word_of(const char *name, const char *text)
+{
+    const char *end = text + strcspn(text, "<(");
+    const char *start = end;
+    while (start > text && start[-1] != ':' && start[-1] != ' ')
+        start--;
+    return memmem(name, strlen(name), start, (size_t)(end - start)) != NULL;
+}
+
+bool name_means(const char *name, const char *text)
+{
+    if (*text == 0 || is_without_parameters(name, text))
+        return *text != 0;
+    if (!strchr(name, '<') || !has_word_of(name, text))
+        return false;
+    const char *begin;
+    char *shortened = shorten(name, &begin);
+    bool means = is_without_parameters(begin, text) || is_same_template(shortened, text);
+    free(shortened);
+    return means;
 }
