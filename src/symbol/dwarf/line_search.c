@@ -70,6 +70,25 @@ static void visit_rows(const struct searched_object *tables,
         visit_unit(&die, visit, context);
 }
 
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Sorts uint32_t and keeps each once. */
+static void sort_numbers(struct array *numbers)
+{
+    uint32_t *all = numbers->elements;
+    size_t kept = 0;
+    if (numbers->count > 1)
+        qsort(all, numbers->count, sizeof *all, by_number);
+    for (size_t i = 0; i < numbers->count; i++)
+        if (kept == 0 || all[kept - 1] != all[i])
+            all[kept++] = all[i];
+    numbers->count = kept;
+}
+
 /* ---- places of a line ---- */
 
 /* A row with the function, or the inlined copy of one, that it belongs to. */
@@ -84,6 +103,7 @@ struct line_query {
     struct array candidates; /* of struct line_candidate */
     bool file_found;
     uint32_t before, after; /* nearest lines with code; 0 none */
+    struct array columns;   /* uint32_t: of the line's rows */
 };
 
 static Dwarf_Off scope_of(Dwarf_Die *unit, Dwarf_Addr address)
@@ -111,7 +131,10 @@ static void consider_row(void *context, const struct line_row *row)
         query->before = row->line;
     if (row->line > line && (row->line < query->after || query->after == 0))
         query->after = row->line;
-    if (row->line != line || (query->wanted->column && row->column != query->wanted->column))
+    if (row->line != line)
+        return;
+    *(uint32_t *)array_add(&query->columns) = row->column;
+    if (query->wanted->column && row->column != query->wanted->column)
         return;
     Dwarf_Die unit = row->unit;
     *(struct line_candidate *)array_add(&query->candidates) = (struct line_candidate){
@@ -139,12 +162,39 @@ static void choose_places(struct line_query *query, struct array *places)
     code_places_sort(places);
 }
 
-static bool explain_no_code(const char *object, const struct line_query *query, struct error *error)
+/* Of a line that has code, but none at the column. */
+static bool explain_no_column(const char *object, struct line_query *query, struct error *error)
+{
+    enum { NAMED = 8 };
+    const struct searched_line *wanted = query->wanted;
+    char columns[NAMED * sizeof ", 4294967295" + sizeof " and others"] = "";
+    int used = 0;
+    sort_numbers(&query->columns);
+    for (size_t i = 0; i < query->columns.count && i < NAMED; i++) {
+        bool last = i + 1 == query->columns.count;
+        used += snprintf(columns + used, sizeof columns - (size_t)used, "%s%u",
+                         i == 0 ? ""
+                         : last ? " and "
+                                : ", ",
+                         *(uint32_t *)array_at(&query->columns, i));
+    }
+    if (query->columns.count > NAMED)
+        snprintf(columns + used, sizeof columns - (size_t)used, " and others");
+    return error_set(error, ERROR_NOT_FOUND,
+                     "there is no code at %s:%u:%u in %s. Leave out the column to take the line, "
+                     "which has code at column%s %s.",
+                     wanted->file, wanted->line, wanted->column, object,
+                     query->columns.count == 1 ? "" : "s", columns);
+}
+
+static bool explain_no_code(const char *object, struct line_query *query, struct error *error)
 {
     const struct searched_line *wanted = query->wanted;
     if (!query->file_found)
         return error_set(error, ERROR_NOT_FOUND, "%s has no code from a source file %s.", object,
                          wanted->file);
+    if (query->columns.count > 0)
+        return explain_no_column(object, query, error);
     char nearest[128] = "";
     if (query->before && query->after)
         snprintf(nearest, sizeof nearest, " The nearest lines with code are %u and %u.",
@@ -154,8 +204,7 @@ static bool explain_no_code(const char *object, const struct line_query *query, 
                  query->before ? query->before : query->after);
     if (wanted->column)
         return error_set(error, ERROR_NOT_FOUND,
-                         "there is no code at %s:%u:%u in %s. Leave out the column to take the "
-                         "line.%s",
+                         "there is no code at %s:%u:%u in %s, nor elsewhere in the line.%s",
                          wanted->file, wanted->line, wanted->column, object, nearest);
     return error_set(error, ERROR_NOT_FOUND, "there is no code at %s:%u in %s.%s", wanted->file,
                      wanted->line, object, nearest);
@@ -171,12 +220,14 @@ bool line_search(const char *object, const struct searched_line *wanted, struct 
         .tables = &tables,
         .wanted = wanted,
         .candidates = array_of(sizeof(struct line_candidate)),
+        .columns = array_of(sizeof(uint32_t)),
     };
     size_t before = places->count;
     visit_rows(&tables, consider_row, &query);
     if (query.candidates.count > 0)
         choose_places(&query, places);
     bool ok = places->count > before || explain_no_code(object, &query, error);
+    array_free(&query.columns);
     array_free(&query.candidates);
     searched_object_close(&tables);
     return ok;
@@ -236,12 +287,6 @@ static void add_line(void *context, const struct line_row *row)
         *(uint32_t *)array_add(query->lines) = row->line;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const uint32_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 bool line_search_lines(const char *object, const char *file, struct array *lines,
                        struct error *error)
 {
@@ -251,13 +296,6 @@ bool line_search_lines(const char *object, const char *file, struct array *lines
     struct number_query query = {file, lines};
     visit_rows(&tables, add_line, &query);
     searched_object_close(&tables);
-    uint32_t *all = lines->elements;
-    size_t kept = 0;
-    if (lines->count > 1)
-        qsort(all, lines->count, sizeof *all, by_number);
-    for (size_t i = 0; i < lines->count; i++)
-        if (kept == 0 || all[kept - 1] != all[i])
-            all[kept++] = all[i];
-    lines->count = kept;
+    sort_numbers(lines);
     return true;
 }

@@ -22,7 +22,7 @@ struct searched_line {
 };
 
 /* Appends to `places` (of struct code_place), by address. ERROR_NOT_FOUND when there is no such
- * code; the message names the nearest lines that have some. */
+ * code; the message names the nearest lines, or the columns of the line, that have some. */
 bool line_search(const char *object, const struct searched_line *wanted, struct array *places,
                  struct error *error);
 

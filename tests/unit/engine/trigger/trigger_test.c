@@ -164,6 +164,16 @@ static void a_template_without_its_type_and_arguments(void **state)
     assert_non_null(strstr(error.text, "Did you mean n::twice?"));
 }
 
+static void a_column_without_code_names_those_with_code(void **state)
+{
+    (void)state;
+    struct trigger trigger;
+    struct error error = {0};
+    assert_false(find(&trigger, "trigger_test.c:20:99", &error));
+    assert_non_null(strstr(error.text, "which has code at column"));
+    assert_null(strstr(error.text, "nearest"));
+}
+
 static void what_makes_no_sense_is_a_usage_error(void **state)
 {
     (void)state;
@@ -197,6 +207,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_plain_name_means_a_clone_without_a_function),
         cmocka_unit_test(a_cold_part_is_no_function),
         cmocka_unit_test(a_template_without_its_type_and_arguments),
+        cmocka_unit_test(a_column_without_code_names_those_with_code),
         cmocka_unit_test(what_makes_no_sense_is_a_usage_error),
         cmocka_unit_test(an_address_without_code_is_not_found),
     };
