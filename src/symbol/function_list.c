@@ -49,6 +49,7 @@ static void add_function(struct function_list *list, const struct image_file *fi
         .name = readable(name, &list->names),
         .address = symbol->start,
         .file_offset = offset,
+        .size = symbol->end - symbol->start,
     };
 }
 

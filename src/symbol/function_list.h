@@ -20,6 +20,7 @@ struct listed_function {
     const char *name;     /* readable */
     uint64_t address;     /* the object's own (p_vaddr based) */
     uint64_t file_offset; /* of its first byte */
+    uint64_t size;        /* bytes; 0: unknown */
 };
 
 struct function_list {

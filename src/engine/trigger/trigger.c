@@ -8,6 +8,7 @@
 #include "symbol/dwarf/inlined_search.h"
 #include "symbol/dwarf/line_search.h"
 #include "symbol/function_list.h"
+#include "x86/decode.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -274,6 +275,42 @@ static bool find_line(struct trigger *trigger, const struct trigger_text *parsed
     return true;
 }
 
+/* Whether the function's instructions, one after the other, step over `address`. False where they cannot be read. */
+static bool steps_over(const struct image_file *file, const struct listed_function *function,
+                       uint64_t address)
+{
+    uint64_t at = function->address;
+    while (at < address) {
+        uint64_t from = function->file_offset + (at - function->address);
+        struct x86_instruction instruction;
+        if (from >= file->view.size || !x86_decode(&instruction, file->view.bytes + from,
+                                                   file->view.size - from, at, X86_MODE_64))
+            return false;
+        at += instruction.length;
+    }
+    return at > address;
+}
+
+/* A breakpoint there would never be hit, or would change the instruction. */
+static bool refuse_middle(const struct image_file *file, uint64_t address, struct error *error)
+{
+    struct function_list list;
+    bool refused = false;
+    if (function_list_open(&list, file->local_path, NULL))
+        for (size_t i = 0; i < list.functions.count && !refused; i++) {
+            const struct listed_function *function = array_at(&list.functions, i);
+            if (address < function->address || address - function->address >= function->size ||
+                !steps_over(file, function, address))
+                continue;
+            refused = true;
+            error_set(error, ERROR_NOT_FOUND,
+                      "0x%llx is in the middle of an instruction of %s in %s: see objdump -d.",
+                      (unsigned long long)address, function->name, file->local_path);
+        }
+    function_list_close(&list);
+    return refused;
+}
+
 static bool find_address(struct trigger *trigger, uint64_t address, const char *object,
                          struct error *error)
 {
@@ -282,8 +319,10 @@ static bool find_address(struct trigger *trigger, uint64_t address, const char *
     bool ok = image_file_open(&file, &memory, error);
     uint64_t offset;
     bool code;
-    if (ok && image_file_offset(&file, address, &offset, &code) && code)
+    if (ok && image_file_offset(&file, address, &offset, &code) && code) {
+        ok = !refuse_middle(&file, address, error);
         add_place(trigger, object, address, offset);
+    }
     image_file_close(&file);
     arena_free(&memory);
     if (!ok)

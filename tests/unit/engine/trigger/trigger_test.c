@@ -20,6 +20,14 @@ __attribute__((noinline)) int trigger_test_function(int value)
     return value + 1;
 }
 
+/* 10, 1 and 1 bytes. */
+__asm__(".text\n"
+        ".type trigger_test_bytes, @function\n"
+        "trigger_test_bytes: movabs $0x1234567890abcdef, %rax\n"
+        "nop\n"
+        "ret\n"
+        ".size trigger_test_bytes, . - trigger_test_bytes\n");
+
 /* Functions of C++ with what compilers make of them: a cold part, clones, parts of a coroutine, instances. */
 #define NAMED_FUNCTION(name, symbol)                                                               \
     int name(void) __asm__(symbol);                                                                \
@@ -174,6 +182,27 @@ static void a_column_without_code_names_those_with_code(void **state)
     assert_null(strstr(error.text, "nearest"));
 }
 
+static void the_middle_of_an_instruction_is_refused(void **state)
+{
+    (void)state;
+    struct trigger trigger, again;
+    struct error error = {0};
+    assert_true(find(&trigger, "trigger_test_bytes", &error));
+    for (unsigned i = 0; i < 12; i++) {
+        char address[64];
+        snprintf(address, sizeof address, "addr:0x%llx",
+                 (unsigned long long)trigger.places[0].address + i);
+        bool found = find(&again, address, &error);
+        assert_int_equal(found, i % 10 == 0 || i == 11);
+        if (found)
+            trigger_free(&again);
+        else
+            assert_non_null(
+                strstr(error.text, "in the middle of an instruction of trigger_test_bytes"));
+    }
+    trigger_free(&trigger);
+}
+
 static void what_makes_no_sense_is_a_usage_error(void **state)
 {
     (void)state;
@@ -208,6 +237,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_cold_part_is_no_function),
         cmocka_unit_test(a_template_without_its_type_and_arguments),
         cmocka_unit_test(a_column_without_code_names_those_with_code),
+        cmocka_unit_test(the_middle_of_an_instruction_is_refused),
         cmocka_unit_test(what_makes_no_sense_is_a_usage_error),
         cmocka_unit_test(an_address_without_code_is_not_found),
     };
