@@ -78,7 +78,7 @@ static int take_span(const struct option_spec *option, const struct command *sel
                      const char *value)
 {
     uint64_t *nanoseconds = (void *)((char *)target + option->field);
-    if (duration_parse(value, nanoseconds) && *nanoseconds > 0)
+    if (duration_has_unit(value) && duration_parse(value, nanoseconds) && *nanoseconds > 0)
         return 0;
     return command_usage_error(self, "-%s is a length of time like 5ms, 200us or 1.5s, not `%s`.",
                                option->name, value);
@@ -530,8 +530,9 @@ static void say_what_hits_came(const struct record_options *options,
                    trigger->name, quantity_count(result->hits).text,
                    trigger->on_cpu ? " of time on a processor" : "");
     else if (trigger->multi_snapshot)
-        log_status("%s snapshots of %s hits.", quantity_count(result->snapshots).text,
-                   quantity_count(result->hits).text);
+        log_status("%s snapshot%s of %s hit%s.", quantity_count(result->snapshots).text,
+                   result->snapshots == 1 ? "" : "s", quantity_count(result->hits).text,
+                   result->hits == 1 ? "" : "s");
 }
 
 static int keep_after_failure(struct recording_folder *folder, const struct error *error)

@@ -114,3 +114,8 @@ bool duration_parse(const char *text, uint64_t *nanoseconds)
         *nanoseconds += parse_fraction(text + whole_length + 1, unit->nanoseconds);
     return *nanoseconds <= limit;
 }
+
+bool duration_has_unit(const char *text)
+{
+    return text[strspn(text, "0123456789. ")] != 0;
+}

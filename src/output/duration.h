@@ -25,4 +25,7 @@ char *duration_format_exact(char text[static DURATION_TEXT_SIZE], uint64_t nanos
  * fit 63 bits. */
 bool duration_parse(const char *text, uint64_t *nanoseconds);
 
+/* Whether there is more to it than a number: for lengths of which "5" is rather 5 ms than 5 ns. */
+bool duration_has_unit(const char *text);
+
 #endif

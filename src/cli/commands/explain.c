@@ -42,7 +42,8 @@ static int take_limit(const struct option_spec *option, const struct command *se
         request->calls.limit = 0;
         return 0;
     }
-    if (duration_parse(value, &request->calls.limit) && request->calls.limit > 0)
+    if (duration_has_unit(value) && duration_parse(value, &request->calls.limit) &&
+        request->calls.limit > 0)
         return 0;
     return command_usage_error(self,
                                "-%s is a multiple of the median (3x) or a time (2ms), not `%s`.",

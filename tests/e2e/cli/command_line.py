@@ -34,6 +34,9 @@ class CommandLine(harness.TestCase):
         self.assert_usage_error(["run", "-packets", "nocyc,nomtc", "ls"], "nomtc")
         self.assert_usage_error(["run", "-packets", "", "ls"], "noretcomp")
         self.assert_usage_error(["run", "-snapshot-size", "4X", "ls"], "4X")
+        for option in ("-longer-than", "-duration-thresh", "-delay-thresh"):
+            self.assert_usage_error(["run", "-trigger", "main", option, "1", "ls"], "a length of time like 5ms")
+        self.assert_usage_error(["explain", "-above", "3", "main"], "3x")
         self.assert_usage_error(["run", "-snapshot-size", "-1", "ls"], "-1")
         self.assert_usage_error(["run", "-snapshot-size", "99999999999999999999", "ls"])
         self.assert_usage_error(["run", "-output"], "-output")

@@ -245,6 +245,7 @@ class Triggers(harness.TestCase):
         for name, hits in (("request", 6), ("twice", 2), ("twice<int>", 1), ("twice<double>(double)", 1)):
             traced = self.trace([program], "-trigger", name, "-multi-snapshot", "-filter", f'("{name}" main)')
             self.assertEqual(len(self.hits(traced)), hits, name)
+            self.assertIn("[ 1 snapshot of 1 hit. ]" if hits == 1 else f"[ {hits} snapshots of {hits} hits. ]", traced.messages)
 
     def test_filter(self):
         """-filter: the spans are those of the whole trace, cut to the regions"""

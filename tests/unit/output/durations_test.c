@@ -72,6 +72,10 @@ static void durations_are_read(void **state)
         uint64_t got;
         assert_false(duration_parse(WRONG[i], &got));
     }
+    assert_true(duration_has_unit("5ms"));
+    assert_true(duration_has_unit("1.5 s"));
+    assert_false(duration_has_unit("5"));
+    assert_false(duration_has_unit("1.5 "));
 }
 
 static int compare(const void *a, const void *b)
