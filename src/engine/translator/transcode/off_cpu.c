@@ -35,6 +35,7 @@ struct off_thread {
     uint64_t latest;      /* ticks, of its newest record */
     struct array periods; /* of struct period */
     size_t next;          /* the first of them that may be asked for */
+    uint64_t asked_until; /* ticks */
     uint64_t dropped;
     bool recorded; /* it was asked for */
     UT_hash_handle hh;
@@ -396,8 +397,10 @@ bool off_cpu_next(struct off_cpu *off_cpu, uint32_t tid, uint64_t from, uint64_t
     if (off_cpu_is_known(off_cpu)) {
         know_until(off_cpu, until);
         struct off_thread *thread = find_thread(off_cpu, tid);
-        if (thread)
+        if (thread) {
             thread->recorded = true;
+            thread->asked_until = until;
+        }
         found = thread && find_within(off_cpu, thread, from, until, period);
     }
     pthread_mutex_unlock(&off_cpu->lock);
@@ -407,6 +410,20 @@ bool off_cpu_next(struct off_cpu *off_cpu, uint32_t tid, uint64_t from, uint64_t
 void off_cpu_keep(struct off_cpu *off_cpu, const struct off_cpu_period *period)
 {
     off_cpu_log_add(&off_cpu->kept, period);
+}
+
+void off_cpu_keep_exec(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t until)
+{
+    pthread_mutex_lock(&off_cpu->lock);
+    const struct off_thread *thread = find_thread(off_cpu, tid);
+    uint64_t from = thread ? thread->asked_until : 0;
+    pthread_mutex_unlock(&off_cpu->lock);
+    struct off_cpu_period period;
+    while (from > 0 && from < until && off_cpu_next(off_cpu, tid, from, until, &period)) {
+        period.pid = pid;
+        off_cpu_keep(off_cpu, &period);
+        from = period.in;
+    }
 }
 
 void off_cpu_keep_rest(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t from,

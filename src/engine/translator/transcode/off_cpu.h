@@ -43,6 +43,9 @@ bool off_cpu_next(struct off_cpu *off_cpu, uint32_t tid, uint64_t from, uint64_t
 /* Adds a period, of which pid is set, to the recording. */
 void off_cpu_keep(struct off_cpu *off_cpu, const struct off_cpu_period *period);
 
+/* The thread executed another program, which has begun at `until`: its periods since it was asked for last go into the recording. */
+void off_cpu_keep_exec(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t until);
+
 /* The thread logged nothing after `from`: the rest of its periods, of which the last may not have ended at `until`, go
  * into the recording. */
 void off_cpu_keep_rest(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t from,

@@ -124,6 +124,25 @@ static void keep_made_off_cpu(const struct transcoder *transcoder)
                           transcoder->coder.timeline.latest);
 }
 
+static bool is_read(const struct transcoding *transcoding, uint32_t tid)
+{
+    uint32_t slots = translator_arena_slots(transcoding->arena);
+    for (uint32_t index = 0; index < slots; index++) {
+        const struct stream *stream = &transcoding->streams[index];
+        if (stream->state == STREAM_READ && stream->slot->tid == tid)
+            return true;
+    }
+    return false;
+}
+
+/* Between the logs of two programs that a thread executed one after the other it was in execve, and stopped for the second one to
+ * be traced. Not while the first log is still read: what is asked for never goes back. */
+static void keep_exec_off_cpu(const struct transcoding *transcoding, const struct tr_slot *slot)
+{
+    if (transcoding->shared.off_cpu && !is_read(transcoding, slot->tid))
+        off_cpu_keep_exec(transcoding->shared.off_cpu, slot->pid, slot->tid, slot->first_time);
+}
+
 static void begin_stream(struct transcoding *transcoding, struct stream *stream,
                          struct tr_slot *slot)
 {
@@ -131,10 +150,12 @@ static void begin_stream(struct transcoding *transcoding, struct stream *stream,
     struct transcoder *transcoder = memory_allocate(sizeof *transcoder);
     struct error error;
     bool ok = is_streaming(shared->arena) && transcoder_resume(transcoder, shared, slot, &error);
-    if (ok)
+    if (ok) {
         keep_made_off_cpu(transcoder);
-    else
+    } else {
+        keep_exec_off_cpu(transcoding, slot);
         ok = transcoder_begin(transcoder, shared, slot, start_of(transcoding, slot), &error);
+    }
     *stream = (struct stream){.state = STREAM_READ, .transcoder = transcoder, .slot = slot};
     if (ok)
         return;

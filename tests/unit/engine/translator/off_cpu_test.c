@@ -171,6 +171,31 @@ static void the_rest_of_a_thread_that_waits_is_kept(void **state)
     close_scene(&scene);
 }
 
+/* Nobody asks for the time between the logs of two programs. */
+static void a_thread_that_executes_is_stopped(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct off_cpu_period period;
+    open_scene(&scene);
+    add(&scene, 0, SWITCH_WAITS, TID, 10);
+    add(&scene, 0, SWITCH_IN, TID, 20);
+    add(&scene, 0, SWITCH_WAITS, TID, 30);
+    add(&scene, 0, SWITCH_IN, TID, 40);
+    off_cpu_keep_exec(scene.off_cpu, 3, TID, ticks(&scene, 50)); /* it has run nothing before */
+    assert_int_equal(off_cpu_kept(scene.off_cpu)->newer.count, 0);
+    assert_true(next(&scene, TID, 5, 25, &period));
+    assert_false(next(&scene, TID, 20, 25, &period));
+    off_cpu_keep_exec(scene.off_cpu, 3, TID, ticks(&scene, 50));
+    const struct off_cpu_log *kept = off_cpu_kept(scene.off_cpu);
+    assert_int_equal(kept->newer.count, 1);
+    const struct off_cpu_period *stop = array_at(&kept->newer, 0);
+    assert_int_equal(stop->pid, 3);
+    assert_about(&scene, stop->out, 30);
+    assert_about(&scene, stop->in, 40);
+    close_scene(&scene);
+}
+
 static void nothing_is_known_after_a_refusal(void **state)
 {
     (void)state;
@@ -267,6 +292,7 @@ int main(void)
         cmocka_unit_test(what_is_not_certain_is_left_out),
         cmocka_unit_test(a_period_ends_while_the_clock_stands_still),
         cmocka_unit_test(the_rest_of_a_thread_that_waits_is_kept),
+        cmocka_unit_test(a_thread_that_executes_is_stopped),
         cmocka_unit_test(nothing_is_known_after_a_refusal),
         cmocka_unit_test(what_was_read_is_salvaged),
         cmocka_unit_test(the_newest_periods_are_in_the_file),
