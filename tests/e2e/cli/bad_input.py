@@ -293,7 +293,7 @@ class BadOutput(harness.TestCase):
 
     def test_small_disk_makes_small_snapshots(self):
         """where the disk has no place for the snapshot that was asked for, a smaller one is taken of the end"""
-        with small_disk(self.folder / "disk", "5m") as disk:
+        with small_disk(self.folder / "disk", "7m") as disk:
             command = [harness.compile_program("branchy"), "30000000"]
             finished = self.magic_trace("run", "-snapshot-size", "16M", "-o", self.folder / "t.fxt.gz",
                                         "-working-directory", disk / "r", *command)
