@@ -14,16 +14,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static struct viewer *open_viewer(void)
 {
-    static struct viewer viewer;
-    static bool is_open;
-    if (is_open)
-        return &viewer;
-    struct indexed_trace indexed = indexed_trace_new(7);
-    if (!authentication_open(&viewer.authentication, false, NULL, NULL))
+    static struct {
+        struct viewer viewer;
+        struct indexed_trace indexed; /* as long as the viewer */
+        bool is_open;
+    } kept;
+    if (kept.is_open)
+        return &kept.viewer;
+    kept.indexed = indexed_trace_new(7);
+    if (!authentication_open(&kept.viewer.authentication, false, NULL, NULL))
         abort();
-    api_open(&viewer.api, indexed.index, "made", NULL, NULL);
-    is_open = true;
-    return &viewer;
+    api_open(&kept.viewer.api, kept.indexed.index, "made", NULL, NULL);
+    kept.is_open = true;
+    return &kept.viewer;
 }
 
 /* Splits the text at its separators. */
