@@ -2,7 +2,7 @@
  *
  *   TARGET_fuzz FOLDER
  *
- * A target that finds a fault aborts. Exit status 1: the folder or a file of it cannot be read, or there is none.
+ * A target that finds a fault aborts. Exit status 1: the folder or a file of it cannot be read, or it has no file.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerInitialize(int *argument_count, char ***arguments) __attribute__((weak));
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t capacity);
 
-/* Mutators call it, and here nothing is mutated. */
+/* For targets with a mutator of their own, which only libFuzzer calls. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t capacity)
 {
     (void)bytes;

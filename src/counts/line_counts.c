@@ -70,7 +70,7 @@ static uint64_t end_of_line(const struct finder *finder, const struct own_functi
     return at.offset;
 }
 
-/* Of a function whose first instruction is that of a statement, nothing is before it. */
+/* A function whose first instruction is that of a statement has no such code. */
 static void add_beginning(struct finder *finder, const struct own_function *range)
 {
     struct symbols *symbols = finder->counts->symbols;

@@ -33,34 +33,64 @@ static inline void tr_clock_history_add(struct tr_clock_history *history, uint64
     atomic_store(&history->entries[at].tsc, tsc);
 }
 
-/* What the clock showed when the time-stamp counter was `tsc`. */
-static inline uint64_t tr_clock_convert(const struct tr_control *control, uint64_t tsc)
+/* The clock at times of the past, from the newest to the oldest: many of them take one walk through the history. */
+struct tr_past_clock {
+    const struct tr_clock_history *history;
+    uint64_t number; /* entries of the history that were not passed */
+    /* Ticks: what the runtime had used up, and the most that the clock can have shown. */
+    uint64_t stolen, limit;
+    bool
+        ends; /* the time asked for is older than the history: the clock showed no more than was said */
+};
+
+/* From now on back. */
+static inline struct tr_past_clock tr_past_clock_begin(const struct tr_control *control)
 {
-    const struct tr_clock_history *history = &control->clock_history;
     /* First the clock: if it runs, the history has the entry of the work before. */
-    uint64_t state = atomic_load(&control->clock), stolen = state, limit = UINT64_MAX;
-    uint64_t count = atomic_load(&history->count);
+    uint64_t state = atomic_load(&control->clock);
+    struct tr_past_clock clock = {
+        .history = &control->clock_history,
+        .number = atomic_load(&control->clock_history.count),
+        .stolen = state,
+        .limit = UINT64_MAX,
+    };
     if (tr_clock_stands(state)) {
-        stolen = atomic_load(&control->stolen);
-        limit = tr_clock_standing(state, control->options.start_tsc);
+        clock.stolen = atomic_load(&control->stolen);
+        clock.limit = tr_clock_standing(state, control->options.start_tsc);
     }
-    for (uint64_t number = count; number-- > 0;) {
-        uint64_t entry = number % TR_CLOCK_HISTORY, at = atomic_load(&history->entries[entry].tsc),
-                 then = atomic_load(&history->entries[entry].stolen);
-        if (atomic_load(&history->count) > number + TR_CLOCK_HISTORY) /* older ones are gone */
+    return clock;
+}
+
+/* What the clock showed when the time-stamp counter was `tsc`, which is no later than the one before. */
+static inline uint64_t tr_past_clock_time(struct tr_past_clock *clock, uint64_t tsc)
+{
+    const struct tr_clock_history *history = clock->history;
+    for (; clock->number > 0; clock->number--) {
+        uint64_t number = clock->number - 1, entry = number % TR_CLOCK_HISTORY;
+        uint64_t at = atomic_load(&history->entries[entry].tsc);
+        uint64_t stolen = atomic_load(&history->entries[entry].stolen);
+        clock->ends = atomic_load(&history->count) > number + TR_CLOCK_HISTORY;
+        if (clock->ends)
             break;
-        if (at == 0)
+        if (at == 0) /* being written */
             continue;
-        stolen = then;
+        clock->stolen = stolen;
         if (at <= tsc)
             break;
         /* This work ended after `tsc`. The clock showed `limit` then, so it cannot have shown more before. */
-        limit = at - stolen;
+        clock->limit = at - stolen;
         if (number == 0) /* before all work */
-            stolen = 0;
+            clock->stolen = 0;
     }
-    uint64_t time = tsc - stolen;
-    return time < limit ? time : limit;
+    uint64_t time = tsc - clock->stolen;
+    return time < clock->limit ? time : clock->limit;
+}
+
+/* What the clock showed at a single time. */
+static inline uint64_t tr_clock_convert(const struct tr_control *control, uint64_t tsc)
+{
+    struct tr_past_clock clock = tr_past_clock_begin(control);
+    return tr_past_clock_time(&clock, tsc);
 }
 
 #endif

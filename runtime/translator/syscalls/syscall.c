@@ -310,6 +310,24 @@ static int64_t call_readv(struct tr_thread *thread)
     return count;
 }
 
+/* ---- writes to the program's own code ---- */
+
+static int64_t call_open(struct tr_thread *thread, int32_t number)
+{
+    int64_t descriptor = call_kernel(thread);
+    if (descriptor >= 0)
+        tr_note_memory_file(thread, number);
+    return descriptor;
+}
+
+static int64_t call_write(struct tr_thread *thread, int32_t number)
+{
+    int64_t count = call_kernel(thread);
+    if (count > 0 && thread->process->writes_memory_file)
+        tr_memory_file_written(thread, number, (uint64_t)count);
+    return count;
+}
+
 /* ---- dispatch ---- */
 
 static int64_t call_signals(struct tr_thread *thread, int32_t number)
@@ -377,22 +395,14 @@ static int64_t call(struct tr_thread *thread, int32_t number)
         return holds_inputs(thread) ? tr_held_time(thread) : call_kernel(thread);
     case __NR_open:
     case __NR_openat:
-    case __NR_openat2: {
-        int64_t descriptor = call_kernel(thread);
-        if (descriptor >= 0)
-            tr_note_memory_file(thread, number);
-        return descriptor;
-    }
+    case __NR_openat2:
+        return call_open(thread, number);
     case __NR_write:
     case __NR_writev:
     case __NR_pwrite64:
     case __NR_pwritev:
-    case __NR_pwritev2: {
-        int64_t count = call_kernel(thread);
-        if (count > 0 && thread->process->writes_memory_file)
-            tr_memory_file_written(thread, number, (uint64_t)count);
-        return count;
-    }
+    case __NR_pwritev2:
+        return call_write(thread, number);
     case __NR_perf_event_open:
         return call_perf_event_open(thread);
     case __NR_prctl:

@@ -22,7 +22,7 @@ enum {
 };
 
 enum value_class {
-    CLASS_NONE, /* padding; of the first eightbyte and the second: nothing is passed */
+    CLASS_NONE, /* padding; if both eightbytes are: it is not passed */
     CLASS_INTEGER,
     CLASS_SSE,
     CLASS_SSE_UP, /* the rest of the register that the eightbyte before is in */

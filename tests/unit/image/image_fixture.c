@@ -100,3 +100,15 @@ void remove_test_folder(char *folder)
     file_remove_tree(folder, NULL);
     free(folder);
 }
+
+int make_folder(void **state)
+{
+    *state = make_test_folder();
+    return 0;
+}
+
+int remove_folder(void **state)
+{
+    remove_test_folder(*state);
+    return 0;
+}

@@ -33,4 +33,8 @@ void write_file(const char *path, const void *bytes, size_t size);
 char *make_test_folder(void);
 void remove_test_folder(char *folder);
 
+/* The same as cmocka's setup and teardown: *state is the folder. */
+int make_folder(void **state);
+int remove_folder(void **state);
+
 #endif

@@ -160,18 +160,6 @@ static void unit_that_ends_early_is_damage(void **state)
     free(path);
 }
 
-static int make_folder(void **state)
-{
-    *state = make_test_folder();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    remove_test_folder(*state);
-    return 0;
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)

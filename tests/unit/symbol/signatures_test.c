@@ -162,18 +162,6 @@ static void names_that_say_too_little(void **state)
     check(*state, "gcc -gdwarf-5", "c", &declared);
 }
 
-static int make_folder(void **state)
-{
-    *state = make_test_folder();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    remove_test_folder(*state);
-    return 0;
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)

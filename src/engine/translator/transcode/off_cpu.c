@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "base/tsc.h"
 #include "engine/translator/transcode/off_cpu_file.h"
-#include "engine/translator/transcode/past_clock.h"
 #include "perf_event/context_switches.h"
+#include "runtime/translator/log/clock_history.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -128,14 +128,14 @@ static uint64_t ticks_of_nanoseconds(const struct off_cpu *off_cpu, uint64_t nan
 
 /* From CLOCK_MONOTONIC to the recording's clock, between the last two instants at which both were
  * read: the kernel adjusts the rate of its clock all the time. */
-static uint64_t recorded_time(const struct off_cpu *off_cpu, struct past_clock *clock,
+static uint64_t recorded_time(const struct off_cpu *off_cpu, struct tr_past_clock *clock,
                               uint64_t nanoseconds)
 {
     const struct tsc_anchor *before = &off_cpu->before, *now = &off_cpu->now;
     uint64_t elapsed = now->monotonic_ns - before->monotonic_ns;
     __int128 since = (__int128)nanoseconds - (__int128)before->monotonic_ns;
     __int128 ticks = elapsed ? since * (__int128)(now->tsc - before->tsc) / (__int128)elapsed : 0;
-    return past_clock_time(clock, before->tsc + (uint64_t)ticks);
+    return tr_past_clock_time(clock, before->tsc + (uint64_t)ticks);
 }
 
 static struct off_thread *find_thread(const struct off_cpu *off_cpu, uint32_t tid)
@@ -250,16 +250,20 @@ static size_t count_until(struct array *waiting, uint64_t nanoseconds)
 }
 
 /* What another processor wrote before that moment has been read. `clock` has come back to it. */
-static void take_all_until(struct off_cpu *off_cpu, struct past_clock *clock, uint64_t nanoseconds)
+static void take_all_until(struct off_cpu *off_cpu, struct tr_past_clock *clock,
+                           uint64_t nanoseconds)
 {
     struct array *waiting = &off_cpu->waiting;
     size_t count = count_until(waiting, nanoseconds);
     uint64_t *times = memory_allocate(count * sizeof *times + 1);
-    size_t first = count;
-    for (; first > 0 && !clock->ends; first--)
-        times[first - 1] = recorded_time(
-            off_cpu, clock, ((const struct context_switch *)array_at(waiting, first - 1))->time);
-    first += clock->ends; /* of that one the time is not known */
+    size_t first = count; /* of those whose time is known */
+    while (first > 0) {
+        const struct context_switch *record = array_at(waiting, first - 1);
+        times[first - 1] = recorded_time(off_cpu, clock, record->time);
+        if (clock->ends)
+            break;
+        first--;
+    }
     off_cpu->lost += first;
     for (size_t i = first; i < count; i++)
         take(off_cpu, array_at(waiting, i), times[i]);
@@ -282,7 +286,7 @@ static void read_records(struct off_cpu *off_cpu)
 {
     advance_clock(off_cpu);
     uint64_t until = off_cpu->now.monotonic_ns - WRITING_NS;
-    struct past_clock clock = past_clock_begin(off_cpu->arena->control);
+    struct tr_past_clock clock = tr_past_clock_begin(off_cpu->arena->control);
     uint64_t known = recorded_time(off_cpu, &clock, until);
     context_switches_read(&off_cpu->switches, add_waiting, off_cpu);
     take_all_until(off_cpu, &clock, until);
@@ -412,22 +416,9 @@ void off_cpu_keep(struct off_cpu *off_cpu, const struct off_cpu_period *period)
     off_cpu_log_add(&off_cpu->kept, period);
 }
 
-void off_cpu_keep_exec(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t until)
-{
-    pthread_mutex_lock(&off_cpu->lock);
-    const struct off_thread *thread = find_thread(off_cpu, tid);
-    uint64_t from = thread ? thread->asked_until : 0;
-    pthread_mutex_unlock(&off_cpu->lock);
-    struct off_cpu_period period;
-    while (from > 0 && from < until && off_cpu_next(off_cpu, tid, from, until, &period)) {
-        period.pid = pid;
-        off_cpu_keep(off_cpu, &period);
-        from = period.in;
-    }
-}
-
-void off_cpu_keep_rest(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t from,
-                       uint64_t until)
+/* Until when the thread is known to have been off its processor, or `from`. */
+static uint64_t keep_all(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t from,
+                         uint64_t until)
 {
     struct off_cpu_period period;
     while (off_cpu_next(off_cpu, tid, from, until, &period)) {
@@ -435,6 +426,24 @@ void off_cpu_keep_rest(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint
         off_cpu_keep(off_cpu, &period);
         from = period.in;
     }
+    return from;
+}
+
+void off_cpu_keep_exec(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t until)
+{
+    pthread_mutex_lock(&off_cpu->lock);
+    const struct off_thread *thread = find_thread(off_cpu, tid);
+    uint64_t from = thread ? thread->asked_until : 0;
+    pthread_mutex_unlock(&off_cpu->lock);
+    if (from > 0 && from < until)
+        keep_all(off_cpu, pid, tid, from, until);
+}
+
+void off_cpu_keep_rest(struct off_cpu *off_cpu, uint32_t pid, uint32_t tid, uint64_t from,
+                       uint64_t until)
+{
+    struct off_cpu_period period;
+    from = keep_all(off_cpu, pid, tid, from, until);
     pthread_mutex_lock(&off_cpu->lock);
     const struct off_thread *thread = off_cpu->refused ? NULL : find_thread(off_cpu, tid);
     bool is_out = thread && thread->out && thread->period.out < until;

@@ -1,6 +1,4 @@
 /* Many times of the past are converted at once as each would be by itself. */
-#include "engine/translator/transcode/past_clock.h"
-
 #include "runtime/translator/log/clock_history.h"
 #include "runtime/translator/log/clock_state.h"
 
@@ -39,9 +37,9 @@ static uint64_t make_history(unsigned count, unsigned *random)
 
 static void check_back_from(uint64_t tsc, unsigned steps, unsigned *random)
 {
-    struct past_clock clock = past_clock_begin(&control);
+    struct tr_past_clock clock = tr_past_clock_begin(&control);
     for (unsigned i = 0; i < steps && tsc > START / 2; i++) {
-        assert_int_equal(past_clock_time(&clock, tsc), tr_clock_convert(&control, tsc));
+        assert_int_equal(tr_past_clock_time(&clock, tsc), tr_clock_convert(&control, tsc));
         tsc -= next_random(random) % 4096;
     }
 }
@@ -69,14 +67,14 @@ static void times_before_the_history_are_not_known(void **state)
     unsigned random = 2;
     (void)state;
     uint64_t end = make_history(2 * TR_CLOCK_HISTORY, &random);
-    struct past_clock clock = past_clock_begin(&control);
-    past_clock_time(&clock, end);
+    struct tr_past_clock clock = tr_past_clock_begin(&control);
+    tr_past_clock_time(&clock, end);
     assert_false(clock.ends);
-    past_clock_time(&clock, START);
+    tr_past_clock_time(&clock, START);
     assert_true(clock.ends);
     end = make_history(100, &random);
-    clock = past_clock_begin(&control);
-    past_clock_time(&clock, START);
+    clock = tr_past_clock_begin(&control);
+    tr_past_clock_time(&clock, START);
     assert_false(clock.ends);
 }
 
