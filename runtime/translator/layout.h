@@ -378,7 +378,7 @@ enum tr_event {
     TR_STAMP, /* payload: enum tr_stamp; u64 time */
     TR_PARTIAL, /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
                      signal; pc is the fragment's start when nothing of it ran). Payload k + 1: pc is in block k or at its
-                     start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
+                     start, or, where k is the number of blocks, where the last one leads; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
                      the fragment's exits leads. After TR_EXIT: where that exit leads */
     TR_SYSCALL, /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
     TR_RESUME,  /* u64 time: tracing begins again, where the next entry says */

@@ -239,6 +239,7 @@ struct tr_copied_stacks {
 struct tr_thread {
     struct tr_hot hot; /* first */
     struct tr_state app;
+    uint32_t partial_block; /* the next TR_PARTIAL's payload: of the block that app.pc is in */
     struct tr_process *process;
     struct tr_slot *slot; /* NULL: runs translated but unlogged (into a small private ring) */
     uint8_t *ring, *ring_end;

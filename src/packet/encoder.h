@@ -83,6 +83,7 @@ struct pt_code_block {
     uint8_t loads_stack;
     uint8_t
         copies_stack; /* bool, for the owner: likewise, and may copy that to where the running one was */
+    uint8_t in_recursion;  /* bool, for the owner: belongs to a recursion that no packet shows */
     uint64_t target;       /* where its branch goes, or PT_NOWHERE */
     uint64_t fall;         /* where it goes without a branch, or PT_NOWHERE */
     uint32_t cost;         /* of one execution, in units of the owner's choice */

@@ -120,7 +120,7 @@ static void run_natively(struct tr_thread *thread)
 static void settle(struct tr_thread *thread, bool in_fragment)
 {
     if (!(thread->signals.pending && tr_signal_deliver(thread, in_fragment)) && in_fragment)
-        tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
+        tr_log_partial(thread, thread->app.pc);
     if (thread->let_go || tr_recording_is_over(thread->process->control))
         tr_let_go(thread, TR_SLOT_LET_GO);
     /* A loop around a system call may have no other place where the limit is compared. */
@@ -248,13 +248,29 @@ static void look_for_stack(struct tr_thread *thread)
         tr_log_switch(thread);
 }
 
+/* Signals come first, at app.pc, which is in `block` of the fragment that was entered last. Whether a handler runs next. */
+static bool deliver_in_block(struct tr_thread *thread, unsigned block)
+{
+    thread->partial_block = block + 1;
+    bool handled = thread->signals.pending && tr_signal_deliver(thread, true);
+    thread->partial_block = 0;
+    return handled;
+}
+
+static _Noreturn void let_go_in_block(struct tr_thread *thread, unsigned block)
+{
+    thread->partial_block = block + 1;
+    tr_log_partial(thread, thread->app.pc);
+    tr_let_go(thread, TR_SLOT_LET_GO);
+}
+
 /* In the fragment that was entered last. */
 uint64_t tr_dispatch_check(struct tr_thread *thread)
 {
     uint64_t resume = thread->hot.target;
-    thread->app.pc =
-        tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
-    if (thread->signals.pending && tr_signal_deliver(thread, true))
+    const struct tr_translation *translation = tr_fragment_translation(tr_log_last(thread) >> 1);
+    thread->app.pc = translation->pc + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
+    if (deliver_in_block(thread, translation->check_block))
         return go_on(thread);
     if (awaits_stack(thread) && !thread->let_go) {
         look_for_stack(thread);
@@ -263,7 +279,7 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
     }
     tr_hot_path_look(thread);
     if (thread->let_go || !tr_log_check(thread, true))
-        tr_let_go(thread, TR_SLOT_LET_GO);
+        let_go_in_block(thread, translation->check_block);
     return resume;
 }
 
@@ -278,6 +294,7 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
 {
     uint32_t word = tr_log_last(thread);
     bool at_end = thread->hot.exit == TR_RUN_AT_END;
+    unsigned block = at_end ? tr_fragment_description(word >> 1)->block_count : 0;
     thread->app.pc = at_end ? thread->hot.target : tr_fragment_pc(word >> 1);
     if (thread->hot.exit == TR_RUN_CODE_CHANGED) {
         take_back_entry(thread);
@@ -289,10 +306,10 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
         tr_unlock(&thread->process->lock);
         return enter_again(thread, word & TR_INDIRECT);
     }
-    if (thread->signals.pending && tr_signal_deliver(thread, true))
+    if (deliver_in_block(thread, block))
         return go_on(thread);
     if (thread->let_go)
-        tr_let_go(thread, TR_SLOT_LET_GO);
+        let_go_in_block(thread, block);
     if (thread->hot
             .switched_at) { /* asked once: the fragment begins again, and would ask for ever */
         if (!at_end)
@@ -301,7 +318,7 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
     }
     tr_copied_stack_forget(thread);
     if (at_end)
-        tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
+        tr_log_event(thread, TR_PARTIAL, block + 1, &thread->app.pc, 1);
     else
         take_back_entry(thread);
     if (!tr_log_check(thread, false))
@@ -338,5 +355,7 @@ uint64_t tr_dispatch_resume(struct tr_thread *thread)
     bool in_fragment = !thread->escaped;
     thread->escaped = false;
     tr_selected_resume(thread);
-    return go_on_from_safe_point(thread, in_fragment);
+    uint64_t body = go_on_from_safe_point(thread, in_fragment);
+    thread->partial_block = 0;
+    return body;
 }

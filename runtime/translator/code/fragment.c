@@ -450,7 +450,7 @@ static const struct tr_translation *fragment_before(const struct tr_region *regi
     return low ? translation_at(numbers[low - 1]) : NULL;
 }
 
-bool tr_find_state(struct tr_thread *thread, struct tr_state *state)
+bool tr_find_state(struct tr_thread *thread, struct tr_state *state, unsigned *block)
 {
     const struct tr_region *region = tr_cache_find(state->pc);
     uint64_t offset = region ? state->pc - (uint64_t)region->hot.start : 0;
@@ -458,5 +458,6 @@ bool tr_find_state(struct tr_thread *thread, struct tr_state *state)
         region && offset < TR_REGION_PART ? fragment_before(region, offset) : NULL;
     if (!translation || offset - translation->code >= translation->code_size)
         return false;
-    return tr_translate_state(thread, translation, (uint32_t)(offset - translation->code), state);
+    return tr_translate_state(thread, translation, (uint32_t)(offset - translation->code), state,
+                              block);
 }

@@ -15,10 +15,11 @@ struct tr_translation; /* translation.h */
 void tr_invalidate(struct tr_thread *thread, uint64_t start, uint64_t end);
 
 /* The program's state at a cache address, at which the processor has the registers in `state` (state->pc is the cache
- * address). On success `state` is the program's. False when the address is not in the cache, or between two of the
+ * address). On success `state` is the program's, and `*block` the block of the fragment that the address belongs to: a hot
+ * path may have the same code in several. False when the address is not in the cache, or between two of the
  * program's instructions of which the first had begun (asynchronous signals only; faults of copied instructions are
  * always found). */
-bool tr_find_state(struct tr_thread *thread, struct tr_state *state);
+bool tr_find_state(struct tr_thread *thread, struct tr_state *state, unsigned *block);
 
 bool tr_in_cache(uint64_t address);
 

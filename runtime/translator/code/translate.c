@@ -23,6 +23,7 @@ enum {
 /* What has to be undone at some place of the code so that the processor's registers are the program's. */
 struct disguise {
     uint64_t pc;
+    unsigned block; /* of the superblock */
     /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
     bool r11;
     uint16_t borrowed; /* those of BORROWED whose values are in memory alone */
@@ -831,6 +832,7 @@ static void emit(struct translating *t)
             t->kept = 0;
             emit_compare(t, item->pc);
         }
+        t->now.block = item->block;
         give_back_for(t, item, last);
         emit_item(t, item, last);
         forget_written(t, item);
@@ -885,6 +887,13 @@ static bool note_pages(const struct tr_translation *translation,
     return noted;
 }
 
+/* 0: it has no such comparison. */
+static uint8_t check_block(const struct tr_superblock *superblock)
+{
+    unsigned at = superblock->check_at;
+    return at < superblock->item_count ? superblock->items[at].block : 0;
+}
+
 struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
                                     const struct tr_route *route, bool indirect, bool *nothing)
 {
@@ -920,6 +929,7 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->value_place = t.superblock.value_place;
     translation->is_return_place = t.superblock.is_return_place;
     translation->region = (uint8_t)(t.region - tr_cache.regions);
+    translation->check_block = check_block(&t.superblock);
     if (indirect)
         emit_indirect_entry(&t, translation);
     translation->code = (uint32_t)(t.hot.at - t.region->hot.start);
@@ -948,7 +958,7 @@ static void uncover(const struct disguise *disguise, const struct tr_hot *hot,
 }
 
 bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,
-                        uint32_t offset, struct tr_state *state)
+                        uint32_t offset, struct tr_state *state, unsigned *block)
 {
     uint8_t hot[SCRATCH_SIZE], cold[SCRATCH_SIZE];
     struct translating t;
@@ -972,5 +982,6 @@ bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *t
     if (!t.found.r11)
         thread->hot.log = state->r[TR_R11];
     uncover(&t.found, &thread->hot, state);
+    *block = t.found.block;
     return true;
 }

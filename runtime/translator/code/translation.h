@@ -34,6 +34,7 @@ struct tr_translation {
     uint16_t code_size;
     uint16_t value_place; /* as of struct tr_superblock, like the three bits */
     uint8_t region;
+    uint8_t check_block; /* where its comparison with the limit is */
     uint8_t hits_trigger : 1;
     uint8_t ends_recording : 1;
     uint8_t notes_start : 1; /* of the time that the program passes with hits */
@@ -83,8 +84,8 @@ struct tr_guard {
 struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
                                     const struct tr_route *route, bool indirect, bool *nothing);
 
-/* The state of the program at `offset` in the translation's code: `state` holds the processor's registers. */
+/* The state of the program at `offset` in the translation's code, and the block: as tr_find_state. */
 bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,
-                        uint32_t offset, struct tr_state *state);
+                        uint32_t offset, struct tr_state *state, unsigned *block);
 
 #endif

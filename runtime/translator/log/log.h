@@ -12,6 +12,13 @@
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
                   const uint64_t *values, unsigned count);
 
+/* The fragment that was entered last was left in its middle, before `pc`. */
+static inline void tr_log_partial(struct tr_thread *thread, uint64_t pc)
+{
+    tr_log_event(thread, TR_PARTIAL, thread->partial_block, &pc, 1);
+    thread->partial_block = 0;
+}
+
 /* An event that its caller fills in: where its values go, at most `most` 64-bit values, at an address that is a multiple
  * of 4. NULL: the log has ended. tr_log_end_event completes it with `count` of them. */
 uint64_t *tr_log_open_event(struct tr_thread *thread, unsigned most);

@@ -195,12 +195,13 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
 {
     struct sigcontext *registers = &context->uc_mcontext;
     struct tr_state state;
+    unsigned block;
     bool may_be_log = info->si_signo == SIGSEGV || info->si_signo == SIGBUS;
     if (may_be_log && is_log_full(thread, registers))
         return;
     tr_frame_registers(&state, registers);
     tr_lock(&thread->process->lock);
-    bool found = tr_find_state(thread, &state);
+    bool found = tr_find_state(thread, &state, &block);
     tr_unlock(&thread->process->lock);
     if (is_code_write(thread, info, registers, found ? state.pc : 0))
         return;
@@ -213,6 +214,7 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
         return;
     }
     thread->app = state;
+    thread->partial_block = block + 1;
     if (thread->signals.pending == 0)
         raise_fault(thread, info, registers);
     resume_in_runtime(thread, context);
@@ -405,7 +407,7 @@ static void log_handler(struct delivery *delivery, int signal, const struct tr_a
 {
     struct tr_thread *thread = delivery->thread;
     if (delivery->in_fragment)
-        tr_log_event(thread, TR_PARTIAL, 0, &before->pc, 1);
+        tr_log_partial(thread, before->pc);
     const uint64_t values[] = {tr_time(thread), before->pc, before->r[TR_RSP],
                                thread->app.r[TR_RSP], action->handler};
     tr_log_event(thread, TR_HANDLER, (uint32_t)signal, values, sizeof values / sizeof *values);

@@ -98,6 +98,29 @@ class Translator(counts.Counts):
         self.assertGreater(passed, session["instructions"] // 2)
         self.assertLess(passed, session["instructions"] + 1000 * 1000)
 
+    def assert_calls_as_printed(self, traced, faulted):
+        """Each function has as many spans as the program counted, and at most `faulted[name]` more: of calls that faulted
+        before they were counted."""
+        counted = {name.decode(): int(count) for name, count in re.findall(rb"(\w+) was called (\d+) times", traced.stdout)}
+        self.assertEqual(counted.keys(), faulted.keys(), traced.stdout)
+        spans = self.spans(traced.trace)
+        for name, most in faulted.items():
+            self.assertIn(spans[name] - counted[name], range(most + 1), f"{name} of {counted[name]}\n{traced.messages}")
+
+    def test_endless_recursion(self):
+        """recursions without a branch that has a packet: each call is there until the stack is full, for all judges"""
+        traced = self.trace([harness.compile_program("endless_recursion")], *self.OPTIONS, "-full-execution")
+        self.assert_calls_as_printed(traced, {"self": 2, "even": 1, "odd": 1})
+        self.assert_no_gaps(traced)
+        self.judge_recording(traced)
+
+    def test_interrupted_loops(self):
+        """faults and signals in hot loops: each iteration is there"""
+        traced = self.trace([harness.compile_program("interrupted_loops", ["-O1"])], *self.OPTIONS, "-full-execution")
+        self.assert_calls_as_printed(traced, {"touch": 0})
+        self.assert_no_gaps(traced)
+        self.judge_recording(traced)
+
     def test_loops_without_flags(self):
         """loops that write no flags, or not all, and system calls in a loop: more log than a ring holds, nothing lost"""
         program = harness.compile_program("without_flags", ["-nostdlib", "-static"], harness.PROGRAMS / "without_flags.S")

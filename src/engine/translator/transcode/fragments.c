@@ -149,6 +149,32 @@ static bool connect(struct fragment_block *block, const struct pt_code_block *ne
            (code->kind == PT_BLOCK_FAR && next->pc == code->end);
 }
 
+static bool has_packets(const struct pt_code_block *code)
+{
+    return !is_direct(code) || code->kind == PT_BLOCK_CONDITIONAL || code->kind == PT_BLOCK_FAR;
+}
+
+/* Whether a direct call leads to where control has been since the last branch that has a packet. */
+static bool is_silent_recursion(const struct fragment *fragment)
+{
+    unsigned silent = 0; /* the first block after that branch */
+    for (unsigned i = 0; i < fragment->block_count; i++) {
+        const struct pt_code_block *code = fragment->blocks[i].code;
+        if (has_packets(code))
+            silent = i + 1;
+        for (unsigned j = silent; code->push && j <= i; j++)
+            if (fragment->blocks[j].code->pc == code->target)
+                return true;
+    }
+    return false;
+}
+
+static void mark_recursion(struct fragment *fragment)
+{
+    for (unsigned i = 0; i < fragment->block_count; i++)
+        fragment->blocks[i].code->in_recursion = true;
+}
+
 static bool fill(struct fragment *fragment, struct arena *memory, const struct place *place,
                  const struct tr_fragment *copy, struct error *error)
 {
@@ -174,6 +200,8 @@ static bool fill(struct fragment *fragment, struct arena *memory, const struct p
         if (i > 0 && !connect(&fragment->blocks[i - 1], code))
             return refuse(place, error, "has a block that does not lead to the next one");
     }
+    if (is_silent_recursion(fragment))
+        mark_recursion(fragment);
     return fragment->blocks[0].code->pc == copy->pc ||
            refuse(place, error, "does not begin with its first block");
 }

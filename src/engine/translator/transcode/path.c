@@ -438,9 +438,10 @@ bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *erro
         return true;
     }
     unsigned first = path->next, last = last_block(path->fragment);
+    bool is_over = block == last + 2;
     if (block > first && block <= last + 1)
         first = last = block - 1;
-    bool ok = (path->exit == NOT_KNOWN && cut_inside(path, first, last, pc)) ||
+    bool ok = (path->exit == NOT_KNOWN && !is_over && cut_inside(path, first, last, pc)) ||
               leave_for(path, pc, error);
     leave(path);
     return ok;

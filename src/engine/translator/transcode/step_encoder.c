@@ -159,7 +159,7 @@ static void follow_calls(struct step_encoder *coder, const struct pt_code_block 
         call_stack_return(&coder->calls, encoder, block->pc);
 }
 
-static void step(struct step_encoder *coder, struct pt_code_block *block)
+static void enter_block(struct step_encoder *coder, struct pt_code_block *block)
 {
     struct pt_encoder *encoder = coder->encoder;
     follow_calls(coder, block);
@@ -169,6 +169,28 @@ static void step(struct step_encoder *coder, struct pt_code_block *block)
     coder->begun = 0;
     if (coder->calls.due)
         report_callers(coder);
+}
+
+/* Decoders follow direct calls until they come to where the next packet belongs: in a recursion, that would be its first
+ * call. So packets name the call and its target: two places, because a decoder that is at a place already does not move. */
+static void enter_recursive_call(struct step_encoder *coder, struct pt_code_block *block)
+{
+    struct pt_encoder *encoder = coder->encoder;
+    pt_encoder_emit_arrival(encoder, last_instruction(encoder->previous),
+                            pt_encoder_progress(encoder));
+    enter_block(coder, block);
+    coder->begun = block->instructions;
+    pt_encoder_emit_arrival(encoder, block->pc, pt_encoder_progress(encoder));
+    pt_encoder_flush(encoder, block->pc);
+    coder->begun = 0;
+}
+
+static void step(struct step_encoder *coder, struct pt_code_block *block)
+{
+    if (block->in_recursion && coder->encoder->previous->push)
+        enter_recursive_call(coder, block);
+    else
+        enter_block(coder, block);
 }
 
 /* ---- arguments and results ---- */
@@ -275,6 +297,7 @@ static void run_cut(struct step_encoder *coder, const struct path_step *step_cut
     block->pc = whole->pc;
     block->end = step_cut->pc;
     block->kind = PT_BLOCK_SEQUENTIAL;
+    block->in_recursion = whole->in_recursion;
     for (uint64_t at = block->pc; at < block->end; at += block->length[block->instructions++])
         block->length[block->instructions] = whole->length[block->instructions];
     pt_code_block_describe(block);

@@ -151,6 +151,8 @@ const struct pt_block_run *ways_add(struct way_table *table, const struct fragme
     found.parts.part = parts;
     size_t count = pt_block_run_make(&place.run, &found.parts, blocks, list_blocks(&found, blocks));
     free(blocks);
+    if (from->blocks[0].code->in_recursion || to->blocks[0].code->in_recursion)
+        place.run.part_count = UINT8_MAX; /* the calls are to be stepped into */
     struct way *way = arena_allocate(&known_of(table)->memory, sizeof *way + count * sizeof *parts);
     *way = found;
     way->parts.part = way->part;

@@ -664,6 +664,7 @@ static void the_block_that_was_interrupted_is_named(void **state)
 {
     play_overlap(begin_scene(), 1, 1);
     play_overlap(begin_scene(), 2, 3);
+    play_overlap(begin_scene(), 3, 5); /* both have run, and the second leads there again */
     play_overlap(begin_scene(), 0, 1);
 }
 

@@ -57,8 +57,9 @@ bool tr_in_cache(uint64_t address)
            (uint64_t)(__stop_cache_text - __start_cache_text);
 }
 
-bool tr_find_state(struct tr_thread *thread, struct tr_state *state)
+bool tr_find_state(struct tr_thread *thread, struct tr_state *state, unsigned *block)
 {
+    *block = 0;
     if (!tr_in_cache(state->pc))
         return false;
     thread->hot.log = state->r[TR_R11];
