@@ -342,6 +342,14 @@ class Arguments(harness.TestCase):
         refused = self.magic_trace("run", "-args", "samme", program)
         self.assertIn(b"Did you mean same", refused.stderr)
 
+    def test_clones(self):
+        """a plain name means the function alone, not its clones and parts; a clone where there is no more, or by its own name"""
+        program = harness.compile_program("cloned_names")
+        for names, calls in (("request", [1]), ("request(int)", [1]), ("wait_for", [5]), ("cloned_alone", [8]),
+                             ("_Z7requesti.constprop.0", [2])):
+            found, _ = self.recorded([program], names)
+            self.assertEqual([call["result"] for call in found], calls, names)
+
     def go(self, *flags):
         program = self.folder / "go_arguments"
         cache = harness.Settings.environment.get("GOCACHE", str(harness.Settings.work / "go"))
