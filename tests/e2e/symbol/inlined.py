@@ -75,7 +75,6 @@ UNLIKE = {
         "norm": "a few instructions between those of others, in runs that are merged into what surrounds them",
         "operator<": "likewise",
         "count_words": "two spans of each call: a part of it runs after another call",
-        "Square": "a few instructions, which the compiler has twice on the way to one object",
     },
 }
 
