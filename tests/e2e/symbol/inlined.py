@@ -74,7 +74,6 @@ UNLIKE = {
     "inlined_program.cpp": {
         "norm": "a few instructions between those of others, in runs that are merged into what surrounds them",
         "operator<": "likewise",
-        "count_words": "two spans of each call: a part of it runs after another call",
     },
 }
 
