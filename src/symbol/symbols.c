@@ -343,8 +343,6 @@ static struct inlined_map *make_inlined_map(struct symbols *symbols, struct obje
                                             const struct image_file *file,
                                             struct inlined_code *code)
 {
-    if (code->runs.count > 0)
-        inlined_runs_merge(&code->runs, code->nesting.elements);
     size_t count = code->runs.count;
     if (count == 1 && ((struct inlined_run *)code->runs.elements)->innermost == 0)
         count = 0;
@@ -360,6 +358,17 @@ static struct inlined_map *make_inlined_map(struct symbols *symbols, struct obje
     return map;
 }
 
+static void merge_runs(const struct image_file *file, const struct table_range *range,
+                       struct inlined_code *code)
+{
+    if (code->runs.count == 0)
+        return;
+    inlined_code_leave_out_short(code);
+    struct code_flow flow = code_flow_read(file, range->start, range->end);
+    inlined_runs_merge(&code->runs, code->nesting.elements, &flow);
+    code_flow_free(&flow);
+}
+
 static const struct inlined_map *get_inlined(struct symbols *symbols, struct object *object,
                                              const struct image_file *file,
                                              const struct table_range *range)
@@ -372,7 +381,7 @@ static const struct inlined_map *get_inlined(struct symbols *symbols, struct obj
     map = atomic_load_explicit(slot, memory_order_relaxed);
     if (!map) {
         struct inlined_code code = object_inlined_code(object, range->start, range->end);
-        inlined_code_leave_out_short(&code);
+        merge_runs(file, range, &code);
         map = make_inlined_map(symbols, object, file, &code);
         if (object->inlined_units.damaged && !symbols->damaged)
             symbols->damaged = file->path;

@@ -54,7 +54,7 @@ static bool find_in_object(struct finding *finding, const char *object, const ch
     if (function_list_open(&list, object, error))
         for (size_t i = 0; i < list.functions.count && finding->found.count <= CHOSEN_PLACES; i++) {
             const struct listed_function *function = array_at(&list.functions, i);
-            if (!listed_function_is_cold(function) && function_pattern_matches(pattern, function)) {
+            if (function_pattern_means(pattern, &list, function)) {
                 add_found(finding, object, function);
                 any = true;
             } else {

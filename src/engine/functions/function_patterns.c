@@ -42,13 +42,18 @@ static bool matches_template(const char *pattern, const char *name)
     return does;
 }
 
-bool function_pattern_matches(const char *pattern, const struct listed_function *function)
+static bool matches(const char *pattern, const struct listed_function *function)
 {
-    if (listed_function_is(function, pattern))
-        return true;
-    if (!has_wildcard(pattern))
-        return false;
     return fnmatch(pattern, function->symbol, 0) == 0 || fnmatch(pattern, function->name, 0) == 0 ||
            (strchr(function->name, '(') && matches_name(pattern, function->name)) ||
            matches_template(pattern, function->name);
+}
+
+bool function_pattern_means(const char *pattern, const struct function_list *list,
+                            const struct listed_function *function)
+{
+    if (listed_function_is_cold(function))
+        return false;
+    return function_list_means(list, function, pattern) ||
+           (has_wildcard(pattern) && matches(pattern, function));
 }

@@ -12,7 +12,9 @@
 /* The end of the pattern that begins at `text`: commas within parentheses and angle brackets belong to it. */
 const char *function_pattern_end(const char *text);
 
-/* A pattern may mean the readable name without its parameters, too, or what else base/short_name.h leaves out. */
-bool function_pattern_matches(const char *pattern, const struct listed_function *function);
+/* Whether `pattern` means this function of the list: as a name of -trigger does (function_list_means), or as a shell pattern of its
+ * symbol, its readable name, that without its parameters, or what else base/short_name.h leaves out. A cold part is no function. */
+bool function_pattern_means(const char *pattern, const struct function_list *list,
+                            const struct listed_function *function);
 
 #endif

@@ -30,7 +30,7 @@ static bool add_functions(struct selected_functions *selected, const char *objec
             const struct listed_function *function = array_at(&list.functions, i);
             if (listed_function_is_cold(function))
                 continue;
-            if (pattern && !function_pattern_matches(pattern, function)) {
+            if (pattern && !function_pattern_means(pattern, &list, function)) {
                 listed_function_offer(function, closest, memory);
                 continue;
             }

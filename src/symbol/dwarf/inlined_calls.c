@@ -315,6 +315,32 @@ static bool begins_statement(Dwarf_Line *row)
            dwarf_lineendsequence(row, &ends) == 0 && !ends;
 }
 
+static bool is_same_line(Dwarf_Line *left, Dwarf_Line *right)
+{
+    int left_number, right_number;
+    const char *left_file = dwarf_linesrc(left, NULL, NULL);
+    const char *right_file = dwarf_linesrc(right, NULL, NULL);
+    return dwarf_lineno(left, &left_number) == 0 && dwarf_lineno(right, &right_number) == 0 &&
+           left_number == right_number && left_file && right_file &&
+           strcmp(left_file, right_file) == 0;
+}
+
+/* Of several rows at the first address the code is of the last one's line: the others may be of statements without code. */
+static bool has_statement(const struct line_rows *table, uint64_t start, uint64_t end)
+{
+    size_t row = first_row(table, start), first = row;
+    while (row + 1 < table->count && row_address(table, row + 1) == start)
+        row++;
+    for (size_t i = first; i < row; i++)
+        if (begins_statement(dwarf_onesrcline(table->rows, i)) &&
+            is_same_line(dwarf_onesrcline(table->rows, i), dwarf_onesrcline(table->rows, row)))
+            return true;
+    for (; row < table->count && row_address(table, row) < end; row++)
+        if (begins_statement(dwarf_onesrcline(table->rows, row)))
+            return true;
+    return false;
+}
+
 /* Go's compiler marks statements for breakpoints, and none in many inlined calls, moved or not. */
 static void find_moved(struct array *runs, Dwarf_Die *unit, uint64_t bias)
 {
@@ -324,11 +350,7 @@ static void find_moved(struct array *runs, Dwarf_Die *unit, uint64_t bias)
         return;
     for (size_t i = 0; i < runs->count; i++) {
         struct inlined_run *run = array_at(runs, i);
-        size_t row = first_row(&table, run->start + bias);
-        run->is_moved = true;
-        for (; row < table.count && row_address(&table, row) < run->end + bias; row++)
-            if (begins_statement(dwarf_onesrcline(table.rows, row)))
-                run->is_moved = false;
+        run->is_moved = !has_statement(&table, run->start + bias, run->end + bias);
     }
 }
 

@@ -19,17 +19,20 @@ static uint64_t read_entry(Dwarf_Die *entry, uint64_t first_range)
 }
 
 /* Compilers may move an instruction of the caller to the very entry: then the call begins with the
- * first of its own code after that. */
+ * first of its own code after that. Where there is none, it is the part of its code that is closest before the entry: others
+ * were moved out of a loop, for example. */
 static uint64_t own_entry(const struct ranked_range *ranges, size_t count, uint64_t entry)
 {
-    uint64_t next = UINT64_MAX;
+    uint64_t after = UINT64_MAX, before = 0;
     for (size_t i = 0; i < count; i++) {
         if (entry >= ranges[i].start && entry < ranges[i].end)
             return entry;
-        if (ranges[i].start > entry && ranges[i].start < next)
-            next = ranges[i].start;
+        if (ranges[i].start > entry && ranges[i].start < after)
+            after = ranges[i].start;
+        if (ranges[i].start < entry && ranges[i].start > before)
+            before = ranges[i].start;
     }
-    return next < UINT64_MAX ? next : ranges[0].start;
+    return after < UINT64_MAX ? after : before;
 }
 
 uint64_t inlined_entry_read(Dwarf_Die *call, const struct ranked_range *ranges, size_t count,

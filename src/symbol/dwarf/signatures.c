@@ -205,7 +205,7 @@ static bool read_registers(const Dwarf_Op *operations, size_t count, uint32_t si
 }
 
 enum location {
-    LOCATION_UNKNOWN,
+    LOCATION_NONE, /* it is nowhere in the function, which does not use it */
     LOCATION_REGISTERS,
     LOCATION_FRAME,    /* where it is stored later */
     LOCATION_ELSEWHERE /* it is not passed, or not as a whole */
@@ -218,7 +218,7 @@ static enum location read_location(Dwarf_Die *parameter, Dwarf_Addr start, uint3
     Dwarf_Op *operations;
     size_t count;
     if (!dwarf_attr(parameter, DW_AT_location, &attribute))
-        return LOCATION_UNKNOWN;
+        return LOCATION_NONE;
     if (dwarf_getlocation_addr(&attribute, start, &operations, &count, 1) != 1 || count == 0)
         return LOCATION_ELSEWHERE;
     if (read_registers(operations, count, size, value))
@@ -236,10 +236,18 @@ struct function_entry {
     Dwarf_Addr start; /* in DWARF */
     bool is_go, is_rust;
     bool go_registers; /* Go passes values in registers */
-    bool is_local;     /* compilers may choose what it is passed, as its callers are all known */
+    bool is_by_clang; /* whose callers leave anything where an argument would be that is not used */
+    bool is_local;    /* compilers may choose what it is passed, as its callers are all known */
     bool
         is_changed; /* a compiler's variant of a function, which may lack parameters: name.constprop.0 */
 };
+
+static bool is_by_clang(Dwarf_Die *unit)
+{
+    Dwarf_Attribute attribute;
+    const char *producer = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute));
+    return producer && strstr(producer, "clang");
+}
 
 static bool find_function(struct signatures *signatures, uint64_t address,
                           struct function_entry *function)
@@ -254,6 +262,7 @@ static bool find_function(struct signatures *signatures, uint64_t address,
     function->is_go = language == DW_LANG_Go;
     function->go_registers = function->is_go && go_passes_registers(&unit);
     function->is_rust = language == DW_LANG_Rust;
+    function->is_by_clang = is_by_clang(&unit);
     Dwarf_Attribute attribute;
     function->is_local =
         function->is_rust || !dwarf_attr_integrate(&function->entry, DW_AT_external, &attribute);
@@ -356,7 +365,8 @@ static void place_argument(const struct function_entry *function, Dwarf_Die *par
     if (location == LOCATION_REGISTERS && is_of_arguments(&value->places[0]))
         return;
     value->place_count = 0;
-    bool follows_convention = !allocation->is_lost && !function->is_changed &&
+    bool is_passed = location != LOCATION_NONE || !function->is_by_clang;
+    bool follows_convention = is_passed && !allocation->is_lost && !function->is_changed &&
                               (location == LOCATION_FRAME || !function->is_local) &&
                               (!function->is_rust || is_of_rust(&by_convention, type, by_address));
     if (!follows_convention) {

@@ -46,6 +46,13 @@ class Selected(harness.TestCase):
         self.assert_calls(self.record("call kernel compute", "-only", "chosen,asks"), chosen=1, asks=1, leaf=4, compute=0)
         self.assert_calls(self.record("call kernel compute", "-only", "ch*sen,as?s"), chosen=1, asks=1, leaf=4, compute=0)
 
+    def test_clones(self):
+        """a plain name means the function alone, not its clones and parts"""
+        for name in ("request", "wait_for"):
+            traced = self.trace([harness.compile_program("cloned_names")], "-only", name)
+            self.assertEqual({span: count for span, count in self.spans(traced.trace).items() if name in span},
+                             {f"{name}(int)": 1}, traced.messages)
+
     def test_system_calls(self):
         """a system call within the call is recorded; those before and after are not, and work"""
         traced = self.record("kernel spawn kernel", "-only", "asks")

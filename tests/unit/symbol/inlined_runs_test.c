@@ -1,6 +1,7 @@
 /* The rule by which short runs of interleaved code are merged. A run is written as in
  * `start-end:call`, with an m if no statement begins in it; calls are those of the table: 1 and 2
- * in the function, 3 inside of 1.
+ * in the function, 3 inside of 1. Jumps are written as in `from-target`, an `!` after those that control always takes:
+ * they are two bytes long. Elsewhere control continues with the next instruction.
  */
 #include "symbol/dwarf/inlined_runs.h"
 
@@ -9,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -37,11 +39,37 @@ static struct array read_runs(const char *text)
     return runs;
 }
 
-static void assert_merged(const char *before, const char *after)
+static int by_target(const void *left, const void *right)
+{
+    const struct code_jump *a = left, *b = right;
+    return (a->target > b->target) - (a->target < b->target);
+}
+
+static struct code_flow read_jumps(const char *text)
+{
+    struct code_flow flow = {array_of(sizeof(struct code_jump)), array_of(sizeof(struct code_end))};
+    unsigned long from, target;
+    int length;
+    while (sscanf(text, " %lu-%lu%n", &from, &target, &length) == 2) {
+        text += length;
+        *(struct code_jump *)array_add(&flow.jumps) = (struct code_jump){target, from};
+        if (*text == '!')
+            *(struct code_end *)array_add(&flow.ends) =
+                (struct code_end){from + 2, from + 2, target};
+        text += *text == '!';
+    }
+    if (flow.jumps.count > 0)
+        qsort(flow.jumps.elements, flow.jumps.count, sizeof(struct code_jump), by_target);
+    return flow;
+}
+
+static void assert_merged_with(const char *before, const char *jumps, const char *after)
 {
     struct array runs = read_runs(before);
+    struct code_flow flow = read_jumps(jumps);
     char text[512] = "";
-    inlined_runs_merge(&runs, calls);
+    inlined_runs_merge(&runs, calls, &flow);
+    code_flow_free(&flow);
     for (size_t i = 0; i < runs.count; i++) {
         const struct inlined_run *run = array_at(&runs, i);
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lu-%lu:%u%s", i ? " " : "",
@@ -50,6 +78,11 @@ static void assert_merged(const char *before, const char *after)
     }
     assert_string_equal(text, after);
     array_free(&runs);
+}
+
+static void assert_merged(const char *before, const char *after)
+{
+    assert_merged_with(before, "", after);
 }
 
 static void a_few_instructions_of_the_caller_are_part_of_the_call(void **state)
@@ -110,6 +143,34 @@ static void callers_code_is_given_before_calls_lose_theirs(void **state)
                   "0-40:0 40-47:1 47-70:3 70-80:1 80-90:0");
 }
 
+static void a_part_of_a_call_elsewhere_stays_a_part(void **state)
+{
+    /* A rare case of call 1 lies between other functions' code: call 1 jumps there, and it jumps back. */
+    assert_merged_with("0-100:0 100-130:1 130-180:0 180-190:1 190-220:0", "178-0! 188-120! 110-180",
+                       "0-100:0 100-130:1 130-180:0 180-190:1 190-220:0");
+    /* The same of call 3, of which only call 1 runs before and after. */
+    assert_merged_with("0-100:0 100-130:1 130-180:0 180-190:3 190-220:0", "178-0! 188-120! 110-180",
+                       "0-100:0 100-130:1 130-180:0 180-190:1 190-220:0");
+}
+
+static void a_part_of_the_caller_elsewhere_stays_its_own(void **state)
+{
+    assert_merged_with("0-100:0 100-120:1 120-130:0 130-150:1 150-180:0", "118-160! 128-0! 40-120",
+                       "0-100:0 100-120:1 120-130:0 130-150:1 150-180:0");
+}
+
+static void parts_that_only_lie_next_to_each_other_are_two(void **state)
+{
+    assert_merged_with("0-100:0 100-130:1 130-150:2 150-180:0 180-230:2", "40-136 134-110!",
+                       "0-100:0 100-136:1 136-180:0 180-230:2");
+}
+
+static void where_nothing_is_known_to_come_from_nothing_is_merged(void **state)
+{
+    assert_merged_with("0-100:0 100-130:1 130-180:0 180-190:1 190-220:0", "178-0!",
+                       "0-100:0 100-130:1 130-180:0 180-190:1 190-220:0");
+}
+
 static void runs_are_found(void **state)
 {
     struct array runs = read_runs("10-20:1 20-25:0");
@@ -133,6 +194,10 @@ int main(void)
         cmocka_unit_test(calls_that_are_interleaved_are_taken_apart),
         cmocka_unit_test(a_part_of_a_call_next_to_the_rest_stays),
         cmocka_unit_test(callers_code_is_given_before_calls_lose_theirs),
+        cmocka_unit_test(a_part_of_a_call_elsewhere_stays_a_part),
+        cmocka_unit_test(a_part_of_the_caller_elsewhere_stays_its_own),
+        cmocka_unit_test(parts_that_only_lie_next_to_each_other_are_two),
+        cmocka_unit_test(where_nothing_is_known_to_come_from_nothing_is_merged),
         cmocka_unit_test(runs_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
