@@ -77,6 +77,15 @@ static inline uint64_t stack_switch_top(const struct thread_stack *stack)
     return stack->rules.stack_switch->top;
 }
 
+/* The outermost known frame of the running stack has got a caller: the return address lies further out than where the stack
+ * was first seen. */
+static inline void stack_switch_extend(struct thread_stack *stack)
+{
+    enum { RETURN_ADDRESS = 8 };
+    if (stack->rules.stack_switch->top != 0)
+        stack->rules.stack_switch->top += RETURN_ADDRESS;
+}
+
 /* True if the frame `leaf`, suspended or not, is a restorer whose handler has interrupted code at `address`. */
 bool stack_switch_leaf_was_interrupted_at(const struct thread_stack *stack, frame_id leaf,
                                           uint64_t address);

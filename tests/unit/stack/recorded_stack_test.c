@@ -442,6 +442,35 @@ static void a_suspended_stack_may_continue_with_a_function_on_top(void **state)
     assert_spans(s, "m(s()s)sf(e()s)sm?(s?()to())$");
 }
 
+/* Its callers lie further out than where it was first seen, so no new stack begins where it was left. */
+static void a_function_may_run_on_top_of_a_stack_whose_callers_were_named(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
+    resume(s, at('f', 0x40));
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('a', 0x15), MAIN);
+    call(s, at('a', 0x20), 'b');
+    placed_caller(s, at('a', 0x25));
+    caller(s, at('c', 0x15));
+    caller(s, at('d', 0x15));
+    caller(s, at('e', 0x15));
+    no_caller(s);
+    return_to(s, at('a', 0x25));
+    call(s, at('a', 0x30), 's');
+    stack_pointer(s, MAIN);
+    return_loading_stack(s, at('f', 0x45), ONE);
+    stack_pointer(s, ONE);
+    jump_loading_stack(s, at('o', 0), MAIN);
+    return_to(s, at('a', 0x35));
+    return_to(s, at('c', 0x15));
+    return_to(s, at('d', 0x15));
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    frame_id caller_of_d = thread_stack_parent(&s->stack, s->stack.leaf);
+    assert_int_equal(thread_stack_frame(&s->stack, caller_of_d)->function, id_of('e'));
+}
+
 static void an_unwind_target_in_no_known_stack_begins_one(void **state)
 {
     struct scene *s = *state;
@@ -672,6 +701,7 @@ int main(void)
         RULE(an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack),
         RULE(a_stack_may_begin_in_the_middle_of_a_function),
         RULE(a_suspended_stack_may_continue_with_a_function_on_top),
+        RULE(a_function_may_run_on_top_of_a_stack_whose_callers_were_named),
         RULE(an_unwind_target_in_no_known_stack_begins_one),
         RULE(a_new_stack_below_others_is_not_in_their_place),
         RULE(a_return_to_a_function_start_near_the_pointer_is_a_tail_call),
