@@ -45,8 +45,9 @@ struct stack_switch {
                               * that is unknown */
     struct array joined;     /* struct assumed_join */
     bool assumed_wrongly;    /* once */
-    bool only_one; /* of the candidates, as far as they are known, may be the running one */
-    uint64_t top;  /* of the running stack, as in struct suspended_stack */
+    bool only_one;    /* of the candidates, as far as they are known, may be the running one */
+    uint64_t top;     /* of the running stack, as in struct suspended_stack */
+    frame_id arrived; /* the leaf in which a stack has continued last whose pointer was recorded */
     bool
         switches_unrecorded; /* the program has switched by code that is not taken for a load of the pointer */
     bool misses_stacks; /* the recording does not begin with the thread, or has gaps */
