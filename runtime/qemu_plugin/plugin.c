@@ -232,6 +232,14 @@ static qemu_executed *callback_for(const struct pt_code_block *block)
     return block->synchronises ? synchronising_block_entry : watched_block_entry;
 }
 
+static void before_sigreturn(struct thread *thread)
+{
+    struct guest_registers guest = {thread->registers, process.guest_base};
+    struct interruption restored;
+    if (signal_restored(&process.handlers, &guest, &restored))
+        stack_pointer_restore(thread, restored.stack_pointer);
+}
+
 /* --- The trigger --- */
 
 /* An instruction of the trigger is about to run; the block that it is in has been stepped into.
@@ -419,6 +427,8 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         resume(thread);
         if (order_has_news(&process.order, seen_moments))
             seen_moments = order_take(&process.order, &thread->clock);
+        if (number == SYS_rt_sigreturn)
+            before_sigreturn(thread);
         pt_encoder_disable(thread->encoder);
         qemu_clock_enter_kernel(&thread->clock, thread->encoder);
         thread->in_kernel = true;

@@ -23,6 +23,7 @@
 enum {
     PROCESS_NAME_SIZE = 16, /* TASK_COMM_LEN */
     THREAD_CALLS = 1 << 16, /* calls in progress that are remembered of a thread: the innermost */
+    THREAD_HANDLERS = 64,   /* handlers that have not returned, likewise; there are 64 signals */
 };
 
 struct process {
@@ -47,6 +48,12 @@ struct process {
     uint64_t seen_by_dead;       /* latest time that an ended thread was given */
 };
 
+/* A signal handler that has not returned. */
+struct running_handler {
+    uint64_t entry;       /* the stack pointer at its first instruction */
+    uint64_t interrupted; /* that of the code which it interrupted */
+};
+
 struct thread {
     struct pt_encoder_owner owner; /* first: the encoder's owner pointer leads to the thread */
     struct process *process;
@@ -63,6 +70,9 @@ struct thread {
     uint64_t stack_before; /* the stack pointer when the newest block began that loads it */
     struct pt_saved_calls interrupted; /* by a handler on another stack, while `handler_runs` */
     bool handler_runs;
+    struct running_handler handlers[THREAD_HANDLERS]; /* the newest last */
+    unsigned handler_count;
+    bool restores_another;     /* sigreturn continues on another stack than the handler's */
     const uint64_t *registers; /* of the guest (signal_frame.h), once the thread has run a block */
     pid_t tid;
     bool in_kernel;

@@ -24,19 +24,19 @@ struct kernel_action {
     uint64_t handler, flags, restorer, mask;
 };
 
-static uint64_t guest_word(const struct guest_registers *guest, uint64_t address)
-{
-    uint64_t word;
-    memcpy(&word, (const void *)(uintptr_t)(address + guest->guest_base), sizeof word);
-    return word;
-}
-
 /* Reads memory that may not be there. */
 static bool read_safely(uint64_t address, void *bytes, size_t size)
 {
     struct iovec local = {bytes, size};
     struct iovec remote = {(void *)(uintptr_t)address, size};
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+/* 0 where no memory is: programs write contexts, too. */
+static uint64_t guest_word(const struct guest_registers *guest, uint64_t address)
+{
+    uint64_t word = 0;
+    return read_safely(address + guest->guest_base, &word, sizeof word) ? word : 0;
 }
 
 static bool known(const struct signal_handlers *handlers, uint64_t address, uint64_t restorer)
@@ -81,6 +81,22 @@ static bool raised_by_instructions(uint64_t number)
            number == SIGTRAP;
 }
 
+/* What the program goes on with after the handler whose ucontext that is. Several signals at once are stacked before the
+ * first handler runs: each interrupts the one before at its first instruction, and the program itself was interrupted below
+ * all of them. */
+static void read_context(const struct signal_handlers *handlers,
+                         const struct guest_registers *guest, uint64_t ucontext,
+                         struct interruption *interruption)
+{
+    for (int depth = 0; depth < DEEPEST_NESTING; depth++) {
+        interruption->ip = guest_word(guest, ucontext + UCONTEXT_RIP);
+        interruption->stack_pointer = guest_word(guest, ucontext + UCONTEXT_RSP);
+        ucontext = guest_word(guest, ucontext + UCONTEXT_RDX);
+        if (!is_entry(handlers, guest, interruption->ip, interruption->stack_pointer, ucontext))
+            break;
+    }
+}
+
 bool signal_interrupted(const struct signal_handlers *handlers, const struct guest_registers *guest,
                         uint64_t pc, struct interruption *interruption)
 {
@@ -90,16 +106,17 @@ bool signal_interrupted(const struct signal_handlers *handlers, const struct gue
     if (!is_entry(handlers, guest, pc, rsp, rdx))
         return false;
     interruption->faulted = raised_by_instructions(guest->registers[RDI]);
-    /* Several signals at once are stacked before the first handler runs: each interrupts the one
-     * before at its first instruction. The program itself was interrupted below all of them. */
-    for (int depth = 0; depth < DEEPEST_NESTING; depth++) {
-        interruption->ip = guest_word(guest, rdx + UCONTEXT_RIP);
-        rsp = guest_word(guest, rdx + UCONTEXT_RSP);
-        rdx = guest_word(guest, rdx + UCONTEXT_RDX);
-        interruption->stack_pointer = rsp;
-        if (!is_entry(handlers, guest, interruption->ip, rsp, rdx))
-            break;
-    }
+    read_context(handlers, guest, rdx, interruption);
+    return true;
+}
+
+bool signal_restored(const struct signal_handlers *handlers, const struct guest_registers *guest,
+                     struct interruption *interruption)
+{
+    if (!guest->registers)
+        return false;
+    interruption->faulted = false;
+    read_context(handlers, guest, guest->registers[RSP], interruption);
     return true;
 }
 

@@ -72,6 +72,11 @@ static inline bool signal_may_be_handler(const struct signal_handlers *handlers,
 bool signal_interrupted(const struct signal_handlers *handlers, const struct guest_registers *guest,
                         uint64_t pc, struct interruption *interruption);
 
+/* The thread is about to call sigreturn: the context that this restores. The handler may have written another one than it had
+ * interrupted. False: not known. */
+bool signal_restored(const struct signal_handlers *handlers, const struct guest_registers *guest,
+                     struct interruption *interruption);
+
 /* At `pc`, the first instruction of a program: whether the stack pointer among `registers` points
  * to argc, as it must (System V ABI, "Initial Stack and Register State"), and guest_instruction
  * returns `pc`. Never faults. */

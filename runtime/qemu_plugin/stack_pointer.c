@@ -1,5 +1,7 @@
 #include "runtime/qemu_plugin/stack_pointer.h"
 
+#include <string.h>
+
 void stack_pointer_before_load(struct thread *thread, const struct pt_code_block *block,
                                uint64_t stack_pointer)
 {
@@ -35,6 +37,27 @@ void stack_pointer_interrupt(struct thread *thread, const struct interruption *i
         stack_pointer_after_load(thread, interruption->ip, interruption->stack_pointer);
 }
 
+static void note_handler(struct thread *thread, uint64_t entry, uint64_t interrupted)
+{
+    struct running_handler *first = thread->handlers;
+    if (thread->handler_count == THREAD_HANDLERS)
+        memmove(first, first + 1, --thread->handler_count * sizeof *first);
+    first[thread->handler_count++] = (struct running_handler){entry, interrupted};
+}
+
+/* The stack pointer of what the handler interrupted that began with `entry`; 0: none did. It returns. */
+static uint64_t take_handler(struct thread *thread, uint64_t entry)
+{
+    struct running_handler *first = thread->handlers;
+    for (unsigned i = thread->handler_count; i-- > 0;)
+        if (first[i].entry == entry) {
+            uint64_t interrupted = first[i].interrupted;
+            memmove(first + i, first + i + 1, (--thread->handler_count - i) * sizeof *first);
+            return interrupted;
+        }
+    return 0;
+}
+
 /* A handler on a stack of its own hides the calls in progress until it returns. */
 void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
                                  uint64_t stack_pointer)
@@ -42,6 +65,7 @@ void stack_pointer_enter_handler(struct thread *thread, const struct interruptio
     enum { SAME_STACK = 1 << 20 }; /* bytes */
     struct pt_encoder *encoder = thread->encoder;
     pt_encoder_know_stack(encoder, &thread->registers[GUEST_RSP]);
+    note_handler(thread, stack_pointer, interruption->stack_pointer);
     if (interruption->stack_pointer - stack_pointer < SAME_STACK) {
         pt_encoder_push_interrupted(encoder, interruption->ip, interruption->stack_pointer);
         return;
@@ -52,10 +76,27 @@ void stack_pointer_enter_handler(struct thread *thread, const struct interruptio
     pt_encoder_forget_calls(encoder);
 }
 
+/* The two pointers are reported in the code that calls sigreturn, to which the handler has returned: at its first instruction
+ * that of the interrupted code, at the system call the restored one. */
+void stack_pointer_restore(struct thread *thread, uint64_t restored)
+{
+    enum { RETURN_ADDRESS = 8 };
+    struct pt_encoder *encoder = thread->encoder;
+    const struct pt_code_block *block = encoder->previous;
+    uint64_t interrupted = take_handler(thread, thread->registers[GUEST_RSP] - RETURN_ADDRESS);
+    if (interrupted == 0 || interrupted == restored || block->instructions < 2)
+        return;
+    pt_encoder_emit_stack_pointer(encoder, block->pc, interrupted);
+    pt_encoder_emit_stack_pointer(encoder, last_instruction(block), restored);
+    thread->restores_another =
+        !pt_calls_same_stack(&encoder->calls, encoder->depth, interrupted, restored);
+}
+
 void stack_pointer_leave_handler(struct thread *thread)
 {
-    if (!thread->handler_runs)
-        return;
-    thread->handler_runs = false;
-    pt_encoder_restore_calls(thread->encoder, &thread->interrupted);
+    if (thread->restores_another)
+        pt_encoder_forget_calls(thread->encoder);
+    else if (thread->handler_runs)
+        pt_encoder_restore_calls(thread->encoder, &thread->interrupted);
+    thread->handler_runs = thread->restores_another = false;
 }

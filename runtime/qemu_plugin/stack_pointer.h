@@ -23,6 +23,10 @@ void stack_pointer_interrupt(struct thread *thread, const struct interruption *i
 void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
                                  uint64_t stack_pointer);
 
+/* It is about to call sigreturn, which will continue with the stack pointer `restored`: perhaps on another stack than the
+ * interrupted one. Before tracing is disabled. */
+void stack_pointer_restore(struct thread *thread, uint64_t restored);
+
 /* It ends, by sigreturn. */
 void stack_pointer_leave_handler(struct thread *thread);
 

@@ -32,6 +32,8 @@
 #define PAGE_SHIFT 12
 #define PAGE_HASH 0x9e3779b1 /* 2^32 by the golden ratio */
 #define PAGE_HASH_SHIFT 24   /* leaves an index into SEEN_PAGES */
+#define PUSHED 8             /* bytes that are popped without a load */
+#define UNWOUND (16 << 10)   /* bytes: most that are unwound at once of a stack that is reported after that */
 #define FLAG_AC 0x40000
 #define FLAGS_USUAL 0x202
 #define STAMP_WORD 0xf0200000 /* TR_EVENT_WORD(TR_STAMP, 0) */
@@ -243,13 +245,19 @@ ENTRY tr_leave_check
 /* The stack pointer was loaded; r11 is the log pointer. Where it points to another page than before, another stack may run:
  * the next head stamps the time, because what this stack has left for other threads they may take from then on, and what
  * follows was left by others before. If that page is not among those seen, the next head leaves the cache, to report it
- * (stack_switches.h). Flags are kept; nothing is pushed on the program's stack. */
+ * (stack_switches.h). So it does where a part of the stack was unwound, for it is not known which calls that has ended.
+ * Flags are kept; nothing is pushed on the program's stack. */
 ENTRY tr_stack_loaded
     mov %rax, %gs:TARGET
     lahf
     seto %al
     mov %rcx, %gs:RCX
-    mov %gs:STACK_BEFORE, %rcx
+    mov %rsp, %rcx
+    sub %gs:STACK_BEFORE, %rcx
+    sub $(PUSHED + 1), %rcx
+    cmp $UNWOUND, %rcx
+    jb 5f
+6:  mov %gs:STACK_BEFORE, %rcx
     xor %rsp, %rcx
     shr $PAGE_SHIFT, %rcx
     je 1f
@@ -283,6 +291,12 @@ ENTRY tr_stack_loaded
     sahf
     mov %gs:RAX, %rax
     jmp *%gs:TARGET
+
+5:  cmpq $0, %gs:REPORTS_SWITCHES
+    je 6b
+    mov %r11, %gs:SWITCHED_AT
+    movq $0, %gs:LIMIT
+    jmp 6b
 
 /* A register was added to the stack pointer: another stack may be copied to where that points (copied_stacks.h). */
 ENTRY tr_stack_copied

@@ -418,6 +418,20 @@ static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
     return copied;
 }
 
+/* Beyond the outermost frame of a stack there is often memory that nothing has been written to. Returns how many of the
+ * words there are worth keeping; a return address of 0, which ends a stack, is. */
+static uint64_t count_written(uint64_t address, uint64_t words)
+{
+    enum { KEPT_ZEROS = 32 };
+    uint64_t zeros = 0, word = 0;
+    for (; zeros < words; zeros++) {
+        memcpy(&word, (const void *)(address + 8 * (words - zeros - 1)), sizeof word);
+        if (word != 0)
+            break;
+    }
+    return zeros > KEPT_ZEROS ? words - zeros + KEPT_ZEROS : words;
+}
+
 /* The stack pointer of what a handler on another stack, which runs, has interrupted; 0: none. */
 static uint64_t interrupted_stack(const struct tr_thread *thread)
 {
@@ -439,7 +453,7 @@ static void log_stack(struct tr_thread *thread, enum tr_event kind, uint64_t mos
                          r[TR_R14], r[TR_R15],      r[TR_RDI], outer,     0};
     make_room(thread, 4 + sizeof header + most);
     uint64_t place = thread->hot.log + 4 + sizeof header;
-    uint64_t words = copy_mapped(place, r[TR_RSP], share) / 8;
+    uint64_t words = count_written(place, copy_mapped(place, r[TR_RSP], share) / 8);
     uint64_t outer_words = outer ? copy_mapped(place + 8 * words, outer, share) / 8 : 0;
     header[OUTER_WORDS] = outer_words;
     words += outer_words;

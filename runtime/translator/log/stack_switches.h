@@ -6,6 +6,9 @@
  * ring, or once in several chunks where the ring is larger than a snapshot, as far as there is credit: an eighth of what is logged, and no more at a time than a part of the ring. When the
  * credit was used up in a chunk, the stacks that were copied are not copied again in the next one, where others may be.
  *
+ * Where it is moved up by less than some pages, a part of the stack was unwound (an exception, longjmp): the log does not show how many calls
+ * that has ended. So the stack is copied then, too, as far as there is credit, whether its page was seen or not.
+ *
  * Not in logs that are read from their beginning: there all switches are known.
  *
  * Called by log.c; pages are known by a hash, in hot.seen_pages.

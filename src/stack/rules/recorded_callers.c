@@ -1,6 +1,7 @@
 #include "stack/rules/recorded_callers.h"
 
 #include "stack/rules/stack_pointer.h"
+#include "stack/rules/stack_switch.h"
 #include "stack/stack_moves.h"
 
 /* One packet can stand for 65,536 callers. Damaged data must not fill the memory with them, so the
@@ -71,6 +72,7 @@ static bool follow_caller(struct thread_stack *stack, const struct flow_event *e
     state->uncalled = stack_moves_learn_caller(stack, state->uncalled, event->function, event->to,
                                                event->flags & FLOW_INTERRUPTED);
     note_named(state, state->uncalled);
+    stack_switch_extend(stack);
     return true;
 }
 

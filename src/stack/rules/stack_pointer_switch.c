@@ -207,7 +207,8 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
         stack_switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
         return false;
     }
-    bool unknown = !running || nearest == RUNNING || (may_be_unseen && !runs_handler(stack));
+    bool elsewhere = may_be_unseen || (nearest == NONE && !stack->open.has_gogo);
+    bool unknown = !running || nearest == RUNNING || (elsewhere && !runs_handler(stack));
     if (unknown) /* else a handler on a stack of its own is left */
         go_on_in_unknown(stack, event);
     return unknown;

@@ -199,6 +199,8 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
     state_of(stack)->top = suspended->top;
     state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_resume(stack, frame, event->function, event->to);
+    if (stack_pointer_moved(stack))
+        state_of(stack)->arrived = stack->leaf;
 }
 
 void stack_switch_resume(struct thread_stack *stack, size_t index, frame_id frame,
@@ -246,9 +248,18 @@ static bool is_own_return(const struct thread_stack *stack, uint64_t address)
            stack_switch_leaf_returns_to(stack, stack->leaf, address);
 }
 
+/* The leaf is the one in which the recorded stack pointer has shown the stack to continue (code that jumps to its own return
+ * instruction), and returns. */
+static bool returns_after_switch(const struct thread_stack *stack, uint64_t address)
+{
+    return state_of(stack)->arrived == stack->leaf &&
+           stack_switch_leaf_returns_to(stack, stack->leaf, address);
+}
+
 bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack_pointer_moved(stack) || !stack_switch_is_suspended_at(stack, event->to))
+    if (stack_pointer_moved(stack) || !stack_switch_is_suspended_at(stack, event->to) ||
+        returns_after_switch(stack, event->to))
         return false;
     bool misses = stack_switch_misses_stacks(stack);
     if (misses && is_own_return(stack, event->to))

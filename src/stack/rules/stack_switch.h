@@ -45,8 +45,9 @@ struct stack_switch {
                               * that is unknown */
     struct array joined;     /* struct assumed_join */
     bool assumed_wrongly;    /* once */
-    bool only_one; /* of the candidates, as far as they are known, may be the running one */
-    uint64_t top;  /* of the running stack, as in struct suspended_stack */
+    bool only_one;    /* of the candidates, as far as they are known, may be the running one */
+    uint64_t top;     /* of the running stack, as in struct suspended_stack */
+    frame_id arrived; /* the leaf in which a stack has continued last whose pointer was recorded */
     bool
         switches_unrecorded; /* the program has switched by code that is not taken for a load of the pointer */
     bool misses_stacks; /* the recording does not begin with the thread, or has gaps */
@@ -75,6 +76,15 @@ bool stack_switch_misses_stacks(const struct thread_stack *stack);
 static inline uint64_t stack_switch_top(const struct thread_stack *stack)
 {
     return stack->rules.stack_switch->top;
+}
+
+/* The outermost known frame of the running stack has got a caller: the return address lies further out than where the stack
+ * was first seen. */
+static inline void stack_switch_extend(struct thread_stack *stack)
+{
+    enum { RETURN_ADDRESS = 8 };
+    if (stack->rules.stack_switch->top != 0)
+        stack->rules.stack_switch->top += RETURN_ADDRESS;
 }
 
 /* True if the frame `leaf`, suspended or not, is a restorer whose handler has interrupted code at `address`. */

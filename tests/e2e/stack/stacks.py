@@ -1,4 +1,6 @@
 """Call stacks as a user sees them: whole from the first moment on."""
+import shutil
+
 import harness
 
 
@@ -20,6 +22,17 @@ class Stacks(harness.TestCase):
         self.assertEqual(names.count("dig"), 21, names)
         callers = [name for name in names if name in ("_start", "main", "serve", "dig", "work")]
         self.assertEqual(callers, ["_start", "main", "serve"] + ["dig"] * 21 + ["work"])
+
+    def test_snapshot_after_exceptions(self):
+        """callers that an exception has left active are still known in snapshots that begin later"""
+        if not shutil.which("g++"):
+            self.skipTest("g++ is not installed")
+        program = harness.compile_program("thrown_snapshot", ["-O1", "-Wl,--no-as-needed", "-lstdc++"],
+                                          harness.PROGRAMS / "thrown_snapshot.cpp")
+        traced = self.trace([program], "-snapshot-size", "64K")
+        names = self.open_at_first(traced)
+        callers = [name for name in names if name in ("_start", "main", "serve()", "dig(int)", "work_on()")]
+        self.assertEqual(callers, ["_start", "main", "serve()"] + ["dig(int)"] * 21 + ["work_on()"])
 
     def test_child(self):
         """a child of fork or vfork begins with all callers of its parent"""

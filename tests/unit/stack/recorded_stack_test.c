@@ -442,6 +442,63 @@ static void a_suspended_stack_may_continue_with_a_function_on_top(void **state)
     assert_spans(s, "m(s()s)sf(e()s)sm?(s?()to())$");
 }
 
+/* The stack begins at the return instruction of s, which also runs in the one that is left. */
+static void a_jump_to_where_no_stack_can_lie_begins_one(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 's');
+    stack_pointer(s, MAIN);
+    jump_loading_stack(s, at('s', 0x40), ONE);
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
+}
+
+/* Both stacks wait in s, which y has called; the switch jumps to the return instruction of s. */
+static void a_return_after_a_switch_is_that_of_the_stack_that_continues(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    stack_pointer(s, ONE - 0x40);
+    jump_loading_stack(s, at('s', 0x40), MAIN);
+    return_after(s, at('y', 0x10));
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
+    assert_spans(s, "m(y(s()s)s)sf(y(s()s)s)sm?(y?(s?())$)$");
+}
+
+/* Its callers lie further out than where it was first seen, so no new stack begins where it was left. */
+static void a_function_may_run_on_top_of_a_stack_whose_callers_were_named(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
+    resume(s, at('f', 0x40));
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('a', 0x15), MAIN);
+    call(s, at('a', 0x20), 'b');
+    placed_caller(s, at('a', 0x25));
+    caller(s, at('c', 0x15));
+    caller(s, at('d', 0x15));
+    caller(s, at('e', 0x15));
+    no_caller(s);
+    return_to(s, at('a', 0x25));
+    call(s, at('a', 0x30), 's');
+    stack_pointer(s, MAIN);
+    return_loading_stack(s, at('f', 0x45), ONE);
+    stack_pointer(s, ONE);
+    jump_loading_stack(s, at('o', 0), MAIN);
+    return_to(s, at('a', 0x35));
+    return_to(s, at('c', 0x15));
+    return_to(s, at('d', 0x15));
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    frame_id caller_of_d = thread_stack_parent(&s->stack, s->stack.leaf);
+    assert_int_equal(thread_stack_frame(&s->stack, caller_of_d)->function, id_of('e'));
+}
+
 static void an_unwind_target_in_no_known_stack_begins_one(void **state)
 {
     struct scene *s = *state;
@@ -672,6 +729,9 @@ int main(void)
         RULE(an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack),
         RULE(a_stack_may_begin_in_the_middle_of_a_function),
         RULE(a_suspended_stack_may_continue_with_a_function_on_top),
+        RULE(a_jump_to_where_no_stack_can_lie_begins_one),
+        RULE(a_return_after_a_switch_is_that_of_the_stack_that_continues),
+        RULE(a_function_may_run_on_top_of_a_stack_whose_callers_were_named),
         RULE(an_unwind_target_in_no_known_stack_begins_one),
         RULE(a_new_stack_below_others_is_not_in_their_place),
         RULE(a_return_to_a_function_start_near_the_pointer_is_a_tail_call),

@@ -80,8 +80,8 @@ void call_stack_return(struct call_stack *stack, struct pt_encoder *encoder, uin
     const struct pt_call *call = find_call(encoder, pc);
     if (call)
         stack->pointer = call->slot + PUSHED;
-    else
-        stack->due = return_from_top(stack, encoder, pc) || stack->due;
+    else if (return_from_top(stack, encoder, pc))
+        stack->due = stack->psb != encoder->last_psb;
 }
 
 /* The stack pointer is `pointer`, for the first time: calls so far lie relative to that. */

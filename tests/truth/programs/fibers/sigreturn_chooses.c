@@ -1,7 +1,6 @@
 /* As sigreturn_switches.c, but the handler chooses who goes on by a pseudo-random number, fibers are interrupted in three
  * functions, which all of them run, and the program ends in a fiber: main's stack, interrupted first, never goes on. */
 /* truth: -O0 -g; -O2 */
-/* truth-goal: 80 qemu reports no stack pointers at sigreturn */
 #include "marker.h"
 #include <signal.h>
 #include <string.h>

@@ -308,6 +308,22 @@ static void another_stack_is_copied_when_the_switch_is_over(void **state)
     assert_int_equal(thread->hot.limit, thread->hot.log);
 }
 
+/* Where a stack is small, and nothing was written beyond it. */
+static void memory_that_was_never_written_to_is_not_copied(void **state)
+{
+    enum { WRITTEN = 60, KEPT_ZEROS = 32 };
+    uint64_t *words = (uint64_t *)thread->app.r[TR_RSP];
+    memset(words, 0xff, WRITTEN * sizeof *words);
+    log_entry(2);
+    load_stack();
+    log_entry(4 | TR_INDIRECT);
+    uint64_t at = thread->hot.log - 4;
+    tr_log_switch(thread);
+    assert_int_equal(TR_EVENT_KIND(word_at(at)), TR_SWITCHED);
+    assert_int_equal(TR_EVENT_PAYLOAD(word_at(at)), WRITTEN + KEPT_ZEROS);
+    memset(words, 0, WRITTEN * sizeof *words);
+}
+
 static void copies_of_other_stacks_are_a_small_part_of_the_log(void **state)
 {
     uint64_t copied = 0;
@@ -404,6 +420,7 @@ int main(void)
         TEST(a_chunk_begins_with_a_copy_of_the_stack),
         TEST(a_check_that_takes_long_lets_the_next_fragment_run),
         TEST(another_stack_is_copied_when_the_switch_is_over),
+        TEST(memory_that_was_never_written_to_is_not_copied),
         TEST(copies_of_other_stacks_are_a_small_part_of_the_log),
         TEST(the_log_of_everything_has_no_copies_of_other_stacks),
         TEST(a_signal_keeps_the_limit_at_0),
