@@ -318,18 +318,20 @@ uint64_t tr_fragment_indirect_body(struct tr_translation *translation)
 
 void tr_link(struct tr_region *region, uint64_t address, uint64_t target)
 {
-    enum { FAR_JUMP = 6 + 8 };
+    enum { PADDING = 7, JUMP = 6, FAR_JUMP = PADDING + JUMP + 8 };
     int64_t displacement = (int64_t)(target - (address + 4));
     if (displacement != (int32_t)displacement) {
         if (!tr_area_prepare(&region->cold, FAR_JUMP))
             return;
         struct tr_emitter cold = {region->cold.start + region->cold.used, 0};
+        while ((tr_emit_address(&cold) + JUMP) & 7) /* as for translate.c's constants */
+            tr_emit_8(&cold, 0xcc);
         displacement = (int64_t)(tr_emit_address(&cold) - (address + 4));
         tr_emit_8(&cold, 0xff); /* jmp [rip + 0] */
         tr_emit_8(&cold, 0x25);
         tr_emit_32(&cold, 0);
         tr_emit_64(&cold, target);
-        region->cold.used += FAR_JUMP;
+        region->cold.used = (uint64_t)(cold.at - region->cold.start);
     }
     __atomic_store_n((uint32_t *)address, (uint32_t)displacement, __ATOMIC_RELEASE);
 }
