@@ -471,6 +471,19 @@ static uint64_t inode_of(int32_t file)
     return inode;
 }
 
+bool tr_code_in_open_files(void)
+{
+    return __atomic_load_n(&map.open_files, __ATOMIC_ACQUIRE);
+}
+
+void tr_code_file_written(struct tr_thread *thread, int32_t file)
+{
+    uint64_t inode = inode_of(file);
+    tr_lock(&thread->process->lock);
+    tr_code_map_file_written(&map, inode, lose, thread);
+    tr_unlock(&thread->process->lock);
+}
+
 /* A private mapping of a file that shows what lies there: no other process sees what is changed. */
 static bool may_have_breakpoints(struct tr_code_region *region)
 {

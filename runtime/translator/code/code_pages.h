@@ -2,7 +2,7 @@
  * code changes under its translation.
  *
  * Called by translate.c before it reads code at an address it does not know yet, by syscall.c after calls that change
- * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read and tr_code_written.
+ * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read, tr_code_written and the two of open files.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
@@ -69,6 +69,13 @@ void tr_code_mapped_shared(struct tr_thread *thread, uint64_t start, uint64_t en
 
 /* A mapping was moved to the range. */
 void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end);
+
+/* Whether the process has executed code of a file that descriptors may write to: one without a name (memfd_create), or mapped shared. Needs
+ * no lock. */
+bool tr_code_in_open_files(void);
+
+/* The content of the file of this descriptor has changed: code that shows it is translated again. Takes process->lock. */
+void tr_code_file_written(struct tr_thread *thread, int32_t file);
 
 /* Something was mapped or unmapped at an unknown place: everything is looked up again. */
 void tr_code_unknown(struct tr_thread *thread);

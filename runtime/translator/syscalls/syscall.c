@@ -10,6 +10,7 @@
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/signals/signal_actions.h"
+#include "runtime/translator/syscalls/code_files.h"
 #include "runtime/translator/syscalls/held_inputs.h"
 #include "runtime/translator/syscalls/memory_calls.h"
 #include "runtime/translator/syscalls/memory_file.h"
@@ -325,7 +326,17 @@ static int64_t call_write(struct tr_thread *thread, int32_t number)
     int64_t count = call_kernel(thread);
     if (count > 0 && thread->process->writes_memory_file)
         tr_memory_file_written(thread, number, (uint64_t)count);
+    if (count > 0)
+        tr_code_file_changed(thread, number);
     return count;
+}
+
+static int64_t call_file_change(struct tr_thread *thread, int32_t number)
+{
+    int64_t result = call_kernel(thread);
+    if (result >= 0)
+        tr_code_file_changed(thread, number);
+    return result;
 }
 
 /* ---- dispatch ---- */
@@ -403,6 +414,12 @@ static int64_t call(struct tr_thread *thread, int32_t number)
     case __NR_pwritev:
     case __NR_pwritev2:
         return call_write(thread, number);
+    case __NR_sendfile:
+    case __NR_copy_file_range:
+    case __NR_splice:
+    case __NR_ftruncate:
+    case __NR_fallocate:
+        return call_file_change(thread, number);
     case __NR_perf_event_open:
         return call_perf_event_open(thread);
     case __NR_prctl:

@@ -25,7 +25,7 @@ class SystemCalls(harness.TestCase):
         self.check("clones", untraced=["-multi-thread", "-follow"])
 
     def test_changing_code(self):
-        """code that is overwritten, mapped twice, moved and replaced runs as it is, and is recorded as it was"""
+        """code that is overwritten, mapped twice, in a file that is written, moved and replaced runs as it is, and is recorded as it was"""
         self.check("code_changes", "-multi-thread")
 
     def test_new_functions(self):
