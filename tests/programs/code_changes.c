@@ -68,6 +68,17 @@ static void change_in_place(void)
     puts("in place");
 }
 
+/* mov byte [rip + 1], dil; mov eax, 0; ret: the number is changed by the instruction before. */
+static void change_next_instruction(void)
+{
+    static const uint8_t function[] = {0x40, 0x88, 0x3d, 1, 0, 0, 0, 0xb8, 0, 0, 0, 0, 0xc3};
+    uint8_t *code = map(1, RWX);
+    memcpy(code, function, sizeof function);
+    for (int i = 1; i < 200; i++)
+        check(((int (*)(int))(uintptr_t)code)(i) == i, "instruction that the one before changes");
+    puts("next instruction");
+}
+
 static void change_protection(void)
 {
     enum { PAGES = 16 };
@@ -225,6 +236,7 @@ static void change_under_threads(void)
 int main(void)
 {
     change_in_place();
+    change_next_instruction();
     change_protection();
     change_mappings();
     change_by_second_mapping();

@@ -288,6 +288,12 @@ static enum tr_code kind_of_page(const struct tr_thread *thread,
     return region->line.shared ? TR_CODE_CHANGING : protect_writable(thread, region, address);
 }
 
+static bool writes_itself(uint64_t address)
+{
+    const struct tr_page *page = tr_page_find(&pages, address);
+    return page && (page->flags & TR_PAGE_WRITES_ITSELF);
+}
+
 struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
 {
     uint64_t page = page_of(pc);
@@ -308,6 +314,7 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
         range.kind = TR_CODE_FILE;
     } else {
         range.kind = kind_of_page(thread, region, page);
+        range.writes_itself = writes_itself(page);
     }
     range.device = region->device;
     range.inode = region->inode;
@@ -405,6 +412,17 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
     bool ours = was_written(thread, address, writer_pc);
     tr_unlock(&thread->process->lock);
     return ours;
+}
+
+void tr_code_writes_itself(struct tr_thread *thread, uint64_t address)
+{
+    tr_lock(&thread->process->lock);
+    struct tr_page *page = tr_page_find(&pages, page_of(address));
+    if (page) {
+        page->flags |= TR_PAGE_WRITES_ITSELF;
+        page->writes = WRITES_LIMIT;
+    }
+    tr_unlock(&thread->process->lock);
 }
 
 bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end)

@@ -452,13 +452,30 @@ static const struct tr_translation *fragment_before(const struct tr_region *regi
     return low ? translation_at(numbers[low - 1]) : NULL;
 }
 
+/* The fragment whose code the cache address lies in, and how far from its beginning. */
+static const struct tr_translation *fragment_at(uint64_t address, uint32_t *offset)
+{
+    const struct tr_region *region = tr_cache_find(address);
+    uint64_t place = region ? address - (uint64_t)region->hot.start : 0;
+    const struct tr_translation *translation =
+        region && place < TR_REGION_PART ? fragment_before(region, place) : NULL;
+    if (!translation || place - translation->code >= translation->code_size)
+        return NULL;
+    *offset = (uint32_t)(place - translation->code);
+    return translation;
+}
+
 bool tr_find_state(struct tr_thread *thread, struct tr_state *state)
 {
-    const struct tr_region *region = tr_cache_find(state->pc);
-    uint64_t offset = region ? state->pc - (uint64_t)region->hot.start : 0;
-    const struct tr_translation *translation =
-        region && offset < TR_REGION_PART ? fragment_before(region, offset) : NULL;
-    if (!translation || offset - translation->code >= translation->code_size)
-        return false;
-    return tr_translate_state(thread, translation, (uint32_t)(offset - translation->code), state);
+    uint32_t offset;
+    const struct tr_translation *translation = fragment_at(state->pc, &offset);
+    return translation && tr_translate_state(thread, translation, offset, state);
+}
+
+bool tr_fragment_at_is_of(uint64_t address, uint64_t start, uint64_t end)
+{
+    uint32_t offset;
+    const struct tr_translation *translation = fragment_at(address, &offset);
+    return translation && start < translation->pc + translation->high &&
+           translation->pc - translation->low < end;
 }
