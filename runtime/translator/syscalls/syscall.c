@@ -24,6 +24,7 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <linux/prctl.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/uio.h>
@@ -185,6 +186,14 @@ static int64_t call_perf_event_open(struct tr_thread *thread)
         attributes.type == PERF_TYPE_BREAKPOINT && (attributes.bp_type & HW_BREAKPOINT_X) &&
         is_own_thread(thread, (int32_t)thread->app.r[TR_RSI]))
         give_up(thread, "it sets a breakpoint in its own code (perf_event_open)");
+    return call_kernel(thread);
+}
+
+/* Its tracer is to find the program's own registers and instructions. A child made by vfork executes a program next. */
+static int64_t call_ptrace(struct tr_thread *thread)
+{
+    if (thread->app.r[TR_RDI] == PTRACE_TRACEME && !thread->vforked)
+        give_up(thread, "its parent traces it (PTRACE_TRACEME)");
     return call_kernel(thread);
 }
 
@@ -422,6 +431,8 @@ static int64_t call(struct tr_thread *thread, int32_t number)
         return call_file_change(thread, number);
     case __NR_perf_event_open:
         return call_perf_event_open(thread);
+    case __NR_ptrace:
+        return call_ptrace(thread);
     case __NR_prctl:
         return call_prctl(thread);
     case __NR_arch_prctl:

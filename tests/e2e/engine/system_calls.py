@@ -80,6 +80,14 @@ class SystemCalls(harness.TestCase):
                 self.judge_recording(traced)
                 self.assertIn(cause, traced.messages)
 
+    def test_traced_child(self):
+        """a child that lets its parent trace it: the parent steps through the child's own instructions"""
+        command = [harness.compile_program("gives_up"), "stepped"]
+        traced = self.trace(command, "-engine", "translator", "-follow")
+        self.assert_same_as_untraced(traced, command)
+        self.judge_recording(traced)
+        self.assertIn("PTRACE_TRACEME", traced.messages)
+
     def test_filters(self):
         """seccomp forbids a program what it does itself, not what the translator does; what cannot be traced goes on"""
         self.check("filters", "-follow", untraced=["seccomp strict mode", "seccomp filter"])
