@@ -1,5 +1,5 @@
 /* Code that changes in every way that there is: overwritten in place, with and without mprotect, by way of a second
- * mapping, by the kernel, moved, replaced, while other threads run it. Every function that it makes returns a number
+ * mapping, through a file's descriptor, by the kernel, moved, replaced, while other threads run it. Every function that it makes returns a number
  * that is known; a wrong one ends the program. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE, RX = PROT_READ | PROT_EXEC, RWX = RW | PROT_EXEC };
@@ -64,6 +66,17 @@ static void change_in_place(void)
         check(*(volatile int *)(code + 2048) == i, "data next to a function");
     }
     puts("in place");
+}
+
+/* mov byte [rip + 1], dil; mov eax, 0; ret: the number is changed by the instruction before. */
+static void change_next_instruction(void)
+{
+    static const uint8_t function[] = {0x40, 0x88, 0x3d, 1, 0, 0, 0, 0xb8, 0, 0, 0, 0, 0xc3};
+    uint8_t *code = map(1, RWX);
+    memcpy(code, function, sizeof function);
+    for (int i = 1; i < 200; i++)
+        check(((int (*)(int))(uintptr_t)code)(i) == i, "instruction that the one before changes");
+    puts("next instruction");
 }
 
 static void change_protection(void)
@@ -134,6 +147,64 @@ static void change_by_second_mapping(void)
     puts("second mapping");
 }
 
+struct written {
+    int file, source, ends[2];
+    uint8_t bytes[6];
+};
+
+static ssize_t by_pwrite(struct written *to)
+{
+    return pwrite(to->file, to->bytes, sizeof to->bytes, 0);
+}
+
+static ssize_t by_pwritev(struct written *to)
+{
+    return pwritev(to->file, &(struct iovec){to->bytes, sizeof to->bytes}, 1, 0);
+}
+
+static ssize_t by_sendfile(struct written *to)
+{
+    off_t from = 0;
+    lseek(to->file, 0, SEEK_SET);
+    pwrite(to->source, to->bytes, sizeof to->bytes, 0);
+    return sendfile(to->file, to->source, &from, sizeof to->bytes);
+}
+
+static ssize_t by_copying(struct written *to)
+{
+    off_t from = 0, at = 0;
+    pwrite(to->source, to->bytes, sizeof to->bytes, 0);
+    return copy_file_range(to->source, &from, to->file, &at, sizeof to->bytes, 0);
+}
+
+static ssize_t by_splicing(struct written *to)
+{
+    off_t at = 0;
+    write(to->ends[1], to->bytes, sizeof to->bytes);
+    return splice(to->ends[0], NULL, to->file, &at, sizeof to->bytes, 0);
+}
+
+static ssize_t by_truncating(struct written *to)
+{
+    check(ftruncate(to->file, 0) == 0 && ftruncate(to->file, PAGE) == 0, "ftruncate");
+    return by_pwrite(to);
+}
+
+static void change_by_descriptor(int sharing)
+{
+    static ssize_t (*const ways[])(struct written *) = {by_pwrite,  by_pwritev,  by_sendfile,
+                                                        by_copying, by_splicing, by_truncating};
+    struct written to = {.file = memfd_create("code", 0), .source = memfd_create("source", 0)};
+    check(pipe(to.ends) == 0 && ftruncate(to.file, PAGE) == 0, "files");
+    const uint8_t *code = mmap(NULL, PAGE, RX, sharing, to.file, 0);
+    for (int i = 0; i < 60; i++) {
+        make_function(to.bytes, i);
+        check(ways[i % 6](&to) == sizeof to.bytes, "write to a file of code");
+        check(call(code) == i, "function in a file that is written");
+    }
+    puts("descriptor");
+}
+
 static uint8_t *shared_function;
 static volatile int ended;
 
@@ -165,9 +236,12 @@ static void change_under_threads(void)
 int main(void)
 {
     change_in_place();
+    change_next_instruction();
     change_protection();
     change_mappings();
     change_by_second_mapping();
+    change_by_descriptor(MAP_SHARED);
+    change_by_descriptor(MAP_PRIVATE);
     change_under_threads();
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What the translator does not follow: `gives_up far|int80|dispatch|breakpoint`. Does it, goes on, and prints what came of it. */
+/* What the translator does not follow: `gives_up far|int80|dispatch|breakpoint|stepped`. Does it, goes on, and prints what came of it. */
 #define _GNU_SOURCE
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +86,29 @@ static void set_breakpoint(void)
     printf("breakpoint: %d, %llu\n", event >= 0, hits);
 }
 
+/* A child that its parent steps from instruction to instruction of this program. */
+static void step_child(void)
+{
+    int child = fork(), status = 0, steps = 0;
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        work();
+        __asm__ volatile("int3");
+    }
+    waitpid(child, &status, 0);
+    for (long bytes = 0; (bytes & 0xff) != 0xcc && steps < 100000; steps++) {
+        struct user_regs_struct registers;
+        ptrace(PTRACE_SINGLESTEP, child, NULL, NULL);
+        waitpid(child, &status, 0);
+        ptrace(PTRACE_GETREGS, child, NULL, &registers);
+        bytes = ptrace(PTRACE_PEEKTEXT, child, (void *)registers.rip, NULL);
+    }
+    printf("stepped: %d, %x\n", steps, status);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 1 ? words[1] : "";
@@ -96,6 +121,8 @@ int main(int count, char **words)
         dispatch_calls();
     else if (strcmp(what, "breakpoint") == 0)
         set_breakpoint();
+    else if (strcmp(what, "stepped") == 0)
+        step_child();
     work();
     return 0;
 }

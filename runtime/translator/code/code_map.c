@@ -152,6 +152,47 @@ static void remove_aliases(struct tr_code_map *map, uint64_t start, uint64_t end
     map->alias_count = kept;
 }
 
+/* --- Files --- */
+
+static bool ends_with(const struct tr_map_line *line, const char *end, size_t size)
+{
+    return line->path_size >= size && memcmp(line->path + line->path_size - size, end, size) == 0;
+}
+
+static bool path_is(const struct tr_map_line *line, const char *path, size_t size)
+{
+    return line->path_size == size && memcmp(line->path, path, size) == 0;
+}
+
+/* A file that can be opened by its path has a name, an inode and is not deleted. What has no name in a
+ * file system (memfd, System V shared memory, /dev/zero) is shown as deleted. */
+static enum tr_code_source source_of(const struct tr_map_line *line)
+{
+    static const char deleted[] = " (deleted)", vdso[] = "[vdso]", vsyscall[] = "[vsyscall]";
+    if (path_is(line, vdso, sizeof vdso - 1) || path_is(line, vsyscall, sizeof vsyscall - 1))
+        return TR_CODE_FROM_VDSO;
+    bool named = line->path_size > 0 && line->path[0] == '/' && line->inode != 0 &&
+                 !ends_with(line, deleted, sizeof deleted - 1);
+    return named ? TR_CODE_FROM_FILE : TR_CODE_FROM_ANONYMOUS;
+}
+
+/* Programs and libraries lie in files with a name, mapped privately: nobody writes to these while they run. */
+static bool is_of_open_file(const struct tr_map_line *line)
+{
+    return line->inode != 0 && (line->shared || source_of(line) == TR_CODE_FROM_ANONYMOUS);
+}
+
+void tr_code_map_file_written(struct tr_code_map *map, uint64_t inode, tr_code_lost *lost,
+                              void *context)
+{
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct tr_code_region *region = &map->regions[i];
+        if (region->used && is_of_open_file(&region->line) &&
+            (inode == region->line.inode || inode == UINT64_MAX))
+            lost(context, region->start, region->end);
+    }
+}
+
 /* --- Changes --- */
 
 bool tr_code_map_forget(struct tr_code_map *map, uint64_t start, uint64_t end)
@@ -192,28 +233,6 @@ void tr_code_map_protect(struct tr_code_map *map, uint64_t start, uint64_t end, 
 
 /* --- Reading --- */
 
-static bool ends_with(const struct tr_map_line *line, const char *end, size_t size)
-{
-    return line->path_size >= size && memcmp(line->path + line->path_size - size, end, size) == 0;
-}
-
-static bool path_is(const struct tr_map_line *line, const char *path, size_t size)
-{
-    return line->path_size == size && memcmp(line->path, path, size) == 0;
-}
-
-/* A file that can be opened by its path has a name, an inode and is not deleted. What has no name in a
- * file system (memfd, System V shared memory, /dev/zero) is shown as deleted. */
-static enum tr_code_source source_of(const struct tr_map_line *line)
-{
-    static const char deleted[] = " (deleted)", vdso[] = "[vdso]", vsyscall[] = "[vsyscall]";
-    if (path_is(line, vdso, sizeof vdso - 1) || path_is(line, vsyscall, sizeof vsyscall - 1))
-        return TR_CODE_FROM_VDSO;
-    bool named = line->path_size > 0 && line->path[0] == '/' && line->inode != 0 &&
-                 !ends_with(line, deleted, sizeof deleted - 1);
-    return named ? TR_CODE_FROM_FILE : TR_CODE_FROM_ANONYMOUS;
-}
-
 static void add_region(struct tr_code_map *map, const struct tr_map_line *line, uint64_t start,
                        uint64_t end)
 {
@@ -232,6 +251,8 @@ static void add_region(struct tr_code_map *map, const struct tr_map_line *line, 
         .source = (uint8_t)source,
     };
     map->shared_code |= line->shared;
+    if (is_of_open_file(line))
+        __atomic_store_n(&map->open_files, true, __ATOMIC_RELEASE);
 }
 
 /* Adjacent anonymous mappings are one line to the kernel: the runtime's part is left out. */

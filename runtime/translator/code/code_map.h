@@ -44,6 +44,7 @@ struct tr_code_map {
     bool stale;               /* something changed since the last reading */
     bool sealed;      /* the program has given up opening files: /proc is not read any more */
     bool shared_code; /* there is a shared region: aliases are kept */
+    bool open_files;  /* there is a region of a file that descriptors may write to */
     struct tr_alias *aliases;
     uint32_t alias_count, alias_capacity;
 };
@@ -65,6 +66,10 @@ bool tr_code_map_read(struct tr_code_map *map, tr_code_lost *lost, void *context
 /* A writable mapping of shared memory was made. */
 void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias,
                            tr_code_lost *lost, void *context);
+
+/* The content of the file, UINT64_MAX: of any, has changed by a descriptor. */
+void tr_code_map_file_written(struct tr_code_map *map, uint64_t inode, tr_code_lost *lost,
+                              void *context);
 
 /* Whether the bytes in [start, end), of the region, can be written to by an alias. */
 bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_code_region *region,

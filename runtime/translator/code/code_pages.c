@@ -288,6 +288,12 @@ static enum tr_code kind_of_page(const struct tr_thread *thread,
     return region->line.shared ? TR_CODE_CHANGING : protect_writable(thread, region, address);
 }
 
+static bool writes_itself(uint64_t address)
+{
+    const struct tr_page *page = tr_page_find(&pages, address);
+    return page && (page->flags & TR_PAGE_WRITES_ITSELF);
+}
+
 struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
 {
     uint64_t page = page_of(pc);
@@ -308,6 +314,7 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
         range.kind = TR_CODE_FILE;
     } else {
         range.kind = kind_of_page(thread, region, page);
+        range.writes_itself = writes_itself(page);
     }
     range.device = region->device;
     range.inode = region->inode;
@@ -407,6 +414,17 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
     return ours;
 }
 
+void tr_code_writes_itself(struct tr_thread *thread, uint64_t address)
+{
+    tr_lock(&thread->process->lock);
+    struct tr_page *page = tr_page_find(&pages, page_of(address));
+    if (page) {
+        page->flags |= TR_PAGE_WRITES_ITSELF;
+        page->writes = WRITES_LIMIT;
+    }
+    tr_unlock(&thread->process->lock);
+}
+
 bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
     for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));)
@@ -469,6 +487,19 @@ static uint64_t inode_of(int32_t file)
                                    (uint64_t)&status, AT_EMPTY_PATH, 0, 0) == 0)
         inode = status.st_ino;
     return inode;
+}
+
+bool tr_code_in_open_files(void)
+{
+    return __atomic_load_n(&map.open_files, __ATOMIC_ACQUIRE);
+}
+
+void tr_code_file_written(struct tr_thread *thread, int32_t file)
+{
+    uint64_t inode = inode_of(file);
+    tr_lock(&thread->process->lock);
+    tr_code_map_file_written(&map, inode, lose, thread);
+    tr_unlock(&thread->process->lock);
 }
 
 /* A private mapping of a file that shows what lies there: no other process sees what is changed. */

@@ -2,7 +2,7 @@
  * code changes under its translation.
  *
  * Called by translate.c before it reads code at an address it does not know yet, by syscall.c after calls that change
- * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read and tr_code_written.
+ * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read, tr_code_written, tr_code_writes_itself and the two of open files.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
@@ -21,8 +21,9 @@ struct tr_code_range {
     uint64_t start, end; /* addresses that this holds for */
     enum tr_code kind;
     uint64_t device, inode,
-        file_offset; /* of start, for TR_CODE_FILE (places to stop at): else 0 */
-    bool vdso;       /* the vDSO or vsyscall page */
+        file_offset;    /* of start, for TR_CODE_FILE (places to stop at): else 0 */
+    bool vdso;          /* the vDSO or vsyscall page */
+    bool writes_itself; /* an instruction may change the next one */
 };
 
 /* Copies `size` bytes at an address of the program. False when not all can be read. */
@@ -53,6 +54,10 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end);
  * program's), or 0 when not known. Takes process->lock. */
 bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc);
 
+/* The write at `address` changed the fragment that it is part of: from now on each instruction that writes to memory ends its
+ * superblock in that page, and what comes next is compared before it runs. Takes process->lock. */
+void tr_code_writes_itself(struct tr_thread *thread, uint64_t address);
+
 /* Mappings in the range have gone or are about to, or others have taken their place: forgets what was known and
  * invalidates the fragments there. Returns whether there was code. */
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);
@@ -69,6 +74,13 @@ void tr_code_mapped_shared(struct tr_thread *thread, uint64_t start, uint64_t en
 
 /* A mapping was moved to the range. */
 void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end);
+
+/* Whether the process has executed code of a file that descriptors may write to: one without a name (memfd_create), or mapped shared. Needs
+ * no lock. */
+bool tr_code_in_open_files(void);
+
+/* The content of the file of this descriptor has changed: code that shows it is translated again. Takes process->lock. */
+void tr_code_file_written(struct tr_thread *thread, int32_t file);
 
 /* Something was mapped or unmapped at an unknown place: everything is looked up again. */
 void tr_code_unknown(struct tr_thread *thread);

@@ -318,18 +318,20 @@ uint64_t tr_fragment_indirect_body(struct tr_translation *translation)
 
 void tr_link(struct tr_region *region, uint64_t address, uint64_t target)
 {
-    enum { FAR_JUMP = 6 + 8 };
+    enum { PADDING = 7, JUMP = 6, FAR_JUMP = PADDING + JUMP + 8 };
     int64_t displacement = (int64_t)(target - (address + 4));
     if (displacement != (int32_t)displacement) {
         if (!tr_area_prepare(&region->cold, FAR_JUMP))
             return;
         struct tr_emitter cold = {region->cold.start + region->cold.used, 0};
+        while ((tr_emit_address(&cold) + JUMP) & 7) /* as for translate.c's constants */
+            tr_emit_8(&cold, 0xcc);
         displacement = (int64_t)(tr_emit_address(&cold) - (address + 4));
         tr_emit_8(&cold, 0xff); /* jmp [rip + 0] */
         tr_emit_8(&cold, 0x25);
         tr_emit_32(&cold, 0);
         tr_emit_64(&cold, target);
-        region->cold.used += FAR_JUMP;
+        region->cold.used = (uint64_t)(cold.at - region->cold.start);
     }
     __atomic_store_n((uint32_t *)address, (uint32_t)displacement, __ATOMIC_RELEASE);
 }
@@ -450,14 +452,30 @@ static const struct tr_translation *fragment_before(const struct tr_region *regi
     return low ? translation_at(numbers[low - 1]) : NULL;
 }
 
+/* The fragment whose code the cache address lies in, and how far from its beginning. */
+static const struct tr_translation *fragment_at(uint64_t address, uint32_t *offset)
+{
+    const struct tr_region *region = tr_cache_find(address);
+    uint64_t place = region ? address - (uint64_t)region->hot.start : 0;
+    const struct tr_translation *translation =
+        region && place < TR_REGION_PART ? fragment_before(region, place) : NULL;
+    if (!translation || place - translation->code >= translation->code_size)
+        return NULL;
+    *offset = (uint32_t)(place - translation->code);
+    return translation;
+}
+
 bool tr_find_state(struct tr_thread *thread, struct tr_state *state, unsigned *block)
 {
-    const struct tr_region *region = tr_cache_find(state->pc);
-    uint64_t offset = region ? state->pc - (uint64_t)region->hot.start : 0;
-    const struct tr_translation *translation =
-        region && offset < TR_REGION_PART ? fragment_before(region, offset) : NULL;
-    if (!translation || offset - translation->code >= translation->code_size)
-        return false;
-    return tr_translate_state(thread, translation, (uint32_t)(offset - translation->code), state,
-                              block);
+    uint32_t offset;
+    const struct tr_translation *translation = fragment_at(state->pc, &offset);
+    return translation && tr_translate_state(thread, translation, offset, state, block);
+}
+
+bool tr_fragment_at_is_of(uint64_t address, uint64_t start, uint64_t end)
+{
+    uint32_t offset;
+    const struct tr_translation *translation = fragment_at(address, &offset);
+    return translation && start < translation->pc + translation->high &&
+           translation->pc - translation->low < end;
 }

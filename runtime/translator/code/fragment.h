@@ -21,6 +21,9 @@ void tr_invalidate(struct tr_thread *thread, uint64_t start, uint64_t end);
  * always found). */
 bool tr_find_state(struct tr_thread *thread, struct tr_state *state, unsigned *block);
 
+/* Whether the fragment that the cache address lies in was made from bytes in [start, end). */
+bool tr_fragment_at_is_of(uint64_t address, uint64_t start, uint64_t end);
+
 bool tr_in_cache(uint64_t address);
 
 struct tr_translation *tr_fragment_find(uint64_t pc);

@@ -15,7 +15,8 @@ enum {
     TR_PAGE_DUMPED = 4, /* the newest mapping record of the page names a dump; `hash` is of that */
     /* its content is what the newest mapping record says, and cannot change unnoticed */
     TR_PAGE_CLEAN = 8,
-    TR_PAGE_SHOWN = 16, /* there was a dump of it */
+    TR_PAGE_SHOWN = 16,         /* there was a dump of it */
+    TR_PAGE_WRITES_ITSELF = 32, /* code there has changed code that ran right after it */
 };
 
 struct tr_page {

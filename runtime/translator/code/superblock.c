@@ -323,15 +323,19 @@ static enum stack_change change_by_addition(const struct forming *forming)
     }
 }
 
-/* The newest instruction is a plain one. Whether the superblock goes on: not after what loads the stack pointer. */
+/* The newest instruction is a plain one. Whether the superblock goes on: not after what loads the stack pointer, or may have changed
+ * the next instruction. */
 static bool goes_on_after_plain(struct forming *forming, const struct tr_instruction *decoded)
 {
     enum stack_change change = FRAME_CHANGES;
     if (leaves_frame(decoded))
         change = is_addition(decoded) ? change_by_addition(forming) : STACK_IS_LOADED;
-    if (change == FRAME_CHANGES)
+    bool changes_code = forming->range.writes_itself && (decoded->properties & TR_WRITES_MEMORY);
+    if (change == FRAME_CHANGES && !changes_code)
         return true;
     close_block(forming, TR_END_FALL, 0);
+    if (change == FRAME_CHANGES)
+        return false;
     struct tr_way *way = &forming->superblock->blocks[forming->superblock->block_count - 1];
     way->loads_stack = true;
     way->copies_stack = change == STACK_IS_COPIED;

@@ -186,9 +186,10 @@ static uint32_t cold_name(const struct translating *t, uint64_t address)
     return tr_cold_name(t->region, (const void *)address);
 }
 
-/* 8 bytes of constant data; returns their address. */
+/* 8 bytes of constant data; returns their address, a multiple of 8: the program may have unaligned accesses checked. */
 static uint64_t put_constant(struct translating *t, uint64_t value)
 {
+    tr_emit_gap_8(&t->cold);
     uint64_t address = tr_emit_address(&t->cold);
     tr_emit_64(&t->cold, value);
     return address;
@@ -509,9 +510,18 @@ static void emit_stack_load(struct translating *t, const struct tr_item *item, b
     mark(t, item->pc + item->decoded.length);
     tr_emit_save(&t->hot, TR_RAX, HOT(rax));
     tr_emit_load(&t->hot, TR_RAX, HOT(stack_before));
+    /* In halves: the program may have unaligned accesses checked. BSWAP of all, then of the lower half, leaves the upper
+     * half there, and the flags as they are. */
     static const uint8_t stores[] = {
-        0x49, 0x89, 0x43, 0x04, /* mov [r11 + 4], rax */
-        0x49, 0x89, 0x63, 0x0c, /* mov [r11 + 12], rsp */
+        0x41, 0x89, 0x43, 0x04, /* mov [r11 + 4], eax */
+        0x48, 0x0f, 0xc8,       /* bswap rax */
+        0x0f, 0xc8,             /* bswap eax */
+        0x41, 0x89, 0x43, 0x08, /* mov [r11 + 8], eax */
+        0x48, 0x89, 0xe0,       /* mov rax, rsp */
+        0x41, 0x89, 0x43, 0x0c, /* mov [r11 + 12], eax */
+        0x48, 0x0f, 0xc8,       /* bswap rax */
+        0x0f, 0xc8,             /* bswap eax */
+        0x41, 0x89, 0x43, 0x10, /* mov [r11 + 16], eax */
     };
     tr_emit_bytes(&t->hot, stores, sizeof stores);
     tr_emit_log_word(&t->hot, TR_EVENT_WORD(TR_STACK, 0));
@@ -661,6 +671,7 @@ static void emit_end_test_exit(struct translating *t, const struct tr_item *item
 static void emit_guarded_exit(struct translating *t)
 {
     enum { TABLE_JUMP = 3 + 8 };
+    tr_emit_gap_8(&t->cold);
     uint64_t guard_at = tr_emit_address(&t->cold);
     struct tr_guard guard = {.constant = 0};
     uint8_t *guard_place = t->cold.at;

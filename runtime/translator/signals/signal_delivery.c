@@ -190,6 +190,13 @@ static bool is_log_full(struct tr_thread *thread, struct sigcontext *registers)
     return is_full;
 }
 
+/* Whether a write to `address` changes the fragment that it is part of. */
+static bool changes_own_fragment(uint64_t cache_pc, uint64_t address)
+{
+    enum { LARGEST_STORE = 64 };
+    return tr_fragment_at_is_of(cache_pc, address, address + LARGEST_STORE);
+}
+
 static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
                                   struct ucontext *context)
 {
@@ -202,9 +209,17 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
     tr_frame_registers(&state, registers);
     tr_lock(&thread->process->lock);
     bool found = tr_find_state(thread, &state, &block);
+    bool changes_itself = found && changes_own_fragment(registers->rip, registers->cr2);
     tr_unlock(&thread->process->lock);
-    if (is_code_write(thread, info, registers, found ? state.pc : 0))
+    if (is_code_write(thread, info, registers, found ? state.pc : 0)) {
+        if (!changes_itself)
+            return;
+        tr_code_writes_itself(thread, registers->cr2);
+        thread->app = state;
+        thread->partial_block = block + 1;
+        resume_in_runtime(thread, context);
         return;
+    }
     if (!found && info->si_signo == SIGTRAP) {
         keep(thread, info, context);
         return;

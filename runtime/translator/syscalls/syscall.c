@@ -10,6 +10,7 @@
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/signals/signal_actions.h"
+#include "runtime/translator/syscalls/code_files.h"
 #include "runtime/translator/syscalls/held_inputs.h"
 #include "runtime/translator/syscalls/memory_calls.h"
 #include "runtime/translator/syscalls/memory_file.h"
@@ -23,6 +24,7 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <linux/prctl.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/uio.h>
@@ -187,6 +189,14 @@ static int64_t call_perf_event_open(struct tr_thread *thread)
     return call_kernel(thread);
 }
 
+/* Its tracer is to find the program's own registers and instructions. A child made by vfork executes a program next. */
+static int64_t call_ptrace(struct tr_thread *thread)
+{
+    if (thread->app.r[TR_RDI] == PTRACE_TRACEME && !thread->vforked)
+        give_up(thread, "its parent traces it (PTRACE_TRACEME)");
+    return call_kernel(thread);
+}
+
 static int64_t call_prctl(struct tr_thread *thread)
 {
     const uint64_t *r = thread->app.r;
@@ -325,7 +335,17 @@ static int64_t call_write(struct tr_thread *thread, int32_t number)
     int64_t count = call_kernel(thread);
     if (count > 0 && thread->process->writes_memory_file)
         tr_memory_file_written(thread, number, (uint64_t)count);
+    if (count > 0)
+        tr_code_file_changed(thread, number);
     return count;
+}
+
+static int64_t call_file_change(struct tr_thread *thread, int32_t number)
+{
+    int64_t result = call_kernel(thread);
+    if (result >= 0)
+        tr_code_file_changed(thread, number);
+    return result;
 }
 
 /* ---- dispatch ---- */
@@ -403,8 +423,16 @@ static int64_t call(struct tr_thread *thread, int32_t number)
     case __NR_pwritev:
     case __NR_pwritev2:
         return call_write(thread, number);
+    case __NR_sendfile:
+    case __NR_copy_file_range:
+    case __NR_splice:
+    case __NR_ftruncate:
+    case __NR_fallocate:
+        return call_file_change(thread, number);
     case __NR_perf_event_open:
         return call_perf_event_open(thread);
+    case __NR_ptrace:
+        return call_ptrace(thread);
     case __NR_prctl:
         return call_prctl(thread);
     case __NR_arch_prctl:

@@ -25,7 +25,7 @@ class SystemCalls(harness.TestCase):
         self.check("clones", untraced=["-multi-thread", "-follow"])
 
     def test_changing_code(self):
-        """code that is overwritten, mapped twice, moved and replaced runs as it is, and is recorded as it was"""
+        """code that is overwritten, mapped twice, in a file that is written, moved and replaced runs as it is, and is recorded as it was"""
         self.check("code_changes", "-multi-thread")
 
     def test_new_functions(self):
@@ -79,6 +79,14 @@ class SystemCalls(harness.TestCase):
                 self.assert_same_as_untraced(traced, command)
                 self.judge_recording(traced)
                 self.assertIn(cause, traced.messages)
+
+    def test_traced_child(self):
+        """a child that lets its parent trace it: the parent steps through the child's own instructions"""
+        command = [harness.compile_program("gives_up"), "stepped"]
+        traced = self.trace(command, "-engine", "translator", "-follow")
+        self.assert_same_as_untraced(traced, command)
+        self.judge_recording(traced)
+        self.assertIn("PTRACE_TRACEME", traced.messages)
 
     def test_filters(self):
         """seccomp forbids a program what it does itself, not what the translator does; what cannot be traced goes on"""

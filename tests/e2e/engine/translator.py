@@ -175,6 +175,13 @@ class Translator(counts.Counts):
         self.assertRegex(tree[-1], "-- killed by SIGSEGV at 0x8000414141414141 --$")
         self.assertTrue(any(re.search(r"\scall  \[still open", line) for line in tree), tree[-6:])
 
+    def test_alignment_check(self):
+        """a program that has its unaligned accesses checked and makes none gets no SIGBUS"""
+        program = harness.compile_program("alignment_check")
+        traced = self.trace([program], *self.OPTIONS)
+        self.assert_same_as_untraced(traced, [program])
+        self.judge_recording(traced)
+
     def test_full_disk(self):
         """a disk that is full, at any moment: the programs and their children end as they would, and magic-trace says why"""
         programs = [(["bash", "-c", SHELL], "-follow"), (["perl", "-e", "my %h; $h{$_ % 97} += $_ for 1 .. 30000; print $h{5}"],

@@ -67,6 +67,12 @@ bool tr_find_state(struct tr_thread *thread, struct tr_state *state, unsigned *b
     return true;
 }
 
+bool tr_fragment_at_is_of(uint64_t address, uint64_t start, uint64_t end)
+{
+    (void)address, (void)start, (void)end;
+    return false;
+}
+
 bool tr_log_is_guard(struct tr_thread *thread, uint64_t address)
 {
     return false;
@@ -106,6 +112,11 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
     stand_in_code_writes++;
     return tr_syscall(__NR_mprotect, (uint64_t)stand_in_protected_page, TR_PAGE,
                       PROT_READ | PROT_WRITE) == 0;
+}
+
+void tr_code_writes_itself(struct tr_thread *thread, uint64_t address)
+{
+    (void)thread, (void)address;
 }
 
 /* ---- threads ---- */
