@@ -93,14 +93,15 @@ static bool any_is_traced(const struct supervision *supervision, const pid_t *pi
     return false;
 }
 
-/* Whether there was one that ends the recording. */
-static bool take_signals(const struct signals *signals)
+/* Why the last of the signals that came ends the recording; NULL: none does. */
+static const char *take_signals(const struct signals *signals)
 {
     struct signalfd_siginfo info;
-    bool any = false;
+    const char *reason = NULL;
     while (signals_next(signals, &info))
-        any |= info.ssi_signo != SIGCHLD && info.ssi_signo != SIGCONT;
-    return any;
+        if (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGCONT)
+            reason = signals_end_reason(&info);
+    return reason;
 }
 
 bool supervise_attached(struct supervision *supervision, const pid_t *pids, size_t count)
@@ -118,8 +119,9 @@ bool supervise_attached(struct supervision *supervision, const pid_t *pids, size
         report_delay(supervision);
         if (disk_reserve_is_reached(&supervision->reserve))
             supervision->freeze(supervision->recording);
-        if (take_signals(supervision->program.signals)) {
-            log_status("Got signal, detaching...");
+        const char *reason = take_signals(supervision->program.signals);
+        if (reason) {
+            log_status("%s, detaching...", reason);
             return true;
         }
         if (supervision->serve)
