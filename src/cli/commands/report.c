@@ -408,7 +408,7 @@ static const struct option_spec report_options[] = {
      .help = "JSON: leave out the least important beyond N bytes",
      .manual = "With -json, print N bytes at most: of functions the first of the table, of calls "
                "the longest, of stacks those with the most time are kept, one at least, and "
-               "`omitted` says how many are not there.",
+               "`omitted` says how many are not there. A message says so when the one takes more.",
      .apply = take_byte_count,
      .field = offsetof(struct report_request, max_bytes)},
     {0},

@@ -217,6 +217,8 @@ class Automation(harness.TestCase):
                 kept = report[name]
                 self.assertGreaterEqual(len(kept), 1)
                 self.assertEqual(len(kept) + report["omitted"], len(all_items))
+                exceeds = f"[ The least that can be printed is {len(finished.stdout)} bytes: more than -max-bytes {budget} allows. ]\n"
+                self.assertEqual(finished.stderr.decode(), exceeds if len(finished.stdout) > budget else "")
                 if len(kept) > 1:
                     self.assertLessEqual(len(finished.stdout), budget)
                 weights = sorted((item.get(weight, 10 ** 18) for item in all_items), reverse=True)
