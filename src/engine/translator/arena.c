@@ -531,6 +531,11 @@ bool translator_arena_traces(const struct translator_arena *arena, uint32_t pid)
     return has_table(arena, pid, false) && !has_table(arena, pid, true);
 }
 
+bool translator_arena_awaits_child(const struct translator_arena *arena)
+{
+    return has_table(arena, 0, false);
+}
+
 void translator_arena_executed(struct translator_arena *arena, uint32_t pid)
 {
     uint32_t slots = translator_arena_slots(arena);

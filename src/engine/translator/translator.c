@@ -403,8 +403,11 @@ static bool has_left(void *context, pid_t pid)
 static bool is_followed(pid_t pid, const void *context)
 {
     const struct translator_arena *arena = context;
-    return process_maps_file(pid, &arena->file) &&
-           translator_arena_traces(arena, number_of(arena, pid));
+    uint32_t number = number_of(arena, pid);
+    bool may_be_child =
+        translator_arena_awaits_child(arena) && !translator_arena_has_left(arena, number);
+    return (may_be_child || translator_arena_traces(arena, number)) &&
+           process_maps_file(pid, &arena->file);
 }
 
 static bool executes(void *context)

@@ -122,6 +122,12 @@ class Processes(harness.TestCase):
         self.assertEqual(len(self.judge_trace(self.folder / "t.fxt")["threads"]), 3)
         self.assertEqual(self.spans(self.folder / "t.fxt")["call_generated"], 1 + 48)
 
+    def test_child_of_the_last_moment(self):
+        """a child that has hardly begun when the program ends is recorded, and what it executes"""
+        for _ in range(10):
+            traced = self.trace(["sh", "-c", "/bin/true &"], "-full-execution", "-follow", "-engine", "translator")
+            self.assertIn("true", {thread["name"] for thread in self.judge_trace(traced.trace)["threads"]}, traced.messages)
+
     def test_outliving_child(self):
         """Ctrl-C ends the recording of a child that lives on; it writes nothing into the recording's folder any more"""
         recorder = self.start_outliving()
