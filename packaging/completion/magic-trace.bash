@@ -8,7 +8,7 @@ _magic_trace()
         case $line in
         :files)
             compopt -o filenames
-            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -X '*.magic-trace-index' -- "$word")
             ;;
         :folders)
             compopt -o filenames

@@ -5,7 +5,7 @@ function __magic_trace_candidates
     for answer in ($words[1] completion -at (count $words) -- $words $word 2>/dev/null)
         switch $answer
             case ':files'
-                __fish_complete_path (string replace -r '^-[^=]*=' '' -- $word)
+                __fish_complete_path (string replace -r '^-[^=]*=' '' -- $word) | string match -rv '\.magic-trace-index(\t|$)'
             case ':folders'
                 __fish_complete_directories (string replace -r '^-[^=]*=' '' -- $word)
             case ':program *'

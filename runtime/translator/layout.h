@@ -390,7 +390,7 @@ enum tr_event {
                      a copy of the program's stack: n 8-byte words (2 words each), the last m of them from `outer` on, where a
                      handler that runs on another stack has interrupted the thread, the others from rsp on. pc is in the fragment whose entry comes next,
                      so that a reader who begins here learns it. The first record of every chunk but the first; also the
-                     first one after TR_FORKED */
+                     first one after TR_FORKED, and after a TR_RESUME with which a selected call begins */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP, /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
     TR_LOST,     /* u64 time: log was given up here; what ran before this is unknown */

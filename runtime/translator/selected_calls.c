@@ -23,6 +23,18 @@ enum { USER_DISPATCH = 2 }; /* SYS_USER_DISPATCH of asm-generic/siginfo.h */
 
 /* ---- calls ---- */
 
+/* Callers are found by a copy of the stack, of about as many bytes as the call before has logged: so a ring holds at least half as many
+ * calls as without. */
+static void log_callers(struct tr_thread *thread)
+{
+    enum { LEAST = 1 << 10, MOST = 16 << 10 };
+    uint64_t before = thread->selected.log, now = thread->hot.log;
+    uint64_t logged = before && now > before ? now - before : MOST;
+    uint64_t most = logged < MOST ? logged / 8 * 8 : MOST;
+    tr_log_callers(thread, most > LEAST ? most : LEAST);
+    thread->selected.log = thread->hot.log;
+}
+
 static void begin(struct tr_thread *thread)
 {
     struct tr_selected_call *call = &thread->selected;
@@ -32,6 +44,7 @@ static void begin(struct tr_thread *thread)
     call->return_address = 0;
     tr_log_event(thread, TR_RESUME, 0, &now, 1);
     tr_log_resume(thread);
+    log_callers(thread);
     if (!tr_read_safely(&call->return_address, call->stack_pointer, sizeof call->return_address) ||
         !tr_return_place_add(thread, call->return_address))
         call->stack_pointer = 0;

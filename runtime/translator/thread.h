@@ -195,6 +195,7 @@ struct tr_selected_call {
     bool dispatches; /* the kernel hands system calls of native code to the runtime */
     uint64_t stack_pointer,
         return_address; /* at the function's first instruction; the first: 0 where they are not known */
+    uint64_t log;       /* hot.log after the newest call's callers; 0: none has begun */
 };
 
 enum {

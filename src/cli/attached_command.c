@@ -3,6 +3,7 @@
 #include "base/child_wait.h"
 #include "process/parent_death.h"
 #include "process/program.h"
+#include "process/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,7 @@ static _Noreturn void begin_and_wait(const char *path, char *const *command, int
     signal(SIGQUIT, SIG_IGN);
     int status = child > 0 ? child_wait(child) : NOT_EXECUTABLE << 8;
     if (getppid() == recorder)
-        kill(recorder, SIGUSR1);
+        signals_send_command_ended(recorder);
     if (WIFSIGNALED(status)) {
         signal(WTERMSIG(status), SIG_DFL);
         raise(WTERMSIG(status));

@@ -1,7 +1,7 @@
 /* The command of `attach -pid P -- COMMAND`: it begins when the processes are recorded, and the recording ends when it has ended.
  *
  * A process of our own, forked before the recording begins, so that COMMAND gets the signal state that magic-trace was started with,
- * executes it, waits for it, and then sends magic-trace SIGUSR1, which ends a recording of any engine as Ctrl-C does.
+ * executes it, waits for it, and then sends magic-trace a signal (signals_send_command_ended), which ends a recording of any engine as Ctrl-C does.
  *
  * Called by commands/attach.c.
  */

@@ -147,10 +147,10 @@ static bool take_snapshot(struct live_session *session, struct error *error)
 
 /* ---- what can happen ---- */
 
-static bool interrupt(struct live_session *session, struct error *error)
+static bool interrupt(struct live_session *session, const char *reason, struct error *error)
 {
     session->interrupted = session->result->interrupted = true;
-    log_status("Got signal, detaching...");
+    log_status("%s, detaching...", reason);
     return session->recorded || finish(session, error);
 }
 
@@ -160,7 +160,7 @@ static bool handle_for_program(struct live_session *session, struct error *error
     if (!program_signals_answer(session->program))
         return true;
     if (session->program->interrupts == 1)
-        return interrupt(session, error);
+        return interrupt(session, "Got signal", error);
     log_status("Got signal again, killing the program...");
     pidfd_signal(session->program->child.descriptor, session->program->child.pid, SIGKILL, NULL);
     return true;
@@ -178,7 +178,7 @@ static bool handle_signal(struct live_session *session, struct error *error)
         signals_stop_self();
         return true;
     }
-    return interrupt(session, error);
+    return interrupt(session, signals_end_reason(&info), error);
 }
 
 /* Hits that came while the snapshot was taken are in it. */

@@ -93,39 +93,106 @@ static bool any_is_traced(const struct supervision *supervision, const pid_t *pi
     return false;
 }
 
-/* Whether there was one that ends the recording. */
-static bool take_signals(const struct signals *signals)
+/* Why the last of the signals that came ends the recording; NULL: none does. */
+static const char *take_signals(const struct signals *signals)
 {
     struct signalfd_siginfo info;
-    bool any = false;
+    const char *reason = NULL;
     while (signals_next(signals, &info))
-        any |= info.ssi_signo != SIGCHLD && info.ssi_signo != SIGCONT;
-    return any;
+        if (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGCONT)
+            reason = signals_end_reason(&info);
+    return reason;
 }
 
-bool supervise_attached(struct supervision *supervision, const pid_t *pids, size_t count)
+/* Those that a recording goes on for. */
+struct recorded_processes {
+    const pid_t *pids;
+    size_t count;
+    bool (*any_goes_on)(const struct supervision *supervision, const pid_t *pids, size_t count);
+};
+
+/* Until the recording is frozen, a signal ends it, or no process goes on. Whether it was a signal. */
+static bool look_after(struct supervision *supervision, const struct recorded_processes *recorded)
 {
     struct pollfd waited_for[] = {
         {.fd = supervision->program.signals->descriptor, .events = POLLIN},
         {.fd = supervision->descriptor, .events = POLLIN},
     };
-    supervision->last_report_ns = monotonic_ns();
-    if (supervision->filled_folder)
-        disk_reserve_begin(&supervision->reserve, supervision->filled_folder, true);
-    while (!atomic_load(supervision->shared.frozen) && any_is_traced(supervision, pids, count)) {
+    while (!atomic_load(supervision->shared.frozen) &&
+           recorded->any_goes_on(supervision, recorded->pids, recorded->count)) {
         poll(waited_for, 2, ARMED_MS);
         look_for_snapshot(supervision);
         report_delay(supervision);
         if (disk_reserve_is_reached(&supervision->reserve))
             supervision->freeze(supervision->recording);
-        if (take_signals(supervision->program.signals)) {
-            log_status("Got signal, detaching...");
+        const char *reason = take_signals(supervision->program.signals);
+        if (reason) {
+            log_status("%s, detaching...", reason);
             return true;
         }
         if (supervision->serve)
             supervision->serve(supervision->recording);
     }
     look_for_snapshot(supervision);
+    return false;
+}
+
+/* ---- processes that are followed ---- */
+
+static bool any_is_followed(const struct supervision *supervision, const pid_t *pids, size_t count)
+{
+    const struct process_test *test = &supervision->is_followed;
+    for (size_t i = 0; i < count; i++)
+        if (test->holds(pids[i], test->context))
+            return true;
+    return supervision->executes && supervision->executes(supervision->recording);
+}
+
+static void report_followed(const char *why, size_t count)
+{
+    if (count == 1)
+        log_status("%s. A process that was started meanwhile is still recorded: Ctrl-C ends the "
+                   "recording, and the process goes on.",
+                   why);
+    else if (count > 1)
+        log_status("%s. %zu processes that were started meanwhile are still recorded: Ctrl-C ends "
+                   "the recording, and the processes go on.",
+                   why, count);
+}
+
+/* Until all have ended, and what they have started, too. Whether a signal ended the recording before. `why`: why we wait,
+ * for a message. */
+static bool wait_for_followed(struct supervision *supervision, const char *why)
+{
+    struct array pids = array_of(sizeof(pid_t));
+    bool is_over = supervision->is_followed.holds == NULL, reported = false, interrupted = false;
+    while (!is_over) {
+        pids.count = 0;
+        processes_find(&pids, &supervision->is_followed);
+        const struct recorded_processes recorded = {pids.elements, pids.count, any_is_followed};
+        is_over = atomic_load(supervision->shared.frozen) ||
+                  !any_is_followed(supervision, pids.elements, pids.count);
+        if (!is_over && !reported)
+            report_followed(why, pids.count);
+        reported = reported || pids.count > 0;
+        interrupted = !is_over && look_after(supervision, &recorded);
+        is_over = is_over || interrupted;
+    }
+    array_free(&pids);
+    return interrupted;
+}
+
+/* ---- recordings ---- */
+
+bool supervise_attached(struct supervision *supervision, const pid_t *pids, size_t count)
+{
+    const struct recorded_processes recorded = {pids, count, any_is_traced};
+    supervision->last_report_ns = monotonic_ns();
+    if (supervision->filled_folder)
+        disk_reserve_begin(&supervision->reserve, supervision->filled_folder, true);
+    if (look_after(supervision, &recorded) ||
+        wait_for_followed(supervision, "The processes that were attached to have ended"))
+        return true;
     if (!atomic_load(supervision->shared.frozen) && any_lives(pids, count))
         log_status("Nothing is traced any more: the recording ends.");
     return false;
@@ -164,5 +231,10 @@ int supervise(struct supervision *supervision)
         if (supervision->serve)
             supervision->serve(supervision->recording);
     }
-    return program_signals_end(&supervision->program);
+    int status = program_signals_end(&supervision->program);
+    if (wait_for_followed(supervision, "The program has ended")) {
+        supervision->program.interrupts++;
+        supervision->freeze(supervision->recording);
+    }
+    return status;
 }

@@ -35,8 +35,12 @@ struct supervision {
     int descriptor;
     /* Whether a process that was attached to is traced no more, though it lives; NULL: they always are. */
     bool (*has_left)(void *recording, pid_t pid);
+    /* Whether a followed process is about to run another program, and will be followed again; NULL: it is followed all the time. */
+    bool (*executes)(void *recording);
     void *recording;               /* given to them; the engine's own */
     struct process_test is_traced; /* for the second Ctrl-C: processes that have left the tree */
+    /* Processes that are recorded, and go on being when the program has ended; `holds` is NULL: there are none. */
+    struct process_test is_followed;
 
     bool snapshot_reported;  /* that the trigger has had one taken */
     bool seen_frozen;        /* when it was last looked at; what follows from that was done since */
@@ -44,11 +48,11 @@ struct supervision {
     struct disk_reserve reserve;
 };
 
-/* Until the program has ended; returns its status as from waitpid and closes the child's
- * descriptor. */
+/* Until the program has ended, and all processes that are followed have; returns the program's status as from waitpid and
+ * closes the child's descriptor. A signal after the program's end counts in `program.interrupts`. */
 int supervise(struct supervision *supervision);
 
-/* Processes that were attached to: until the recording is frozen, the first Ctrl-C, or all of them have ended or left. Whether it
+/* Processes that were attached to: until the recording is frozen, the first Ctrl-C, or all of them, and those that are followed, have ended or left. Whether it
  * was Ctrl-C. `program.child` is not used. */
 bool supervise_attached(struct supervision *supervision, const pid_t *pids, size_t count);
 

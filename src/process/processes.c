@@ -211,38 +211,49 @@ bool process_maps_file(pid_t pid, const void *file)
     return found;
 }
 
-/* Adds the living processes that are to be killed to `pids` (of pid_t). */
-static void find_ours(struct array *pids, pid_t program, const struct process_test *is_ours)
+void processes_find(struct array *pids, const struct process_test *test)
 {
     DIR *processes = opendir("/proc");
     if (!processes)
         return;
-    pid_t self = getpid();
     for (struct dirent *entry; (entry = readdir(processes));) {
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
         pid_t pid = (pid_t)atoi(entry->d_name);
         char state;
-        pid_t parent = parent_of(pid, &state);
-        if (pid == self || parent == 0 || state == 'Z')
-            continue;
-        /* As the subreaper, we become the parent of processes whose parent we kill. */
-        if (parent == self || process_descends_from(pid, program) ||
-            is_ours->holds(pid, is_ours->context))
+        if (pid != getpid() && parent_of(pid, &state) != 0 && state != 'Z' &&
+            test->holds(pid, test->context))
             *(pid_t *)array_add(pids) = pid;
     }
     closedir(processes);
 }
 
+/* The processes that are to be killed. */
+struct killed_tree {
+    pid_t program;
+    const struct process_test *is_ours;
+};
+
+static bool is_of_tree(pid_t pid, const void *context)
+{
+    const struct killed_tree *tree = context;
+    char state;
+    /* As the subreaper, we become the parent of processes whose parent we kill. */
+    return parent_of(pid, &state) == getpid() || process_descends_from(pid, tree->program) ||
+           tree->is_ours->holds(pid, tree->is_ours->context);
+}
+
 void processes_kill_all(pid_t program, const struct process_test *is_ours)
 {
+    const struct killed_tree tree = {program, is_ours};
+    const struct process_test is_killed = {is_of_tree, &tree};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* Each round kills what the processes of the last round started before they died. The number is
      * bounded because a process that is stuck in the kernel does not die. */
     enum { ROUNDS = 100 };
     for (int round = 0; round < ROUNDS; round++) {
         struct array pids = array_of(sizeof(pid_t));
-        find_ours(&pids, program, is_ours);
+        processes_find(&pids, &is_killed);
         for (size_t i = 0; i < pids.count; i++)
             kill(*(pid_t *)array_at(&pids, i), SIGKILL);
         for (size_t i = 0; i < pids.count; i++) {

@@ -2,6 +2,8 @@
 #ifndef MAGIC_TRACE_PROCESS_PROCESSES_H
 #define MAGIC_TRACE_PROCESS_PROCESSES_H
 
+#include "base/array.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +63,9 @@ struct mapped_file mapped_file_at(const void *address);
 bool process_has_argument(pid_t pid, const void *word);
 /* `file`: a struct mapped_file. */
 bool process_maps_file(pid_t pid, const void *file);
+
+/* Adds the living processes that pass, but for ourselves, to `pids` (of pid_t). */
+void processes_find(struct array *pids, const struct process_test *test);
 
 /* Kills `program` and all its descendants by SIGKILL, including those that are started meanwhile.
  * `is_ours` finds processes that had left the tree before (daemons). The caller waits for `program`

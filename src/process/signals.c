@@ -36,6 +36,21 @@ bool signals_next(const struct signals *signals, struct signalfd_siginfo *info)
     return read(signals->descriptor, info, sizeof *info) == (ssize_t)sizeof *info;
 }
 
+/* The value that comes with SIGUSR1. */
+enum { COMMAND_ENDED = 0x656e64 };
+
+void signals_send_command_ended(pid_t recorder)
+{
+    sigqueue(recorder, SIGUSR1, (union sigval){.sival_int = COMMAND_ENDED});
+}
+
+const char *signals_end_reason(const struct signalfd_siginfo *info)
+{
+    bool command_ended =
+        info->ssi_signo == SIGUSR1 && info->ssi_code == SI_QUEUE && info->ssi_int == COMMAND_ENDED;
+    return command_ended ? "The command has ended" : "Got signal";
+}
+
 void signals_restore_in_child(const struct signals *signals)
 {
     sigaction(SIGCHLD, &signals->inherited_child_action, NULL);

@@ -25,6 +25,13 @@ bool signals_hold(struct signals *signals, struct error *error);
 /* The next signal that arrived; false: all were taken. */
 bool signals_next(const struct signals *signals, struct signalfd_siginfo *info);
 
+/* By sigqueue from a process of our own: what the recording was to last for has ended (`attach ... -- COMMAND`). It ends a
+ * recording as any other signal does. */
+void signals_send_command_ended(pid_t recorder);
+
+/* Why a signal that arrived ends the recording, for a message. */
+const char *signals_end_reason(const struct signalfd_siginfo *info);
+
 /* In the child, before exec: the mask and dispositions that magic-trace was started with.
  * Async-signal-safe. */
 void signals_restore_in_child(const struct signals *signals);

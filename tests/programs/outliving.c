@@ -9,7 +9,7 @@
 static unsigned char *page;
 
 /* lea N(%rdi),%eax; ret */
-static int call_generated(int n)
+__attribute__((noinline)) static int call_generated(int n)
 {
     memcpy(page, (const unsigned char[]){0x8d, 0x47, (unsigned char)n, 0xc3}, 4);
     return ((int (*)(int))(void *)page)(n);

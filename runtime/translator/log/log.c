@@ -474,6 +474,11 @@ void tr_log_first_calls(struct tr_thread *thread)
     log_stack(thread, TR_CALLS, LARGEST_FIRST_COPY);
 }
 
+void tr_log_callers(struct tr_thread *thread, uint64_t most)
+{
+    log_stack(thread, TR_CALLS, most);
+}
+
 /* The entry of the fragment that runs is logged again after what it is taken away for. Meanwhile nothing stands there: a
  * reader of a killed thread's log would take what is written after it for records. */
 static uint32_t take_entry(struct tr_thread *thread)

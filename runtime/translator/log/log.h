@@ -30,6 +30,8 @@ void tr_log_publish(struct tr_thread *thread);
 
 /* Who has called what runs next, at app.pc (TR_CALLS). */
 void tr_log_calls(struct tr_thread *thread);
+/* By `most` bytes of the stack, at most LARGEST_FIRST_COPY. */
+void tr_log_callers(struct tr_thread *thread, uint64_t most);
 /* The same, of a thread whose log begins here and that has run before: from more of its stack. */
 void tr_log_first_calls(struct tr_thread *thread);
 

@@ -85,8 +85,8 @@ static const struct option_spec attach_options[] = {
          "execve(2). Those that run already are not recorded; a message names them, with the list "
          "for "
          "-pid that records them, too. "
-         "The recording ends when the processes of -pid have ended, whichever children run "
-         "still; those go on as they were, too.",
+         "When the processes of -pid have ended, the recording goes on as long as these run, and a "
+         "message says how many; Ctrl-C ends it, and they go on as they were.",
      .apply = option_set_flag,
      .field = offsetof(struct attach_request, recording.record.follow_required)},
     {0},

@@ -86,6 +86,10 @@ static bool has_window(const struct report_tree_options *tree)
  * memory does not grow. Bytes. */
 enum { LARGE_TRACE = 256 << 10 };
 
+/* From this size on the table, too, for which the whole trace would be read each time. Making the index takes as long as reading it
+ * once. Bytes. */
+enum { VERY_LARGE_TRACE = 16 << 20 };
+
 /* A table or the stacks of a part, and what is asked of calls, are found in the index alone. */
 static bool needs_index(const struct report_request *request)
 {
@@ -101,6 +105,14 @@ static bool has_all(const struct trace_index *index, const struct report_request
     return request->form == REPORT_FORM_TREE || (facts->hits == 0 && facts->counters == 0);
 }
 
+/* Whether the index is made where there is none. */
+static bool makes_index(const struct report_request *request, uint64_t size)
+{
+    if (request->form == REPORT_FORM_TREE)
+        return has_window(&request->tree) || size >= LARGE_TRACE;
+    return size >= VERY_LARGE_TRACE;
+}
+
 /* The index that answers without reading the trace; NULL: the trace is to be read. */
 static struct trace_index *index_for(const struct report_request *request)
 {
@@ -109,8 +121,7 @@ static struct trace_index *index_for(const struct report_request *request)
         span_input_is_recording(request->path) || stat(request->path, &status) != 0 ||
         !S_ISREG(status.st_mode))
         return NULL;
-    bool is_made = request->form == REPORT_FORM_TREE &&
-                   (has_window(&request->tree) || status.st_size >= LARGE_TRACE);
+    bool is_made = makes_index(request, (uint64_t)status.st_size);
     char *file = realpath(request->path, NULL); /* so that it is not made beside /dev/stdin */
     struct trace_index *index = NULL;
     if (file)
@@ -397,7 +408,7 @@ static const struct option_spec report_options[] = {
      .help = "JSON: leave out the least important beyond N bytes",
      .manual = "With -json, print N bytes at most: of functions the first of the table, of calls "
                "the longest, of stacks those with the most time are kept, one at least, and "
-               "`omitted` says how many are not there.",
+               "`omitted` says how many are not there. A message says so when the one takes more.",
      .apply = take_byte_count,
      .field = offsetof(struct report_request, max_bytes)},
     {0},
@@ -504,7 +515,7 @@ const struct command report_command = {
         "A MOMENT is a time since the beginning of the trace\n"
         "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n"
         "\n"
-        "A part of a trace file, or the tree of a large one, comes from an index, which is made\n"
+        "A part of a trace file, and all of a large one, comes from an index, which is made\n"
         "the first time, and kept beside the trace. With it the table's quantiles are exact.\n",
     .options = report_groups,
     .run = run_report,

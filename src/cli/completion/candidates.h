@@ -3,7 +3,7 @@
  * Called by `magic-trace completion` for the scripts of the shells (packaging/completion), which read it line by line:
  *
  *     WORD<tab>SUMMARY     a candidate; the summary may be missing
- *     :files, :folders     the names of files, which the shell completes
+ *     :files, :folders     the names of files, which the shell completes; no indexes of traces (*.magic-trace-index)
  *     :program N           the command line of another program, whose name is word N
  *
  * What an option's value is, is seen by the name that its row gives it: FILE, DIR, PID, and PLACE, PART or NAMES of

@@ -4,6 +4,7 @@
 #include "analysis/function_choice.h"
 #include "cli/text/explanation_text.h"
 #include "index/call_ordinal.h"
+#include "output/report/json_report.h"
 
 #include <stdlib.h>
 
@@ -29,8 +30,10 @@ static bool print_if_it_fits(const struct explained_calls *wanted,
         fclose(memory);
     }
     bool fits = text && (is_last || size <= wanted->max_bytes);
-    if (fits)
+    if (fits) {
         fwrite(text, 1, size, stream);
+        json_report_note_size(wanted->max_bytes, size);
+    }
     free(text);
     return fits;
 }

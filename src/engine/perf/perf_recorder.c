@@ -259,10 +259,10 @@ static void note_end_of_target(struct perf_recorder *recorder, size_t index)
         perf_recorder_stop(recorder);
 }
 
-static void note_interrupt(struct perf_recorder *recorder)
+static void note_interrupt(struct perf_recorder *recorder, const char *reason)
 {
     if (recorder->interrupts++ == 0) {
-        log_status("Got signal, detaching...");
+        log_status("%s, detaching...", reason);
         perf_recorder_stop(recorder);
     } else if (recorder->program && !recorder->program_ended) {
         log_status("Got signal again, killing the program...");
@@ -279,14 +279,14 @@ static void answer_signal(struct perf_recorder *recorder)
     struct signalfd_siginfo info;
     if (recorder->program && !recorder->program_ended) {
         if (program_signals_answer(recorder->program))
-            note_interrupt(recorder);
+            note_interrupt(recorder, "Got signal");
     } else if (!signals_next(recorder->signals, &info) || info.ssi_signo == SIGCHLD ||
                info.ssi_signo == SIGCONT) {
         return;
     } else if (info.ssi_signo == SIGTSTP) {
         signals_stop_self();
     } else {
-        note_interrupt(recorder);
+        note_interrupt(recorder, signals_end_reason(&info));
     }
 }
 

@@ -84,7 +84,7 @@ static bool wait_for_supervisor(struct listener *listener, const struct signals 
         struct signalfd_siginfo info;
         if (waited_for[1].revents && signals_next(signals, &info) && info.ssi_signo != SIGCHLD &&
             info.ssi_signo != SIGCONT && !interrupted) {
-            log_status("Got signal, detaching...");
+            log_status("%s, detaching...", signals_end_reason(&info));
             interrupted = true;
             close(stop);
         }

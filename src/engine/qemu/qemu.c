@@ -276,6 +276,7 @@ static bool run(const struct record_options *wanted, const char *directory,
         .descriptor = -1,
         .recording = control,
         .is_traced = {process_has_argument, plugin_argument},
+        .is_followed = {wanted->follow ? process_has_argument : NULL, plugin_argument},
     };
     bool ok = launch(&supervision.program.child, arguments, environment, &signals,
                      options->clock == RECORD_CLOCK_INSTRUCTIONS, error);

@@ -510,15 +510,30 @@ void translator_arena_freeze(struct translator_arena *arena)
     wake_writers(arena);
 }
 
-bool translator_arena_has_left(const struct translator_arena *arena, uint32_t pid)
+static bool has_table(const struct translator_arena *arena, uint32_t pid, bool left)
 {
     uint32_t tables = translator_arena_tables(arena);
     for (uint32_t serial = 0; serial < tables; serial++) {
         const struct tr_table *table = translator_arena_table(arena, serial, NULL);
-        if (table && atomic_load(&table->pid) == pid && atomic_load(&table->left))
+        if (table && atomic_load(&table->pid) == pid && (atomic_load(&table->left) != 0) == left)
             return true;
     }
     return false;
+}
+
+bool translator_arena_has_left(const struct translator_arena *arena, uint32_t pid)
+{
+    return has_table(arena, pid, true);
+}
+
+bool translator_arena_traces(const struct translator_arena *arena, uint32_t pid)
+{
+    return has_table(arena, pid, false) && !has_table(arena, pid, true);
+}
+
+bool translator_arena_awaits_child(const struct translator_arena *arena)
+{
+    return has_table(arena, 0, false);
 }
 
 void translator_arena_executed(struct translator_arena *arena, uint32_t pid)

@@ -91,6 +91,12 @@ void translator_arena_freeze(struct translator_arena *arena);
 /* Whether the process, `pid` as it knows itself, runs natively again, all of its threads or soon all of them. */
 bool translator_arena_has_left(const struct translator_arena *arena, uint32_t pid);
 
+/* Whether a process of that number is or was traced, and has not left. */
+bool translator_arena_traces(const struct translator_arena *arena, uint32_t pid);
+
+/* Whether a forked process has not begun yet: it maps the arena, and will have a number there. */
+bool translator_arena_awaits_child(const struct translator_arena *arena);
+
 /* A process, `pid` as it knows itself, has begun to run another program: its threads have ended. */
 void translator_arena_executed(struct translator_arena *arena, uint32_t pid);
 

@@ -406,6 +406,11 @@ void exec_requests_serve(struct exec_requests *requests)
     confirm_started(requests);
 }
 
+bool exec_requests_are_open(const struct exec_requests *requests)
+{
+    return requests->followed.count + requests->started.count > 0;
+}
+
 /* ---- beginning and end ---- */
 
 static bool start_waiting(struct exec_requests *requests, struct error *error)

@@ -48,6 +48,9 @@ bool exec_requests_begin(struct exec_requests *requests, struct translator_arena
 /* Serves requests and followed threads. To be called when the descriptor is readable, and after SIGCHLD. */
 void exec_requests_serve(struct exec_requests *requests);
 
+/* Whether a process is about to execute a program, or has just done so, and will be traced again. */
+bool exec_requests_are_open(const struct exec_requests *requests);
+
 /* The recording is frozen. Threads that are followed are let go, and what they execute runs natively; processes that
  * ask from now on see that there is no answer. */
 void exec_requests_end(struct exec_requests *requests);

@@ -387,12 +387,32 @@ static void serve(void *context)
         late_start_serve(&recording->late_start);
 }
 
+/* The number by which the arena knows the process. */
+static uint32_t number_of(const struct translator_arena *arena, pid_t pid)
+{
+    bool has_namespaces = atomic_load(&arena->control->has_namespaces);
+    return (uint32_t)(has_namespaces ? process_number_within(pid) : pid);
+}
+
 static bool has_left(void *context, pid_t pid)
 {
     const struct translator_arena *arena = &((const struct recording *)context)->arena;
-    bool has_namespaces = atomic_load(&arena->control->has_namespaces);
-    pid_t number = has_namespaces ? process_number_within(pid) : pid;
-    return translator_arena_has_left(arena, (uint32_t)number);
+    return translator_arena_has_left(arena, number_of(arena, pid));
+}
+
+static bool is_followed(pid_t pid, const void *context)
+{
+    const struct translator_arena *arena = context;
+    uint32_t number = number_of(arena, pid);
+    bool may_be_child =
+        translator_arena_awaits_child(arena) && !translator_arena_has_left(arena, number);
+    return (may_be_child || translator_arena_traces(arena, number)) &&
+           process_maps_file(pid, &arena->file);
+}
+
+static bool executes(void *context)
+{
+    return exec_requests_are_open(&((const struct recording *)context)->requests);
 }
 
 static struct supervision supervision_of(struct recording *recording)
@@ -411,8 +431,10 @@ static struct supervision supervision_of(struct recording *recording)
         .serve = serve,
         .descriptor = recording->requests.descriptor,
         .has_left = has_left,
+        .executes = executes,
         .recording = recording,
         .is_traced = {process_maps_file, &recording->arena.file},
+        .is_followed = {recording->wanted->follow ? is_followed : NULL, &recording->arena},
     };
 }
 

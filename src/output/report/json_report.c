@@ -1,5 +1,6 @@
 #include "output/report/json_report.h"
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "output/json_quoted.h"
 
@@ -25,12 +26,14 @@ void json_report_begin(struct json_report *report, FILE *stream, const char *hea
         .items = array_of(sizeof(struct json_item)),
     };
     int printed = fprintf(stream, "{%s, \"%s\": [", head, list);
-    report->used = END_BYTES + (printed > 0 ? (size_t)printed : 0);
+    report->printed = printed > 0 ? (size_t)printed : 0;
+    report->used = END_BYTES + report->printed;
 }
 
 static void write_item(struct json_report *report, char *item)
 {
-    fprintf(report->stream, "%s\n  %s", report->written ? "," : "", item);
+    int printed = fprintf(report->stream, "%s\n  %s", report->written ? "," : "", item);
+    report->printed += printed > 0 ? (size_t)printed : 0;
     report->written++;
     free(item);
 }
@@ -102,9 +105,18 @@ static void write_waiting(struct json_report *report)
 void json_report_end(struct json_report *report)
 {
     write_waiting(report);
-    fprintf(report->stream, "%s], \"omitted\": %" PRIu64 "}\n", report->written ? "\n" : "",
-            report->omitted);
+    int printed = fprintf(report->stream, "%s], \"omitted\": %" PRIu64 "}\n",
+                          report->written ? "\n" : "", report->omitted);
+    report->printed += printed > 0 ? (size_t)printed : 0;
+    json_report_note_size(report->max_bytes, report->printed);
     array_free(&report->items);
+}
+
+void json_report_note_size(size_t max_bytes, size_t printed)
+{
+    if (max_bytes > 0 && printed > max_bytes)
+        log_status("The least that can be printed is %zu bytes: more than -max-bytes %zu allows.",
+                   printed, max_bytes);
 }
 
 char *json_member(const char *name, const char *text)

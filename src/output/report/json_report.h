@@ -21,6 +21,7 @@
 struct json_report {
     FILE *stream;
     size_t max_bytes, used; /* of the whole; 0: any size */
+    size_t printed;         /* bytes so far */
     struct array items;     /* of struct json_item, that wait for json_report_end() */
     size_t waiting_bytes;   /* of their texts */
     uint64_t added;         /* items that came */
@@ -37,6 +38,9 @@ void json_report_add(struct json_report *report, char *item, uint64_t weight);
 
 /* Writes what waits, and the end of the object. */
 void json_report_end(struct json_report *report);
+
+/* Says so when more was printed than the budget: one item, larger than that. */
+void json_report_note_size(size_t max_bytes, size_t printed);
 
 /* The member that counts calls; for samples, which have no calls: spans. */
 static inline const char *json_name_of_calls(bool sampled)

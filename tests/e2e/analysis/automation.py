@@ -194,6 +194,18 @@ class Automation(harness.TestCase):
             kept = self.report(traced.trace, "-tree", "-max-bytes", str(budget))["calls"]
             self.assertIn("hit", kept[0] if budget == 1 else {key for call in kept for key in call})
 
+    def test_index_of_a_large_trace(self):
+        """the table of a large trace makes the index, so that the next one need not read the trace; both are the same"""
+        small = self.made(200)
+        index = small.with_name(small.name + ".magic-trace-index")
+        self.report(small, "-top", "5")
+        self.assertFalse(index.exists())
+        large = self.made(300_000)
+        self.assertGreater(large.stat().st_size, 16 << 20)
+        first = self.report(large, "-top", "5")
+        self.assertTrue(index.exists())
+        self.assertEqual(self.report(large, "-top", "5"), first)
+
     def test_budgets(self):
         """What is kept is the most important, and fits."""
         trace = self.made()
@@ -205,6 +217,8 @@ class Automation(harness.TestCase):
                 kept = report[name]
                 self.assertGreaterEqual(len(kept), 1)
                 self.assertEqual(len(kept) + report["omitted"], len(all_items))
+                exceeds = f"[ The least that can be printed is {len(finished.stdout)} bytes: more than -max-bytes {budget} allows. ]\n"
+                self.assertEqual(finished.stderr.decode(), exceeds if len(finished.stdout) > budget else "")
                 if len(kept) > 1:
                     self.assertLessEqual(len(finished.stdout), budget)
                 weights = sorted((item.get(weight, 10 ** 18) for item in all_items), reverse=True)

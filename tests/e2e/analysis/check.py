@@ -30,6 +30,8 @@ class Check(harness.TestCase):
         for _ in range(3):
             shown, messages = self.check()
             self.assertIn("No function needs more than the baseline allows.", shown)
+            counted = re.search(r"([\d,]+) instructions from", messages)[1].replace(",", "")
+            self.assertIn(f"All together: {counted} instructions, {counted} before", shown)
             self.assertNotIn("baseline is of", messages)
         for change, function in {1: "hash", 4: "audit", 7: "depth_of", 8: "hash", 10: "sort"}.items():
             with self.subTest(change):

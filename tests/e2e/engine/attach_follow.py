@@ -124,6 +124,23 @@ class AttachFollow(attaching.TestCase):
                 self.assertEqual(process.communicate()[0], b"bye\n")
                 self.assertEqual(process.wait(), 0)
 
+    def test_outlived_process(self):
+        """a child that lives on when the process attached to has ended is recorded until its end"""
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        script = 'echo ready; read -r line; (read -r line < "$0"; exec /bin/sh -c "exit 0") &'
+        process = self.start_server(["bash", "-c", script, fifo])
+        recorder = self.record(process, "-follow", "-full-execution")
+        process.stdin.write(b"end\n")
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+        self.messages += read_until(recorder.stderr, b"A process that was started meanwhile is still recorded")
+        fifo.write_text("go on\n")
+        self.messages += recorder.stderr.read()
+        self.assertEqual(recorder.wait(), 0, self.messages)
+        self.assertNotIn(b"Got signal", self.messages)
+        self.assertLessEqual({"bash", "sh"}, self.names_in_trace())
+
     def begin_children(self, process):
         return [int(word) for word in self.ask(process, "begin")[0].split()]
 

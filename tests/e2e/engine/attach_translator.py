@@ -97,6 +97,8 @@ class AttachTranslator(attaching.TestCase):
             finished = self.magic_trace(*self.command(process, directory, "-o", trace, "-multi-thread")[1:], "--", "sh", "-c",
                                         script, stdin=process.stdout)
             failed = b"nothing was recorded" in finished.stderr
+            self.assertIn(b"[ The command has ended, detaching... ]", finished.stderr)
+            self.assertNotIn(b"Got signal", finished.stderr)
             self.assertEqual(finished.status, 1 if failed else status, finished.stderr)
             self.assert_free(process)
             if status == 0:

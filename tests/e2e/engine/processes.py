@@ -1,6 +1,7 @@
 """Children: traced with -follow, left alone and reported without."""
 import os
 import shutil
+import signal
 import subprocess
 
 import harness
@@ -95,19 +96,46 @@ class Processes(harness.TestCase):
         traced = self.trace(command, "-follow", "-engine", "translator")
         self.assert_same_as_untraced(traced, command)
 
+    def start_outliving(self):
+        """magic-trace that records a child whose parent has ended, when it has said so."""
+        self.go, self.done, messages = (self.folder / name for name in ("go", "done", "messages"))
+        command = [harness.compile_program("outliving"), self.go, self.done]
+        with messages.open("wb") as stream:
+            recorder = subprocess.Popen(
+                [harness.Settings.binary, "run", "-full-execution", "-follow", "-engine", "translator", "-working-directory",
+                 self.folder / "recording", "-o", self.folder / "t.fxt", *command],
+                stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=harness.Settings.environment)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(self.go.touch)
+        wait_until(lambda: b"A process that was started meanwhile is still recorded" in messages.read_bytes() or recorder.poll() is not None)
+        self.assertIsNone(recorder.poll(), messages.read_text())
+        return recorder
+
+    def test_outlived_program(self):
+        """a child that lives on when the program has ended is recorded until its end"""
+        recorder = self.start_outliving()
+        self.assertFalse(self.done.exists())
+        self.go.touch()
+        self.assertEqual(recorder.wait(), 0, (self.folder / "messages").read_text())
+        self.assertTrue(self.done.exists())
+        # Of its parent, of itself, and of its own child, which has done that.
+        self.assertEqual(len(self.judge_trace(self.folder / "t.fxt")["threads"]), 3)
+        self.assertEqual(self.spans(self.folder / "t.fxt")["call_generated"], 1 + 48)
+
+    def test_child_of_the_last_moment(self):
+        """a child that has hardly begun when the program ends is recorded, and what it executes"""
+        for _ in range(10):
+            traced = self.trace(["sh", "-c", "/bin/true &"], "-full-execution", "-follow", "-engine", "translator")
+            self.assertIn("true", {thread["name"] for thread in self.judge_trace(traced.trace)["threads"]}, traced.messages)
+
     def test_outliving_child(self):
-        """a child that lives on after the recording writes nothing into its folder any more"""
-        go, done = self.folder / "go", self.folder / "done"
-        command = [harness.compile_program("outliving"), go, done]
+        """Ctrl-C ends the recording of a child that lives on; it writes nothing into the recording's folder any more"""
+        recorder = self.start_outliving()
+        recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0, (self.folder / "messages").read_text())
         directory = self.folder / "recording"
-        with (self.folder / "messages").open("wb") as messages:
-            status = subprocess.call(
-                [harness.Settings.binary, "run", "-full-execution", "-follow", "-working-directory", directory,
-                 "-o", self.folder / "t.fxt", *command],
-                stdin=subprocess.DEVNULL, stdout=messages, stderr=messages, env=harness.Settings.environment)
-        self.addCleanup(go.touch)
-        self.assertEqual(status, 0, (self.folder / "messages").read_text())
         before = sorted((folder, sorted(files)) for folder, _, files in os.walk(directory))
-        go.touch()
-        wait_until(done.exists)
+        self.assertFalse(self.done.exists())
+        self.go.touch()
+        wait_until(self.done.exists)
         self.assertEqual(sorted((folder, sorted(files)) for folder, _, files in os.walk(directory)), before)

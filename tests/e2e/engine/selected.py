@@ -1,8 +1,11 @@
 """run -only: calls of some functions are recorded, with all that they call, and everything else runs natively."""
+import collections
 import pathlib
 import re
+import shutil
 import subprocess
 
+import fxt_spans
 import harness
 
 
@@ -64,6 +67,21 @@ class Selected(harness.TestCase):
         """a call that is left by longjmp is over at the next system call"""
         traced = self.record("jump compute call", "-only", "leaves,chosen")
         self.assert_calls(traced, leaves=1, chosen=1, compute=0)
+
+    def test_left_calls(self):
+        """calls that are left by exceptions and longjmp, directly or from a function between: each one is a span, in its callers"""
+        if not shutil.which("g++"):
+            self.skipTest("g++ is not installed")
+        command = [harness.compile_program("left_calls", ["-Wl,--no-as-needed", "-lstdc++"], harness.PROGRAMS / "left_calls.cpp")]
+        for options in ([], ["-full-execution", "-multi-thread"]):
+            with self.subTest(options=options):
+                traced = self.trace(command, "-only", "chosen", *options)
+                self.assert_same_as_untraced(traced, command)
+                spans = [span for span in fxt_spans.read_whole(traced.trace).spans if span.name == "chosen(int)"]
+                self.assertEqual(len(spans), 300)
+                stacks = collections.Counter(span.stack[-2] for span in spans)
+                self.assertEqual(stacks, {"main": 150, "between(int)": 150})
+                self.judge_instructions(traced)
 
     def test_signals(self):
         """signals arrive while it runs natively; their handler is selected; masks do not block what brings calls into the cache"""

@@ -119,10 +119,11 @@ class Completion(harness.TestCase):
         """bash completes commands, values, functions and files"""
         script = self.script("bash")
         (self.folder / "some.fxt").touch()
+        (self.folder / "some.fxt.magic-trace-index").touch()
         for words, expected in ((["vi"], ["view"]), (["run", "-engine", "=", "trans"], ["translator"]),
                                 (["report", "som"], ["some.fxt"]), (["run", "-follow", "magic-tra"], None),
                                 (["run", "--", "magic-tra"], None), (["attach", "-pid", "1", "--", "magic-tra"], None),
-                                (["attach", "-pid", "1", "--", "ls", "som"], ["some.fxt"])):
+                                (["attach", "-pid", "1", "--", "ls", "som"], ["some.fxt", "some.fxt.magic-trace-index"])):
             line = " ".join(f"'{word}'" for word in ["magic-trace", *words])
             # compopt speaks to readline alone.
             found = self.shell("bash", "--norc", "-c", f"{script}\ncompopt() {{ :; }}\nCOMP_WORDS=({line})\n"
@@ -130,13 +131,14 @@ class Completion(harness.TestCase):
             if expected is None:
                 self.assertIn("magic-trace", found)
             else:
-                self.assertEqual(found, expected)
+                self.assertEqual(sorted(found), expected)
 
     def test_fish(self):
         """fish completes values and files, with summaries"""
         script = self.folder / "script.fish"
         script.write_text(self.script("fish"))
         (self.folder / "some.fxt").touch()
+        (self.folder / "some.fxt.magic-trace-index").touch()
         own = str(os.getpid())
         environment = f"set -x HOME {self.folder}; source {script}; "
         found = self.shell("fish", "--no-config", "-c", environment + "complete -C 'magic-trace run -engine trans'")
@@ -166,7 +168,7 @@ class Completion(harness.TestCase):
         self.assertEqual(self.in_zsh("vi"), ["view"])
         self.assertEqual(self.in_zsh("run", "-engine", "transl"), ["translator"])
         self.assertEqual(self.in_zsh("run", "-engine=transl"), ["-engine=translator"])
-        self.assertEqual(self.in_zsh("report", "som"), ["_files"])
+        self.assertEqual(self.in_zsh("report", "som"), ["_files -F *.magic-trace-index"])
         self.assertEqual(self.in_zsh("install", "-prefix", "som"), ["_files -/"])
         self.assertEqual(self.in_zsh("run", "-follow", "ls", "some"), ["_normal some"])
         self.assertEqual(self.in_zsh("run", "--", "l"), ["_normal l"])

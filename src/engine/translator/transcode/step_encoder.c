@@ -67,6 +67,7 @@ void step_encoder_begin(struct step_encoder *coder, const struct translator_aren
     header->tid = slot->tid;
     begin_encoder(coder);
     coder->values = array_of(sizeof(uint64_t));
+    coder->selected_begins = arena->options.selected_count > 0;
     timeline_begin(&coder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS, start);
     header->first_time = coder->timeline.from;
     for (unsigned i = 0; i < 2; i++)
@@ -354,21 +355,26 @@ static void find_callers(struct step_encoder *coder, const struct log_record *co
     array_free(&calls);
 }
 
-/* A copy of the stack shows the callers where they are not known. */
-static void learn_callers(struct step_encoder *coder, const struct log_record *copy)
-{
-    if (coder->callers && !coder->encoder->calls.all)
-        find_callers(coder, copy);
-}
-
-/* Code has changed to another stack: what was known of it, if anything, is replaced by the truth. */
-static void learn_other_stack(struct step_encoder *coder, const struct log_record *copy)
+/* Code has changed to another stack, or begun on it: what was known of it, if anything, is replaced by the truth. */
+static void report_stack(struct step_encoder *coder, const struct log_record *copy)
 {
     if (!coder->callers)
         return;
     find_callers(coder, copy);
     coder->calls.due = true;
     report_callers(coder);
+}
+
+/* A copy of the stack shows the callers where they are not known. What led to a selected call is not recorded, so its callers are reported. */
+static void learn_callers(struct step_encoder *coder, const struct log_record *copy)
+{
+    if (!coder->callers)
+        return;
+    if (coder->selected_begins)
+        report_stack(coder, copy);
+    else if (!coder->encoder->calls.all)
+        find_callers(coder, copy);
+    coder->selected_begins = false;
 }
 
 void step_encoder_lose(struct step_encoder *coder)
@@ -389,6 +395,7 @@ static void leave_selected(struct step_encoder *coder, uint64_t pc)
     pt_encoder_forget_calls(encoder);
     call_stack_forget(&coder->calls, encoder);
     timeline_system_call(&coder->timeline);
+    coder->selected_begins = true;
 }
 
 void step_encoder_event(struct step_encoder *coder, const struct log_record *event)
@@ -429,7 +436,7 @@ void step_encoder_event(struct step_encoder *coder, const struct log_record *eve
         learn_callers(coder, event);
         break;
     case TR_SWITCHED:
-        learn_other_stack(coder, event);
+        report_stack(coder, event);
         break;
     case TR_VALUES:
         note_values(coder, event);

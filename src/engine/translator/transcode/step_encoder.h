@@ -24,6 +24,7 @@ struct step_encoder {
     struct pt_call *call_ring;
     uint64_t reported_at; /* instructions: when callers were reported last */
     uint32_t begun; /* instructions that were counted and have not run: of the block that begins */
+    bool selected_begins; /* the next copy of a stack is of a selected call's beginning */
 
     /* Of the next block: */
     bool arrival_due; /* a trigger was hit there: its beginning is reported ... */

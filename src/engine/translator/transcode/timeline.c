@@ -76,12 +76,6 @@ void timeline_system_call(struct timeline *timeline)
         timeline->from += COUNTED_SYSTEM_CALL;
 }
 
-void timeline_new_code(struct timeline *timeline)
-{
-    if (timeline->counts_instructions)
-        timeline->from++;
-}
-
 uint64_t timeline_at(struct timeline *timeline, uint64_t instructions)
 {
     uint64_t time, executed = executed_since(timeline, instructions);
@@ -95,4 +89,14 @@ uint64_t timeline_at(struct timeline *timeline, uint64_t instructions)
     if (time > timeline->latest)
         timeline->latest = time;
     return timeline->latest;
+}
+
+void timeline_new_code(struct timeline *timeline, uint64_t instructions)
+{
+    if (!timeline->counts_instructions)
+        return;
+    if (executed_since(timeline, instructions) == 0)
+        timeline->from++;
+    else
+        timeline->latest = timeline_at(timeline, instructions) + 1;
 }

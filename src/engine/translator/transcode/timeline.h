@@ -39,11 +39,14 @@ void timeline_pass_unknown(struct timeline *timeline);
 /* `instructions` have run, and it is `time`, whatever was interpolated before. */
 void timeline_set(struct timeline *timeline, uint64_t time, uint64_t instructions);
 
-/* A system call, and code that is new: what comes after it is not at the same time, either. */
+/* A system call: what comes after it is not at the same time, either. */
 void timeline_system_call(struct timeline *timeline);
-void timeline_new_code(struct timeline *timeline);
 
 /* The time when `instructions` have run; never less than before. */
 uint64_t timeline_at(struct timeline *timeline, uint64_t instructions);
+
+/* Code is new when `instructions` have run: what comes after it is not at the same time. The next instruction takes no time for
+ * that, so that times still count instructions; before the first one the beginning moves. */
+void timeline_new_code(struct timeline *timeline, uint64_t instructions);
 
 #endif

@@ -363,7 +363,8 @@ static void reach_entry(struct transcoder *transcoder)
     if (new_code > 0) {
         reach_before(transcoder, new_code - TR_MOMENT / 2, new_code, NULL);
         pt_encoder_emit(transcoder->coder.encoder);
-        timeline_new_code(&transcoder->coder.timeline);
+        timeline_new_code(&transcoder->coder.timeline,
+                          pt_encoder_instructions(transcoder->coder.encoder));
         note_moment(transcoder, new_code);
         transcoder->coder.new_code = true;
     }

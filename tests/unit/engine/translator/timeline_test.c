@@ -91,8 +91,9 @@ static void instructions_count_where_they_are_the_clock(void **state)
     assert_int_equal(timeline_at(&timeline, 10) - start, 1010);
     timeline_system_call(&timeline);
     assert_int_equal(timeline_at(&timeline, 30) - start, 2030);
-    timeline_new_code(&timeline);
+    timeline_new_code(&timeline, 30);
     assert_int_equal(timeline_at(&timeline, 30) - start, 2031);
+    assert_int_equal(timeline_at(&timeline, 32) - start, 2032);
     assert_int_equal(timeline.logged, 1 << 30);
 }
 
