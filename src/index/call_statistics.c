@@ -72,7 +72,7 @@ struct outermost_call {
 };
 
 /* Spans come from callers to callees, in the order of their ends, backwards: what begins inside the
- * last outermost call, and deeper, is inside of it. */
+ * last outermost call, and deeper, is inside of it, up to a span that is not deeper: of what takes no time, the times do not tell. */
 static bool is_inside(const struct outermost_call *outermost, const struct index_span *span)
 {
     return outermost->known && span->depth > outermost->depth && span->start >= outermost->start;
@@ -107,6 +107,8 @@ static bool scan_part(void *state, const struct scan_part *scanned, struct error
         for (size_t i = count; i-- > 0;)
             if (index_group_of(reading->index, spans[i].function) == reading->group)
                 take_call(part, scanned, &spans[i], &outermost);
+            else if (spans[i].depth <= outermost.depth)
+                outermost.known = false;
     return span_scan_end(&scan);
 }
 

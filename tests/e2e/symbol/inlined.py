@@ -76,6 +76,15 @@ UNLIKE = {
         "operator<": "likewise",
     },
 }
+# By newer versions of gcc than 12, which lay these out otherwise.
+UNLIKE_BY_NEWER_GCC = {
+    "inlined_loops.c": {"parse": "gcc 14 runs from the end of one call into the next one's loop: 2 spans of 7 calls"},
+    "algorithms.cpp": {"make": "gcc 14 puts 9 of its 300 calls on both sides of what was inlined before it"},
+}
+
+
+def gcc_version():
+    return int(subprocess.run(["gcc", "-dumpversion"], stdout=subprocess.PIPE, check=True, text=True).stdout.split(".")[0])
 
 
 class Inlined(harness.TestCase):
@@ -158,13 +167,14 @@ class Inlined(harness.TestCase):
     def test_counts_of_programs(self):
         """programs of C and C++, algorithms and containers too: what is not in UNLIKE is as many spans as calls without inlining"""
         for source, compiler, arguments, least in (
-                (harness.PROGRAMS / "inlined.c", "gcc", ("70",), 7), (harness.PROGRAMS / "inlined_loops.c", "gcc", (), 8), (harness.PROGRAMS / "algorithms.cpp", "g++", (), 5),
+                (harness.PROGRAMS / "inlined.c", "gcc", ("70",), 7), (harness.PROGRAMS / "inlined_loops.c", "gcc", (), 7), (harness.PROGRAMS / "algorithms.cpp", "g++", (), 4),
                 (harness.PROGRAMS / "sample_profile.cpp", "g++", ("2",), 5), (harness.TESTS.parent / "bench" / "inlined_program.cpp", "g++", ("3",), 4)):
             with self.subTest(program=source.name):
                 if not shutil.which(compiler):
                     continue
                 inlined, called = (self.calls_by_name(source, compiler, arguments, *flags) for flags in ((), ("-fno-inline",)))
-                compared = called.keys() - UNLIKE.get(source.name, {}).keys() - OF_LIBRARY
+                unlike = UNLIKE.get(source.name, {}) | (UNLIKE_BY_NEWER_GCC.get(source.name, {}) if gcc_version() > 12 else {})
+                compared = called.keys() - unlike.keys() - OF_LIBRARY
                 self.assertGreaterEqual(len(compared), least)
                 self.assertEqual({name: inlined[name] for name in compared}, {name: called[name] for name in compared})
 
