@@ -72,7 +72,7 @@ struct outermost_call {
 };
 
 /* Spans come from callers to callees, in the order of their ends, backwards: what begins inside the
- * last outermost call, and deeper, is inside of it, up to a span that is not deeper: of what takes no time, the times do not tell. */
+ * last outermost call, and deeper, is inside of it, up to a span that is not deeper: times do not order calls that take none. */
 static bool is_inside(const struct outermost_call *outermost, const struct index_span *span)
 {
     return outermost->known && span->depth > outermost->depth && span->start >= outermost->start;

@@ -86,7 +86,8 @@ static void ignore_trap(int signal)
 static void step(void)
 {
     /* Its signal mask is the same at each moment that a test may look. */
-    sigaction(SIGTRAP, &(struct sigaction){.sa_handler = ignore_trap, .sa_flags = SA_NODEFER}, NULL);
+    sigaction(SIGTRAP, &(struct sigaction){.sa_handler = ignore_trap, .sa_flags = SA_NODEFER},
+              NULL);
     ready(getpid());
     __asm__ volatile("pushf\n\torq $0x100, (%%rsp)\n\tpopf" ::: "memory", "cc");
     wait_for_end();
