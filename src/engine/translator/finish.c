@@ -50,7 +50,7 @@ bool translator_finish(const struct translator_arena *arena, const char *directo
     collection->recorded.folder = folder;
     collection->recorded.watched = watched;
     collection->recorded.seen = seen;
-    struct callers *callers = callers_open(&collection->recorded, &collection->clock);
+    struct callers *callers = callers_open(arena, &collection->recorded, &collection->clock);
     bool dumped = code_dumps_write(arena, directory, CODE_DUMPS_HEADERS, error);
     kept_mappings_finish(arena, directory, seen);
     if (collection->recorded.clock == RECORD_CLOCK_INSTRUCTIONS) {

@@ -316,7 +316,9 @@ class Arguments(harness.TestCase):
             subprocess.run([compiler, "-g", "-w", optimization, "-o", program, source], check=True)
             calls, _ = self.recorded([program], "reals,both,odd,quad,doubtful")
             found = {call["function"]: (call["arguments"], call.get("result")) for call in calls}
-            self.assertEqual(found["reals"], ({"a": 1, "x": 0.1, "s": "{l = -2.5}", "b": 2}, None))
+            # clang 19 says of optimised code nowhere that x is on the stack.
+            x = "?" if found["reals"][0]["x"] == "?" and (compiler, optimization) == ("clang", "-O2") else 0.1
+            self.assertEqual(found["reals"], ({"a": 1, "x": x, "s": "{l = -2.5}", "b": 2}, None))
             self.assertEqual(found["both"], ({"z": "1 + 2i", "w": "0.5 + -3i", "x": 4.5}, "0.5 + -3i"))
             self.assertEqual(found["odd"], ({"o": "{c = 1 '\\001', l = -99}", "n": 7, "b": "{a = 5, b = -6}"}, "{c = 1 '\\001', l = -99}"))
             quad = "0x3fff8" + 27 * "0"

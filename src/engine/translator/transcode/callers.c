@@ -30,6 +30,7 @@ enum {
 }; /* bytes between a frame's stack pointer and its slot */
 
 struct callers {
+    const struct translator_arena *arena;
     const struct recorded *recorded;
     struct clock_conversion clock;
     /* The address spaces: made when they are first needed, and again when the log has grown and callers are missing. */
@@ -44,9 +45,11 @@ struct callers {
 /* Takes some milliseconds each time; a shell may fork ten thousand processes. */
 enum { SPACES_MADE_AT_MOST = 64 };
 
-struct callers *callers_open(const struct recorded *recorded, const struct clock_conversion *clock)
+struct callers *callers_open(const struct translator_arena *arena, const struct recorded *recorded,
+                             const struct clock_conversion *clock)
 {
     struct callers *callers = memory_allocate_zeroed(sizeof *callers);
+    callers->arena = arena;
     callers->recorded = recorded;
     callers->clock = *clock;
     return callers;
@@ -85,12 +88,12 @@ static struct array records_by_time(const struct sideband_log *log)
 static void make_spaces(struct callers *callers)
 {
     const struct recorded *recorded = callers->recorded;
+    struct log_reader reader = translator_arena_sideband(callers->arena);
     forget_spaces(callers);
     callers->made++;
-    callers->log_size = recorded->log_size;
+    callers->log_size = reader.size;
     callers->unwinder = stack_unwinder_open();
     sideband_log_begin(&callers->log, recorded->directory, &callers->clock, false);
-    struct log_reader reader = {.log = recorded->log, .size = callers->log_size};
     for (const struct logged_record *record; (record = log_reader_next(&reader));)
         sideband_log_add(&callers->log, record);
     struct array records = records_by_time(&callers->log);
@@ -107,7 +110,8 @@ static void make_spaces(struct callers *callers)
 /* Whether there is more to know of the processes than was. */
 static bool learn_spaces(struct callers *callers)
 {
-    bool grown = callers->made == 0 || callers->log_size != callers->recorded->log_size;
+    bool grown =
+        callers->made == 0 || callers->log_size != translator_arena_sideband(callers->arena).size;
     if (!grown || callers->made == SPACES_MADE_AT_MOST)
         return false;
     make_spaces(callers);

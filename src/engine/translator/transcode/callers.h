@@ -15,9 +15,10 @@
 
 struct callers;
 
-/* `recorded` and its sideband log are borrowed until callers_close. While the program runs the log, and with it
- * recorded->log_size, may grow. */
-struct callers *callers_open(const struct recorded *recorded, const struct clock_conversion *clock);
+/* `arena` and `recorded` are borrowed until callers_close; `recorded` needs no sideband log: that of the arena, which grows while the
+ * program runs, is read. */
+struct callers *callers_open(const struct translator_arena *arena, const struct recorded *recorded,
+                             const struct clock_conversion *clock);
 void callers_close(struct callers *callers);
 
 /* In process `pid` at `time` (ticks), as `copy` (a TR_CALLS record) has its stack. Adds to `calls`

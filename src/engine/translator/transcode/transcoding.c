@@ -389,7 +389,6 @@ static void *drain(void *argument)
     enum { PAUSE = 2, ROUNDS = 10 };
     struct transcoding *transcoding = argument;
     for (unsigned round = 1; !atomic_load(&transcoding->ends); round++) {
-        transcoding->so_far.log_size = translator_arena_sideband(transcoding->arena).size;
         if (!drain_all(transcoding))
             pause_for(PAUSE);
         if (round % ROUNDS != 0)
@@ -437,10 +436,9 @@ static void know_callers_so_far(struct transcoding *transcoding, const char *dir
     const struct clock_conversion clock = {.mult = 1};
     transcoding->so_far = (struct recorded){
         .directory = directory,
-        .log = translator_arena_sideband(transcoding->arena).log,
         .bus_ratio = transcoding->arena->options.bus_ratio,
     };
-    transcoding->callers_so_far = callers_open(&transcoding->so_far, &clock);
+    transcoding->callers_so_far = callers_open(transcoding->arena, &transcoding->so_far, &clock);
     transcoding->shared.callers = transcoding->callers_so_far;
 }
 
