@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,17 +50,33 @@ void *array_insert(struct array *array, size_t index)
     return memset(element, 0, array->element_size);
 }
 
-size_t array_find_key(const struct array *array, uint32_t key)
+static inline uint64_t key_at(const struct array *array, size_t index, bool is_wide)
+{
+    const void *element = array_at(array, index);
+    return is_wide ? *(const uint64_t *)element : *(const uint32_t *)element;
+}
+
+static inline size_t find_key(const struct array *array, uint64_t key, bool is_wide)
 {
     size_t low = 0, high = array->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (*(const uint32_t *)array_at(array, middle) < key)
+        if (key_at(array, middle, is_wide) < key)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+size_t array_find_key(const struct array *array, uint32_t key)
+{
+    return find_key(array, key, false);
+}
+
+size_t array_find_key64(const struct array *array, uint64_t key)
+{
+    return find_key(array, key, true);
 }
 
 void array_add_all(struct array *array, const void *elements, size_t count)

@@ -38,6 +38,9 @@ void *array_insert(struct array *array, size_t index);
  * whose key is not smaller than `key`, or their count if not found. */
 size_t array_find_key(const struct array *array, uint32_t key);
 
+/* Likewise of a uint64_t, as an address is. */
+size_t array_find_key64(const struct array *array, uint64_t key);
+
 /* Adds `count` elements copied from `elements`. */
 void array_add_all(struct array *array, const void *elements, size_t count);
 

@@ -84,39 +84,17 @@ void code_flow_free(struct code_flow *flow)
     array_free(&flow->ends);
 }
 
-/* Index of the first jump to `target` or after it. */
-static size_t first_jump(const struct code_flow *flow, uint64_t target)
-{
-    const struct code_jump *jumps = flow->jumps.elements;
-    size_t low = 0, high = flow->jumps.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (jumps[middle].target < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 const struct code_jump *code_flow_jumps(const struct code_flow *flow, uint64_t start, uint64_t end,
                                         size_t *count)
 {
-    size_t first = first_jump(flow, start);
-    *count = first_jump(flow, end) - first;
+    size_t first = array_find_key64(&flow->jumps, start);
+    *count = array_find_key64(&flow->jumps, end) - first;
     return *count > 0 ? (const struct code_jump *)flow->jumps.elements + first : NULL;
 }
 
 const struct code_end *code_flow_end(const struct code_flow *flow, uint64_t address)
 {
-    const struct code_end *ends = flow->ends.elements;
-    size_t low = 0, high = flow->ends.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ends[middle].padded < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < flow->ends.count && ends[low].address <= address ? &ends[low] : NULL;
+    size_t index = array_find_key64(&flow->ends, address);
+    const struct code_end *end = index < flow->ends.count ? array_at(&flow->ends, index) : NULL;
+    return end && end->address <= address ? end : NULL;
 }

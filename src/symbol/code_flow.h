@@ -21,8 +21,8 @@ struct code_jump {
 
 /* After a return, or a jump without a condition. */
 struct code_end {
-    uint64_t address; /* after the instruction */
     uint64_t padded;  /* after the NOPs that follow */
+    uint64_t address; /* after the instruction */
     uint64_t target;  /* of the direct jump; 0: unknown */
 };
 

@@ -257,10 +257,16 @@ static bool deliver_in_block(struct tr_thread *thread, unsigned block)
     return handled;
 }
 
-static _Noreturn void let_go_in_block(struct tr_thread *thread, unsigned block)
+/* The fragment was left at app.pc, in `block`. */
+static void log_left_in_block(struct tr_thread *thread, unsigned block)
 {
     thread->partial_block = block + 1;
     tr_log_partial(thread, thread->app.pc);
+}
+
+static _Noreturn void let_go_in_block(struct tr_thread *thread, unsigned block)
+{
+    log_left_in_block(thread, block);
     tr_let_go(thread, TR_SLOT_LET_GO);
 }
 
@@ -318,7 +324,7 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
     }
     tr_copied_stack_forget(thread);
     if (at_end)
-        tr_log_event(thread, TR_PARTIAL, block + 1, &thread->app.pc, 1);
+        log_left_in_block(thread, block);
     else
         take_back_entry(thread);
     if (!tr_log_check(thread, false))

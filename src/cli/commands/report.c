@@ -105,7 +105,7 @@ static bool has_all(const struct trace_index *index, const struct report_request
     return request->form == REPORT_FORM_TREE || (facts->hits == 0 && facts->counters == 0);
 }
 
-/* Whether the index is made where there is none. */
+/* Whether a missing index is made. */
 static bool makes_index(const struct report_request *request, uint64_t size)
 {
     if (request->form == REPORT_FORM_TREE)

@@ -17,25 +17,10 @@ static struct called_fibers *state_of(const struct thread_stack *stack)
 
 /* --- Calls on other stacks. --- */
 
-/* The index of the first one whose pointer is not smaller. */
-static size_t find_call(const struct array *calls, uint64_t pointer)
-{
-    const struct fiber_call *elements = calls->elements;
-    size_t low = 0, high = calls->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (elements[middle].pointer < pointer)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void remember_call(struct thread_stack *stack, uint64_t pointer)
 {
     struct array *calls = &state_of(stack)->calls;
-    size_t index = find_call(calls, pointer);
+    size_t index = array_find_key64(calls, pointer);
     struct fiber_call *call = index < calls->count ? array_at(calls, index) : NULL;
     if (call == NULL || call->pointer != pointer) {
         if (calls->count == CALLS_LIMIT)
@@ -56,7 +41,7 @@ static bool note_call(struct thread_stack *stack, const struct flow_event *event
 static frame_id caller_at(const struct thread_stack *stack, uint64_t pointer)
 {
     const struct array *calls = &state_of(stack)->calls;
-    size_t index = find_call(calls, pointer);
+    size_t index = array_find_key64(calls, pointer);
     if (index == calls->count)
         return FRAME_NONE;
     const struct fiber_call *call = array_at(calls, index);

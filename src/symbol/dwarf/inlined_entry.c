@@ -19,7 +19,7 @@ static uint64_t read_entry(Dwarf_Die *entry, uint64_t first_range)
 }
 
 /* Compilers may move an instruction of the caller to the very entry: then the call begins with the
- * first of its own code after that. Where there is none, it is the part of its code that is closest before the entry: others
+ * first of its own code after that. Without such a part, it is the part of its code that is closest before the entry: others
  * were moved out of a loop, for example. */
 static uint64_t own_entry(const struct ranked_range *ranges, size_t count, uint64_t entry)
 {

@@ -54,6 +54,19 @@ static void array_keeps_keys_in_order(void **state)
     array_free(&keys);
 }
 
+static void array_finds_keys_of_64_bits(void **state)
+{
+    struct array keys = array_of(2 * sizeof(uint64_t)); /* of which the first is the key */
+    const uint64_t expected[] = {7, UINT64_C(1) << 32, UINT64_C(2) << 32};
+    for (size_t i = 0; i < 3; i++)
+        *(uint64_t *)array_add(&keys) = expected[i];
+    assert_int_equal(array_find_key64(&keys, 0), 0);
+    assert_int_equal(array_find_key64(&keys, 8), 1);
+    assert_int_equal(array_find_key64(&keys, expected[1]), 1);
+    assert_int_equal(array_find_key64(&keys, expected[2] + 1), 3);
+    array_free(&keys);
+}
+
 static void array_adds_zeroed_elements(void **state)
 {
     struct array bytes = array_of(1);
@@ -355,6 +368,7 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test(array_keeps_elements_while_growing),
         cmocka_unit_test(array_keeps_keys_in_order),
+        cmocka_unit_test(array_finds_keys_of_64_bits),
         cmocka_unit_test(array_adds_zeroed_elements),
         cmocka_unit_test(arena_memory_is_aligned_and_never_moves),
         cmocka_unit_test(clock_converts_as_the_kernel_does),
