@@ -210,7 +210,8 @@ static int create_own(const char *path)
     if (descriptor < 0 || fstat(descriptor, &status) != 0 || S_ISCHR(status.st_mode))
         return descriptor;
     bool ours = S_ISREG(status.st_mode) && status.st_uid == geteuid();
-    if (ours && ftruncate(descriptor, 0) == 0)
+    /* ext4 writes a file that was truncated to the disk when it is closed, and whoever closes it waits. */
+    if (ours && (status.st_size == 0 || ftruncate(descriptor, 0) == 0))
         return descriptor;
     close(descriptor);
     return unlink(path) == 0 ? open(path, FLAGS | O_EXCL, 0600) : -1;

@@ -36,7 +36,7 @@ static bool add_bit(struct maker *maker, bool taken)
     if (maker->part->bit_count == PT_PART_BITS && !end_part(maker, PT_PART_FULL, 0))
         return false;
     struct pt_run_part *part = maker->part;
-    part->bits = (uint16_t)(part->bits << 1 | taken);
+    part->bits = part->bits << 1 | taken;
     part->at[part->bit_count++] = (uint16_t)maker->instructions;
     return true;
 }
@@ -166,32 +166,35 @@ static void put_time(struct pt_encoder *encoder, struct taking *now, uint64_t in
     now->head = atomic_load_explicit(&encoder->head, memory_order_relaxed);
 }
 
-/* The bits but for the newest `left`, of which the last was known when `instructions` had run. */
-static void put_bits(struct pt_encoder *encoder, struct taking *now, unsigned left,
-                     uint64_t instructions)
+/* A packet with `tnt`, of which the last bit was known when `instructions` had run. */
+static void put_packet(struct pt_encoder *encoder, struct taking *now, uint64_t tnt,
+                       uint64_t instructions)
 {
     put_time(encoder, now, instructions);
-    now->head += pt_packet_tnt(encoder->packets + (now->head & encoder->mask), now->tnt >> left);
-    now->tnt = (uint64_t)1 << left | (now->tnt & (((uint64_t)1 << left) - 1));
+    now->head += pt_packet_tnt(encoder->packets + (now->head & encoder->mask), tnt);
 }
 
-/* `tnt` has more bits than a packet holds, with the newest `count` from places `at` of the run. */
-static __attribute__((noinline)) void put_full_packet(struct pt_encoder *encoder,
-                                                      struct taking *now, uint64_t tnt,
-                                                      const uint16_t *at, unsigned count)
+/* Bits that a packet has room for beside those that were gathered. */
+static unsigned bits_of_room(const struct taking *now)
 {
-    unsigned left = 63 - (unsigned)__builtin_clzll(tnt) - PT_TNT_BITS;
-    now->tnt = tnt;
-    put_bits(encoder, now, left, now->instructions + at[count - 1 - left]);
+    return PT_TNT_BITS - (63 - (unsigned)__builtin_clzll(now->tnt));
+}
+
+/* The `count` bits, of places `at` of the run, make a packet full. */
+static void fill_packet(struct pt_encoder *encoder, struct taking *now, uint64_t bits,
+                        const uint16_t *at, unsigned count)
+{
+    unsigned first = bits_of_room(now), left = count - first;
+    put_packet(encoder, now, now->tnt << first | bits >> left, now->instructions + at[first - 1]);
+    now->tnt = (uint64_t)1 << left | (bits & (((uint64_t)1 << left) - 1));
 }
 
 static void add_bits(struct pt_encoder *encoder, struct taking *now, const struct pt_run_part *part)
 {
-    uint64_t tnt = now->tnt << part->bit_count | part->bits;
-    if (tnt >> PT_TNT_BITS == 0)
-        now->tnt = tnt;
+    if (part->bit_count < bits_of_room(now))
+        now->tnt = now->tnt << part->bit_count | part->bits;
     else
-        put_full_packet(encoder, now, tnt, part->at, part->bit_count);
+        fill_packet(encoder, now, part->bits, part->at, part->bit_count);
 }
 
 /* Calls that returned have taken the places of older ones all the same. */
@@ -242,8 +245,10 @@ static void put_return(struct pt_encoder *encoder, struct taking *now, uint64_t 
     if (is_expected(encoder, target)) {
         encoder->depth--;
         now->tnt = now->tnt << 1 | 1;
-        if (now->tnt >> PT_TNT_BITS != 0)
-            put_bits(encoder, now, 0, instructions);
+        if (now->tnt >> PT_TNT_BITS != 0) {
+            put_packet(encoder, now, now->tnt, instructions);
+            now->tnt = 1;
+        }
         return;
     }
     store(encoder, now, instructions);
@@ -289,31 +294,50 @@ static struct pt_code_block *find_previous(const struct pt_encoder *encoder,
     return encoder->previous;
 }
 
+/* Takes runs of bits alone for as long as they make no packet full. Returns the index of the next one. */
+static size_t take_bits(struct taking *now, const struct pt_block_run *const runs[], size_t i,
+                        size_t count)
+{
+    uint64_t tnt = now->tnt, instructions = now->instructions;
+    unsigned room = bits_of_room(now);
+    for (; i < count; i++) {
+        const struct pt_block_run *run = runs[i];
+        if (run->part_count != 0 || run->bit_count >= room)
+            break;
+        room -= run->bit_count;
+        tnt = tnt << run->bit_count | run->bits;
+        instructions += run->instructions;
+    }
+    now->tnt = tnt;
+    now->instructions = instructions;
+    return i;
+}
+
+/* A run that is more than bits, or whose bits make a packet full. False: it cannot be taken. */
+static bool take_run(struct pt_encoder *encoder, struct taking *now, const struct pt_block_run *run,
+                     const struct pt_run_stack *stack)
+{
+    if (run->part_count == 0)
+        fill_packet(encoder, now, run->bits, run->parts->part->at, run->bit_count);
+    else if (run->part_count > PT_RUN_PARTS ||
+             now->head + (uint64_t)run->part_count * LARGEST_PART > encoder->limit)
+        return false;
+    else
+        take_parts(encoder, now, run, stack);
+    now->instructions += run->instructions;
+    if (now->head >= now->due)
+        settle(encoder, now, run);
+    return true;
+}
+
 size_t pt_block_runs_take(struct pt_encoder *encoder, const struct pt_block_run *const runs[],
                           size_t count, const struct pt_run_stack *stack)
 {
     struct taking now = load(encoder);
     size_t i = 0;
-    for (; i < count && !encoder->stopped; i++) {
-        const struct pt_block_run *run = runs[i];
-        uint64_t tnt = now.tnt << run->bit_count | run->bits;
-        if (run->part_count == 0) {
-            if (tnt >> PT_TNT_BITS == 0) {
-                now.tnt = tnt;
-                now.instructions += run->instructions;
-                continue;
-            }
-            put_full_packet(encoder, &now, tnt, run->parts->part->at, run->bit_count);
-        } else if (run->part_count > PT_RUN_PARTS ||
-                   now.head + (uint64_t)run->part_count * LARGEST_PART > encoder->limit) {
-            break;
-        } else {
-            take_parts(encoder, &now, run, stack);
-        }
-        now.instructions += run->instructions;
-        if (now.head >= now.due)
-            settle(encoder, &now, run);
-    }
+    while (!encoder->stopped && (i = take_bits(&now, runs, i, count)) < count &&
+           take_run(encoder, &now, runs[i], stack))
+        i++;
     if (!encoder->stopped)
         encoder->previous = find_previous(encoder, runs, i);
     store(encoder, &now, now.instructions);

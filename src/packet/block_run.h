@@ -14,9 +14,8 @@
 #include "packet/encoder.h"
 
 enum {
-    PT_PART_BITS =
-        16, /* TNT bits in a part: what an encoder has gathered and these fit into 64 bits */
-    PT_PART_CALLS = 4, /* calls in progress after a part that began in it */
+    PT_PART_BITS = PT_TNT_BITS, /* in a part: they make one packet full at most */
+    PT_PART_CALLS = 4,          /* calls in progress after a part that began in it */
     PT_RUN_PARTS = 32,
     PT_RUN_INSTRUCTIONS = UINT16_MAX,
 };
@@ -34,7 +33,7 @@ enum pt_part_end {
 struct pt_run_part {
     uint64_t target;               /* of the return or jump */
     uint64_t calls[PT_PART_CALLS]; /* where they return to, the outermost first */
-    uint16_t bits;
+    uint64_t bits;
     uint16_t instructions; /* before the return or jump */
     uint8_t bit_count, call_count;
     uint8_t deepest; /* calls of this part that are in progress at the same time, at most */
@@ -49,11 +48,10 @@ struct pt_run_parts {
 
 struct pt_block_run {
     const struct pt_run_parts *parts; /* NULL: the run of one block, with nothing in it */
-    uint16_t bits;                    /* if it is one part of bits alone */
+    uint64_t bits;                    /* if it is one part of bits alone */
     uint16_t instructions;            /* of the blocks after the first */
     uint8_t bit_count;
     uint8_t part_count; /* 0: it is bits alone; more than PT_RUN_PARTS: it cannot be taken */
-    uint16_t mark;      /* for the owner */
 };
 
 /* The run of the `count` blocks, two at least, of PT_RUN_INSTRUCTIONS at most; `parts->part` has room for PT_RUN_PARTS.

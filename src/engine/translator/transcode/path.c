@@ -11,6 +11,8 @@ void path_init(struct path *path)
         .exit = NOT_KNOWN,
         .steps = array_of(sizeof(struct path_step)),
         .ways = array_of(sizeof(struct pt_block_run *)),
+        .parts = array_of(sizeof(struct pace_part)),
+        .unevenness = PACE_PRECISE,
     };
 }
 
@@ -18,11 +20,12 @@ void path_free(struct path *path)
 {
     array_free(&path->steps);
     array_free(&path->ways);
+    array_free(&path->parts);
 }
 
 void path_clear(struct path *path)
 {
-    path->steps.count = path->ways.count = 0;
+    path->steps.count = path->ways.count = path->parts.count = 0;
     path->instructions = 0;
 }
 
@@ -201,48 +204,116 @@ bool path_enter(struct path *path, const struct fragment *fragment, uint32_t ent
 
 /* ---- ways ---- */
 
+/* What the log is read with. */
+struct way_scope {
+    struct fragments *fragments;
+    struct way_table *ways;
+    uint32_t table;
+};
+
 /* A way that was not taken before. */
-static const struct pt_block_run *discover(struct fragments *fragments, struct way_table *ways,
-                                           uint32_t table, struct way_words words)
+static const struct pt_block_run *discover(const struct way_scope *scope, struct way_words words)
 {
     bool has_exit = words.before_that != 0;
     uint32_t entry = has_exit ? words.before_that : words.before;
     if (words.word == 0 || entry >= TR_EVENT)
         return NULL;
-    const struct fragment *from = fragments_get(fragments, table, entry >> 1, NULL);
+    const struct fragment *from = fragments_get(scope->fragments, scope->table, entry >> 1, NULL);
     if (!from)
         return NULL;
     if (words.word >= TR_EVENT) {
         bool is_exit = TR_EVENT_KIND(words.word) == TR_EXIT &&
                        TR_EVENT_PAYLOAD(words.word) < from->block_count;
-        return is_exit && !has_exit ? ways_add_exit(ways, words) : NULL;
+        return is_exit && !has_exit ? ways_add_exit(scope->ways, words) : NULL;
     }
-    const struct fragment *to = fragments_get(fragments, table, words.word >> 1, NULL);
+    const struct fragment *to =
+        fragments_get(scope->fragments, scope->table, words.word >> 1, NULL);
     if (!to)
         return NULL;
     unsigned exit = find_exit(from, has_exit ? TR_EVENT_PAYLOAD(words.before) : NOT_KNOWN, 1,
                               to->pc, words.word & TR_INDIRECT);
-    return exit == NOT_KNOWN ? NULL : ways_add(ways, from, to, words, exit);
+    return exit == NOT_KNOWN ? NULL : ways_add(scope->ways, from, to, words, exit);
 }
 
-/* Finds the runs of `words`. Returns of how many they were found. */
-static size_t find_runs(const struct path *path, struct fragments *fragments,
-                        struct way_table *ways, uint32_t table, const uint32_t *words, size_t count,
-                        const struct pt_block_run **runs)
+/* What the meaning of the word after `word` depends on. */
+static struct way_words words_after(uint32_t word, uint32_t before)
 {
-    struct way_words at = {.before = path->entry};
+    return (struct way_words){.before = word, .before_that = word >= TR_EVENT ? before : 0};
+}
+
+/* The runs of `count` words, each on its own. Returns of how many they were found; `*at` moves on. */
+static size_t find_ways(const struct way_scope *scope, struct way_words *at, const uint32_t *words,
+                        size_t count, const struct pt_block_run **runs)
+{
     size_t found = 0;
     for (; found < count; found++) {
-        at.word = words[found];
-        runs[found] = ways_find(ways, at);
+        at->word = words[found];
+        runs[found] = ways_find(scope->ways, *at);
         if (!runs[found])
-            runs[found] = discover(fragments, ways, table, at);
+            runs[found] = discover(scope, *at);
         if (!runs[found])
             break;
-        at.before_that = at.word >= TR_EVENT ? at.before : 0;
-        at.before = at.word;
+        *at = words_after(at->word, at->before);
     }
     return found;
+}
+
+/* The runs of WAY_CHAIN words, added at `runs[*count]`: a chain, or of each on its own. Returns of how many words they were found. */
+static size_t find_chain(const struct way_scope *scope, struct way_words *at, const uint32_t *words,
+                         const struct pt_block_run **runs, size_t *count)
+{
+    struct way_chains *chains = scope->ways->chains;
+    struct way_chain_words key = way_chain_words(*at, words);
+    const struct pt_block_run *chain = way_chains_find(chains, &key);
+    if (chain) {
+        runs[(*count)++] = chain;
+        *at = words_after(words[WAY_CHAIN - 1], words[WAY_CHAIN - 2]);
+        return WAY_CHAIN;
+    }
+    size_t found = find_ways(scope, at, words, WAY_CHAIN, runs + *count);
+    if (found == WAY_CHAIN)
+        way_chains_see(chains, &key, runs + *count);
+    *count += found;
+    return found;
+}
+
+/* The runs of `words`, after `entry`. Returns of how many words they were found; `*run_count`: how many they are. */
+static size_t find_runs(const struct way_scope *scope, uint32_t entry, const uint32_t *words,
+                        size_t count, const struct pt_block_run **runs, size_t *run_count)
+{
+    struct way_words at = {.before = entry};
+    size_t found = 0, newest = WAY_CHAIN;
+    *run_count = 0;
+    for (; newest == WAY_CHAIN && count - found >= WAY_CHAIN; found += newest)
+        newest = find_chain(scope, &at, words + found, runs, run_count);
+    if (newest < WAY_CHAIN)
+        return found;
+    newest = find_ways(scope, &at, words + found, count - found, runs + *run_count);
+    *run_count += newest;
+    return found + newest;
+}
+
+/* Cuts the ways of a step. */
+static void add_parts(struct path *path, struct path_ways *ways)
+{
+    const struct pt_block_run *const *runs = array_at(&path->ways, ways->first);
+    ways->first_part = path->parts.count;
+    for (size_t done = 0; done < ways->count;) {
+        struct pace_part part = pace_next_part(runs + done, ways->count - done, path->unevenness);
+        *(struct pace_part *)array_add(&path->parts) = part;
+        done += part.count;
+    }
+    ways->parts = path->parts.count - ways->first_part;
+}
+
+static void add_ways(struct pace_part *sum, const struct path *path, const struct path_ways *ways)
+{
+    const struct pace_part *parts = array_at(&path->parts, ways->first_part);
+    for (size_t i = 0; i < ways->parts; i++) {
+        sum->count += parts[i].count;
+        sum->instructions += parts[i].instructions;
+        sum->ticks += parts[i].ticks;
+    }
 }
 
 /* Whether a time stamp follows, of when the entry was, and then that execution went on. */
@@ -265,16 +336,18 @@ static size_t leave_out_last(const uint32_t *words, size_t found, size_t count)
     return found;
 }
 
-static void add_ways(struct path *path, size_t first, size_t count)
+static void take_ways(struct path *path, const struct path_ways *ways)
 {
-    const struct pt_block_run **runs = array_at(&path->ways, first);
+    const struct pt_block_run *const *last =
+        array_at(&path->ways, path->ways.count + ways->count - 1);
+    struct pace_part sum = {0};
     struct path_step *step = add_step(path);
     step->kind = PATH_WAYS;
-    step->ways = (struct path_ways){first, count};
-    path->ways.count += count;
-    for (size_t i = 0; i < count; i++)
-        path->instructions += runs[i]->instructions;
-    path->fragment = way_of(runs[count - 1])->to;
+    step->ways = *ways;
+    add_ways(&sum, path, ways);
+    path->ways.count += ways->count;
+    path->instructions += sum.instructions;
+    path->fragment = way_chain_last(*last)->to;
     path->next = 1;
     path->begun = false;
 }
@@ -284,15 +357,19 @@ size_t path_follow(struct path *path, struct fragments *fragments, struct way_ta
 {
     if (!path->fragment || path->exit != NOT_KNOWN || path->load_count > 0 || path->next > 1)
         return 0;
-    size_t first = path->ways.count;
+    const struct way_scope scope = {fragments, ways, table};
+    struct path_ways step = {.first = path->ways.count};
     array_reserve(&path->ways, count);
-    size_t found =
-        find_runs(path, fragments, ways, table, words, count, array_at(&path->ways, first));
+    const struct pt_block_run **runs = array_at(&path->ways, step.first);
+    size_t found = find_runs(&scope, path->entry, words, count, runs, &step.count);
     size_t used = leave_out_last(words, found, count);
+    if (used < found)
+        find_runs(&scope, path->entry, words, used, runs, &step.count);
     if (used == 0)
         return 0;
+    add_parts(path, &step);
     run_to(path, 0);
-    add_ways(path, first, used);
+    take_ways(path, &step);
     path->entry = words[used - 1];
     return used;
 }
@@ -473,6 +550,38 @@ void path_event(struct path *path, const struct log_record *record)
 
 /* ---- a part of the steps ---- */
 
+static void add_singly(struct array *ways, const struct pt_block_run *run)
+{
+    if (way_is_chain(run))
+        array_add_all(ways, way_chain_of(run)->ways, WAY_CHAIN);
+    else
+        array_add_all(ways, &run, 1);
+}
+
+void path_expand_chains(struct path *path)
+{
+    struct array ways = array_of(path->ways.element_size);
+    path->parts.count = 0;
+    for (size_t i = 0; i < path->steps.count; i++) {
+        struct path_step *step = array_at(&path->steps, i);
+        if (step->kind != PATH_WAYS)
+            continue;
+        struct path_ways whole = step->ways;
+        step->ways.first = ways.count;
+        for (size_t way = 0; way < whole.count; way++)
+            add_singly(&ways,
+                       *(const struct pt_block_run **)array_at(&path->ways, whole.first + way));
+        step->ways.count = ways.count - step->ways.first;
+    }
+    array_free(&path->ways);
+    path->ways = ways;
+    for (size_t i = 0; i < path->steps.count; i++) {
+        struct path_step *step = array_at(&path->steps, i);
+        if (step->kind == PATH_WAYS)
+            add_parts(path, &step->ways);
+    }
+}
+
 static int64_t cut_instructions(const struct path_step *step)
 {
     const struct pt_code_block *code = step->fragment->blocks[step->first].code;
@@ -485,7 +594,7 @@ static int64_t cut_instructions(const struct path_step *step)
 /* What the step has added to path->instructions. */
 static int64_t step_instructions(const struct path *path, const struct path_step *step)
 {
-    int64_t sum = 0;
+    struct pace_part sum = {0};
     switch (step->kind) {
     case PATH_RUN:
         return fragment_instructions(step->fragment, step->first, step->last);
@@ -494,11 +603,8 @@ static int64_t step_instructions(const struct path *path, const struct path_step
     case PATH_CUT:
         return cut_instructions(step);
     case PATH_WAYS:
-        for (size_t i = 0; i < step->ways.count; i++) {
-            const struct pt_block_run *const *run = array_at(&path->ways, step->ways.first + i);
-            sum += (*run)->instructions;
-        }
-        return sum;
+        add_ways(&sum, path, &step->ways);
+        return (int64_t)sum.instructions;
     case PATH_EVENT:
         break;
     }
@@ -517,14 +623,17 @@ static void split_ways(struct path *path, size_t index, struct path_rest *rest)
     struct path_step *step = array_at(&path->steps, path->steps.count - 1);
     struct path_ways whole = step->ways;
     const struct pt_block_run *const *run = array_at(&path->ways, whole.first + index);
-    const struct way *way = way_of(*run);
+    const struct way *way = way_of(*run); /* path_expand_chains was called */
     *(struct path_step *)array_add(&rest->steps) = run_of(way->to, 0, 0);
     if (index + 1 < whole.count) {
         struct path_step *others = array_add(&rest->steps);
         *others = (struct path_step){.kind = PATH_WAYS};
-        others->ways = (struct path_ways){whole.first + index + 1, whole.count - index - 1};
+        others->ways =
+            (struct path_ways){.first = whole.first + index + 1, .count = whole.count - index - 1};
+        add_parts(path, &others->ways);
     }
     step->ways.count = index;
+    add_parts(path, &step->ways);
     if (index == 0)
         path->steps.count--;
     if (way->exit > 0)
@@ -553,6 +662,7 @@ void path_split(struct path *path, struct path_place place, struct path_rest *re
     int64_t instructions = 0;
     for (size_t i = 0; i < path->steps.count; i++)
         instructions += step_instructions(path, array_at(&path->steps, i));
+    rest->parts = path->parts.count;
     rest->instructions = path->instructions - (uint64_t)instructions;
     path->instructions = (uint64_t)instructions;
     path->fragment = NULL;
@@ -564,6 +674,7 @@ void path_join(struct path *path, struct path_rest *rest)
     array_free(&path->steps);
     path->steps = rest->steps;
     path->ways.count = rest->ways;
+    path->parts.count = rest->parts;
     path->instructions = rest->instructions;
     path->fragment = rest->fragment;
 }
@@ -577,16 +688,16 @@ const struct pt_code_block *path_rest_first(const struct path_rest *rest)
     return has_block ? step->fragment->blocks[step->first].code : NULL;
 }
 
-const struct pt_block_run *const *path_all_ways(const struct path *path, size_t *count)
+const struct pt_block_run *const *path_all_ways(const struct path *path, struct pace_part *sum)
 {
-    size_t first = 0, end = 0;
+    size_t first = 0;
+    *sum = (struct pace_part){0};
     for (size_t i = 0; i < path->steps.count; i++) {
         const struct path_step *step = array_at(&path->steps, i);
         if (step->kind != PATH_WAYS)
             continue;
-        first = end == 0 ? step->ways.first : first;
-        end = step->ways.first + step->ways.count;
+        first = sum->count == 0 ? step->ways.first : first;
+        add_ways(sum, path, &step->ways);
     }
-    *count = end - first;
-    return *count ? array_at(&path->ways, first) : NULL;
+    return sum->count ? array_at(&path->ways, first) : NULL;
 }

@@ -11,6 +11,8 @@
 #include "engine/translator/transcode/call_stack.h"
 #include "engine/translator/transcode/fragments.h"
 #include "engine/translator/transcode/log_cursor.h"
+#include "engine/translator/transcode/pace.h"
+#include "engine/translator/transcode/way_chains.h"
 #include "engine/translator/transcode/ways.h"
 
 enum path_step_kind {
@@ -21,9 +23,10 @@ enum path_step_kind {
     PATH_EVENT,
 };
 
-/* Elements of path.ways. */
+/* Elements of path.ways, and of path.parts, which they are cut into. */
 struct path_ways {
     size_t first, count;
+    size_t first_part, parts;
 };
 
 struct path_step {
@@ -53,8 +56,10 @@ struct path {
     struct stack_load loads[PATH_LOADS];
     unsigned load_count;
     struct array steps;    /* of struct path_step */
-    struct array ways;     /* of const struct pt_block_run * */
-    uint64_t instructions; /* in them */
+    struct array ways;     /* of const struct pt_block_run *: struct way_run */
+    struct array parts;    /* of struct pace_part */
+    float unevenness;      /* pace.h: that parts may have */
+    uint64_t instructions; /* of the steps */
 };
 
 void path_init(struct path *path);
@@ -95,6 +100,9 @@ void path_begin(struct path *path, unsigned block);
 /* Something else happens after all steps so far. */
 void path_event(struct path *path, const struct log_record *record);
 
+/* Ways that were taken as a chain become single ones again, as path_split and whoever looks at ways wants them. */
+void path_expand_chains(struct path *path);
+
 /* A place among the steps where a fragment begins to run: before step `step`; of PATH_WAYS, before the last block of its way
  * `way`. As many as there are steps: at their end. */
 struct path_place {
@@ -106,7 +114,7 @@ struct path_rest {
     struct array steps;
     uint64_t instructions;
     const struct fragment *fragment;
-    size_t ways;
+    size_t ways, parts;
 };
 
 /* Leaves the steps before `place`; path_join brings back the others when these were taken and cleared. */
@@ -116,8 +124,8 @@ void path_join(struct path *path, struct path_rest *rest);
 /* The block that a rest begins with; NULL: none is known. */
 const struct pt_code_block *path_rest_first(const struct path_rest *rest);
 
-/* The ways that are among the steps, in order. */
-const struct pt_block_run *const *path_all_ways(const struct path *path, size_t *count);
+/* The ways that are among the steps, in order; `*sum`: all of them together. */
+const struct pt_block_run *const *path_all_ways(const struct path *path, struct pace_part *sum);
 
 /* Instructions of the block that is among the steps and has just begun. */
 uint32_t path_begun(const struct path *path);

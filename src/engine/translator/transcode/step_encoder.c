@@ -465,10 +465,23 @@ static bool begins(const struct pt_encoder *encoder, const struct pt_block_run *
 }
 
 /* The first block of the way has begun already. */
-static void step_way(struct step_encoder *coder, const struct way *way)
+static void step_way(struct step_encoder *coder, const struct pt_block_run *run)
 {
+    if (!run->parts)
+        return;
+    const struct way *way = way_of(run);
     for (unsigned i = 1; i <= way->exit + 1u; i++)
         step(coder, way_block(way, i));
+}
+
+static void step_run(struct step_encoder *coder, const struct pt_block_run *run)
+{
+    if (!way_is_chain(run)) {
+        step_way(coder, run);
+        return;
+    }
+    for (unsigned i = 0; i < WAY_CHAIN; i++)
+        step_way(coder, way_chain_of(run)->ways[i]);
 }
 
 void step_encoder_take_ways(struct step_encoder *coder, const struct pt_block_run *const *runs,
@@ -481,8 +494,8 @@ void step_encoder_take_ways(struct step_encoder *coder, const struct pt_block_ru
         bool changes_stacks = coder->calls.switches || coder->calls.due;
         if (!by_blocks && !changes_stacks && begins(coder->encoder, runs + taken, count - taken))
             taken += pt_block_runs_take(coder->encoder, runs + taken, count - taken, &stack);
-        if (taken < count && runs[taken]->parts)
-            step_way(coder, way_of(runs[taken]));
+        if (taken < count)
+            step_run(coder, runs[taken]);
     }
 }
 

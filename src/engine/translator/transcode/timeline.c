@@ -31,16 +31,21 @@ void timeline_pass(struct timeline *timeline, uint64_t time, uint64_t instructio
         timeline_pass_part(timeline, time, instructions);
 }
 
+/* Of a damaged log it may be larger than any. */
+static uint64_t rate_of(uint64_t ticks, uint64_t instructions)
+{
+    double rate = (double)ticks / (double)instructions * (1 << RATE_BITS);
+    return rate < 0x1p63 ? (uint64_t)rate : UINT64_C(1) << 63;
+}
+
 void timeline_pass_part(struct timeline *timeline, uint64_t time, uint64_t instructions)
 {
     uint64_t executed = executed_since(timeline, instructions);
     if (timeline->from == 0)
         timeline->from = time > executed ? time - executed : 1;
     uint64_t passed = time > timeline->from ? time - timeline->from : 0;
-    if (executed > 0) {
-        unsigned __int128 rate = ((unsigned __int128)passed << RATE_BITS) / executed;
-        timeline->rate = rate < UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
-    }
+    if (executed > 0)
+        timeline->rate = rate_of(passed, executed);
     timeline->until = time;
 }
 

@@ -2,8 +2,6 @@
 
 #include "engine/translator/transcode/code_border.h"
 
-#include <math.h>
-
 enum {
     WAITING_STEPS = 1 << 16, /* that may wait for a time in the log; and ways */
     MOST_WAYS = 1 << 12,     /* that are followed at once */
@@ -125,32 +123,63 @@ static uint64_t moment_of(double time)
     return time < 0x1p63 ? (uint64_t)time : UINT64_C(1) << 63;
 }
 
-/* Decoders spread the time between two packets evenly over the instructions between them: where the pace changes, there
- * is a packet with the time. */
-static void take_ways_by_pace(struct transcoder *transcoder, const struct pt_block_run *const *runs,
-                              size_t count)
+/* How far the steps have come. */
+struct progress {
+    double time;
+    uint64_t instructions;
+};
+
+/* A part of the ways up to the next pause; all of it if none comes. */
+static struct pace_part before_pause(const struct transcoder *transcoder,
+                                     const struct pt_block_run *const *runs,
+                                     const struct pace_part *part, double time, bool *pauses)
+{
+    const struct pause *pause = pauses_next(&transcoder->pauses);
+    double scale = transcoder->pace_scale;
+    *pauses = pause && time + scale * (double)part->ticks >= (double)pause->begin;
+    return *pauses ? pace_until(runs, part->count, ((double)pause->begin - time) / scale) : *part;
+}
+
+static void take_part(struct transcoder *transcoder, struct progress *progress,
+                      const struct pt_block_run *const *runs, struct pace_part part)
+{
+    while (part.count > 0) {
+        bool pauses;
+        struct pace_part now = before_pause(transcoder, runs, &part, progress->time, &pauses);
+        const struct pause *pause = pauses_next(&transcoder->pauses);
+        progress->instructions += now.instructions;
+        progress->time = pauses ? (double)pause->begin
+                                : progress->time + transcoder->pace_scale * (double)now.ticks;
+        timeline_pass_part(&transcoder->coder.timeline, moment_of(progress->time),
+                           progress->instructions);
+        step_encoder_take_ways(&transcoder->coder, runs, now.count);
+        if (pauses) {
+            progress->time = (double)pause->end;
+            take_pause(transcoder);
+        }
+        runs += now.count;
+        part.count -= now.count;
+        part.instructions -= now.instructions;
+        part.ticks -= now.ticks;
+    }
+}
+
+/* Where the pace changes, there is a packet with the time. */
+static void take_ways_by_pace(struct transcoder *transcoder, const struct path_ways *ways)
 {
     struct timeline *timeline = &transcoder->coder.timeline;
-    uint64_t instructions = step_encoder_executed(&transcoder->coder);
-    double time = (double)timeline_at(timeline, instructions);
-    for (size_t taken = 0; taken < count;) {
-        const struct pause *pause = pauses_next(&transcoder->pauses);
-        double most = pause ? (double)pause->begin - time : INFINITY;
-        struct pace_part part =
-            pace_next_part(runs + taken, count - taken, transcoder->pace_scale, most);
-        bool pauses = part.ticks >= most;
-        instructions += part.instructions;
-        time = pauses ? (double)pause->begin : time + part.ticks;
-        timeline_pass_part(timeline, moment_of(time), instructions);
-        step_encoder_take_ways(&transcoder->coder, runs + taken, part.count);
-        taken += part.count;
-        if (pauses) {
-            time = (double)pause->end;
-            take_pause(transcoder);
-        } else if (taken < count) {
-            step_encoder_set_time(&transcoder->coder, moment_of(time));
-        }
+    const struct pt_block_run *const *runs = array_at(&transcoder->path.ways, ways->first);
+    const struct pace_part *parts = array_at(&transcoder->path.parts, ways->first_part);
+    struct progress progress = {.instructions = step_encoder_executed(&transcoder->coder)};
+    progress.time = (double)timeline_at(timeline, progress.instructions);
+    for (size_t i = 0; i < ways->parts; i++) {
+        if (i > 0)
+            step_encoder_set_time(&transcoder->coder, moment_of(progress.time));
+        take_part(transcoder, &progress, runs, parts[i]);
+        runs += parts[i].count;
     }
+    uint64_t instructions = progress.instructions;
+    double time = progress.time;
     timeline_set(timeline, moment_of(time), instructions);
     timeline_pass_part(timeline, transcoder->reached - pauses_to_come(&transcoder->pauses),
                        transcoder->reaches);
@@ -159,11 +188,11 @@ static void take_ways_by_pace(struct transcoder *transcoder, const struct pt_blo
 
 static void run_ways(struct transcoder *transcoder, const struct path_ways *ways)
 {
-    const struct pt_block_run *const *runs = array_at(&transcoder->path.ways, ways->first);
     if (transcoder->pace_scale > 0)
-        take_ways_by_pace(transcoder, runs, ways->count);
+        take_ways_by_pace(transcoder, ways);
     else
-        step_encoder_take_ways(&transcoder->coder, runs, ways->count);
+        step_encoder_take_ways(&transcoder->coder, array_at(&transcoder->path.ways, ways->first),
+                               ways->count);
 }
 
 static void run_event(struct transcoder *transcoder, const struct log_record *event)
@@ -207,17 +236,20 @@ static uint64_t instructions_ahead(const struct transcoder *transcoder)
 static void plan_pace(struct transcoder *transcoder, uint64_t time)
 {
     const struct timeline *timeline = &transcoder->coder.timeline;
-    size_t count;
-    const struct pt_block_run *const *ways = path_all_ways(&transcoder->path, &count);
+    struct pace_part sum;
+    const struct pt_block_run *const *ways = path_all_ways(&transcoder->path, &sum);
     transcoder->pace_scale = 0;
     if (timeline->counts_instructions || timeline->from == 0 || time <= timeline->from ||
-        count == 0)
+        sum.count == 0)
         return;
     uint64_t instructions = transcoder->reaches - timeline->from_instructions;
     double passed = (double)(time - timeline->from);
-    double expected = pace_expect(&transcoder->pace, ways, count, instructions);
-    transcoder->pace_scale =
-        pace_learn(&transcoder->pace, ways, count, instructions, passed, expected);
+    double expected =
+        pace_expect(&transcoder->pace, (double)sum.ticks, sum.instructions, instructions);
+    if (!pace_learn(&transcoder->pace, ways, sum.count, instructions, passed, expected))
+        return;
+    transcoder->pace_scale = passed / expected;
+    transcoder->ways->ticks_per_instruction = transcoder->pace.ticks_per_instruction;
 }
 
 /* The steps were done at `time`. */
@@ -298,8 +330,10 @@ static bool cross_borders(struct transcoder *transcoder, uint64_t until,
 {
     bool ended = false;
     uint64_t after = transcoder->coder.timeline.from;
-    code_changes_after(transcoder->shared->changes, &transcoder->changes, transcoder->slot->pid,
-                       after);
+    if (!code_changes_after(transcoder->shared->changes, &transcoder->changes,
+                            transcoder->slot->pid, after))
+        return false;
+    path_expand_chains(&transcoder->path);
     for (;;) {
         struct border_scope scope = border_scope(transcoder);
         struct code_border border;
@@ -626,6 +660,11 @@ static void settle(struct transcoder *transcoder)
 {
     if (transcoder->path.steps.count == 0 && !transcoder->has_stack_copy)
         transcoder->settled = transcoder->cursor.position;
+}
+
+void transcoder_hurry(struct transcoder *transcoder, bool hurry)
+{
+    transcoder->path.unevenness = hurry ? PACE_QUICK : PACE_PRECISE;
 }
 
 void transcoder_read(struct transcoder *transcoder)

@@ -66,6 +66,10 @@ void transcoder_begin_ring(struct transcoder *transcoder);
 /* Transcodes what the cursor has. */
 void transcoder_read(struct transcoder *transcoder);
 
+/* Whether what is read next should be transcoded quickly, with times that are less precise, because its thread may have to wait
+ * for it. */
+void transcoder_hurry(struct transcoder *transcoder, bool hurry);
+
 /* The thread writes no more, and all was read: writes what was waiting for later records. */
 void transcoder_finish(struct transcoder *transcoder);
 

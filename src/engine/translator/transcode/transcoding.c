@@ -215,6 +215,13 @@ static void release_read(struct transcoder *transcoder, struct tr_slot *slot)
 
 /* ---- reading ---- */
 
+/* Whether the thread fills its ring faster than it is read. */
+static bool is_late(const struct log_cursor *cursor)
+{
+    return atomic_load(&cursor->slot->ended) == TR_SLOT_RUNS &&
+           cursor->end - cursor->position > cursor->room / 2;
+}
+
 /* Transcodes what the cursor has, and decides which packets are kept. */
 static void read_stream(struct transcoding *transcoding, struct stream *stream)
 {
@@ -237,6 +244,7 @@ static bool read_part(struct transcoding *transcoding, struct stream *stream)
     struct log_cursor *cursor = &stream->transcoder->cursor;
     uint64_t before = cursor->position;
     log_cursor_extend(cursor);
+    transcoder_hurry(stream->transcoder, is_late(cursor));
     log_cursor_limit(cursor, transcoding->arena->options.multi_snapshot ? DECIDED_PART : PART);
     read_stream(transcoding, stream);
     return cursor->position != before;

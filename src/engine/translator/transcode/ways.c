@@ -3,13 +3,14 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/memory.h"
+#include "engine/translator/transcode/way_chains.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
-/* Of 32 bytes each. Small tables are kept emptier: they stay in the processor's cache all the same. */
-enum { FIRST_BITS = 10, ROOMY_BITS = 16 };
+/* Small tables are kept emptier: they stay in the processor's cache all the same. */
+enum { FIRST_PLACES = 1 << 10, ROOMY_PLACES = 1 << 16 };
 
 struct known_ways {
     struct way_table table; /* first */
@@ -36,6 +37,7 @@ static void free_known(struct known_ways *known)
         free(*(struct way_place **)array_at(&known->left, i));
     array_free(&known->left);
     arena_free(&known->memory);
+    way_chains_free(known->table.chains);
     free(known->table.places);
     free(known);
 }
@@ -63,11 +65,10 @@ void ways_forget(struct ways *ways, uint32_t serial)
     free_known(known);
 }
 
-static void make_places(struct way_table *table, unsigned bits)
+static void make_places(struct way_table *table, uint64_t size)
 {
-    table->places = memory_allocate_zeroed(sizeof *table->places << bits);
-    table->shift = 64 - bits;
-    table->mask = (UINT64_C(1) << bits) - 1;
+    table->places = memory_allocate_zeroed(sizeof *table->places * size);
+    table->mask = size - 1;
 }
 
 struct way_table *ways_table(struct ways *ways, uint32_t serial)
@@ -79,7 +80,9 @@ struct way_table *ways_table(struct ways *ways, uint32_t serial)
     known = memory_allocate_zeroed(sizeof *known);
     known->serial = serial;
     known->left = array_of(sizeof(struct way_place *));
-    make_places(&known->table, FIRST_BITS);
+    known->table.ticks_per_instruction = 1;
+    known->table.chains = way_chains_new();
+    make_places(&known->table, FIRST_PLACES);
     HASH_ADD(hh, ways->tables, serial, sizeof known->serial, known);
     return &known->table;
 }
@@ -91,17 +94,17 @@ static struct known_ways *known_of(struct way_table *table)
 
 static struct way_place *insert(struct way_table *table, const struct way_place *place)
 {
-    uint64_t at = ways_hash(place->words) >> table->shift;
-    while (table->places[at].words.word != 0)
-        at = (at + 1) & table->mask;
-    table->places[at] = *place;
-    return &table->places[at];
+    uint64_t at = ways_hash(place->words);
+    while (table->places[at & table->mask].words.word != 0)
+        at++;
+    table->places[at & table->mask] = *place;
+    return &table->places[at & table->mask];
 }
 
 static bool is_full(const struct way_table *table)
 {
-    unsigned bits = 64 - table->shift;
-    return table->count >> (bits - (bits < ROOMY_BITS ? 2 : 1)) != 0;
+    uint64_t size = table->mask + 1;
+    return table->count >= (size < ROOMY_PLACES ? size / 4 : size / 2);
 }
 
 static void grow(struct way_table *table)
@@ -109,7 +112,7 @@ static void grow(struct way_table *table)
     struct way_place *before = table->places;
     uint64_t size = table->mask + 1;
     *(struct way_place **)array_add(&known_of(table)->left) = before;
-    make_places(table, 64 - table->shift + 1);
+    make_places(table, 2 * size);
     for (uint64_t i = 0; i < size; i++)
         if (before[i].words.word != 0)
             insert(table, &before[i]);
@@ -120,12 +123,12 @@ static const struct pt_block_run *add(struct way_table *table, const struct way_
     table->count++;
     if (is_full(table))
         grow(table);
-    return &insert(table, place)->run;
+    return &insert(table, place)->run.run;
 }
 
 const struct pt_block_run *ways_add_exit(struct way_table *table, struct way_words words)
 {
-    return add(table, &(struct way_place){.words = words});
+    return add(table, &(struct way_place){.words = words, .run.words = 1});
 }
 
 /* The blocks of `way`; returns how many. */
@@ -142,21 +145,23 @@ const struct pt_block_run *ways_add(struct way_table *table, const struct fragme
                                     unsigned exit)
 {
     struct way found = {.from = from, .to = to, .exit = (uint16_t)exit};
-    struct way_place place = {.words = words};
+    struct way_place place = {.words = words, .run.words = 1};
+    struct pt_block_run *run = &place.run.run;
     if (fragment_instructions(from, 0, exit) + to->blocks[0].code->instructions >
         PT_RUN_INSTRUCTIONS)
         return NULL;
     struct pt_code_block **blocks = memory_allocate((exit + 2) * sizeof *blocks);
     struct pt_run_part parts[PT_RUN_PARTS];
     found.parts.part = parts;
-    size_t count = pt_block_run_make(&place.run, &found.parts, blocks, list_blocks(&found, blocks));
+    size_t count = pt_block_run_make(run, &found.parts, blocks, list_blocks(&found, blocks));
     free(blocks);
     if (from->blocks[0].code->in_recursion || to->blocks[0].code->in_recursion)
-        place.run.part_count = UINT8_MAX; /* the calls are to be stepped into */
+        run->part_count = UINT8_MAX; /* the calls are to be stepped into */
     struct way *way = arena_allocate(&known_of(table)->memory, sizeof *way + count * sizeof *parts);
     *way = found;
     way->parts.part = way->part;
     memcpy(way->part, parts, count * sizeof *parts);
-    place.run.parts = &way->parts;
+    run->parts = &way->parts;
+    place.run.ticks = (float)(table->ticks_per_instruction * run->instructions);
     return add(table, &place);
 }

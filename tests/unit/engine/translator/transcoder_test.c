@@ -34,15 +34,14 @@ static void read_packet_bytes(const struct packet_file *file, uint8_t *bytes, si
     file_unmap(&view);
 }
 
-static struct packets transcode(struct made_arena *made)
+static struct packets transcode_with(struct made_arena *made, struct fragments *fragments,
+                                     struct ways *ways)
 {
     struct transcoder *transcoder = calloc(1, sizeof *transcoder);
     char folder[96];
     snprintf(folder, sizeof folder, "%s/translator", made->directory);
-    struct transcoder_shared shared = {.arena = &made->arena,
-                                       .folder = folder,
-                                       .fragments = fragments_open(&made->arena),
-                                       .ways = ways_open()};
+    struct transcoder_shared shared = {
+        .arena = &made->arena, .folder = folder, .fragments = fragments, .ways = ways};
     struct error error;
     if (!transcoder_begin(transcoder, &shared, made->slot, made->slot->first_time, &error))
         fail_msg("%s", error.text);
@@ -60,9 +59,17 @@ static struct packets transcode(struct made_arena *made)
     read_packet_bytes(&transcoder->coder.file, packets.bytes, packets.size);
     packets.size += pt_encoder_drain(encoder, packets.bytes + packets.size);
     transcoder_close(transcoder);
-    fragments_close(shared.fragments);
-    ways_close(shared.ways);
     free(transcoder);
+    return packets;
+}
+
+static struct packets transcode(struct made_arena *made)
+{
+    struct fragments *fragments = fragments_open(&made->arena);
+    struct ways *ways = ways_open();
+    struct packets packets = transcode_with(made, fragments, ways);
+    fragments_close(fragments);
+    ways_close(ways);
     return packets;
 }
 
@@ -204,6 +211,21 @@ static void expect_times(const struct decoded *decoded)
     }
 }
 
+static void expect_packets(const struct packets *packets, const struct walk *walk, unsigned seed)
+{
+    if (packets->damage.code != ERROR_NONE)
+        fail_msg("seed %u: %s", seed, packets->damage.text);
+    assert_int_equal(packets->losses, 0);
+    struct decoded decoded = decode_from(packets, 0);
+    struct array expected = walk_instructions(walk);
+    expect_instructions(&decoded, &expected, seed);
+    expect_times(&decoded);
+    assert_true(packets->instructions >= decoded.instructions.count);
+    assert_true(packets->instructions <= decoded.instructions.count + LAST_FRAGMENT);
+    array_free(&expected);
+    free_decoded(&decoded);
+}
+
 static void expect_way(const struct walk_options *options)
 {
     struct made_arena made;
@@ -213,17 +235,7 @@ static void expect_way(const struct walk_options *options)
     walk_log(&walk, &made, NULL);
     assert_true(made.position < MADE_RING);
     struct packets packets = transcode(&made);
-    if (packets.damage.code != ERROR_NONE)
-        fail_msg("seed %u: %s", options->seed, packets.damage.text);
-    assert_int_equal(packets.losses, 0);
-    struct decoded decoded = decode_from(&packets, 0);
-    struct array expected = walk_instructions(&walk);
-    expect_instructions(&decoded, &expected, options->seed);
-    expect_times(&decoded);
-    assert_true(packets.instructions >= decoded.instructions.count);
-    assert_true(packets.instructions <= decoded.instructions.count + LAST_FRAGMENT);
-    array_free(&expected);
-    free_decoded(&decoded);
+    expect_packets(&packets, &walk, options->seed);
     free(packets.bytes);
     walk_free(&walk);
     made_arena_close(&made);
@@ -239,6 +251,38 @@ static void random_ways_with_signals_are_decoded_as_they_were(void **state)
 {
     for (unsigned seed = 1; seed <= 30; seed++)
         expect_way(&(struct walk_options){.seed = seed, .steps = 1000, .signals = true});
+}
+
+/* The same log again and again: its ways become chains, which are taken like the ways before. */
+static void expect_repeated_way(const struct walk_options *options)
+{
+    enum { REPEATS = 20 };
+    struct made_arena made;
+    struct walk walk;
+    made_arena_open(&made, NULL);
+    walk_make(&walk, options);
+    walk_log(&walk, &made, NULL);
+    struct fragments *fragments = fragments_open(&made.arena);
+    struct ways *ways = ways_open();
+    const struct way_chains *chains = ways_table(ways, atomic_load(&made.slot->table))->chains;
+    for (unsigned i = 0; i < REPEATS; i++) {
+        struct packets packets = transcode_with(&made, fragments, ways);
+        expect_packets(&packets, &walk, options->seed);
+        free(packets.bytes);
+    }
+    assert_true(chains->count > 0);
+    fragments_close(fragments);
+    ways_close(ways);
+    walk_free(&walk);
+    made_arena_close(&made);
+}
+
+static void ways_that_repeat_are_decoded_as_they_were(void **state)
+{
+    for (unsigned seed = 1; seed <= 5; seed++) {
+        expect_repeated_way(&(struct walk_options){.seed = seed, .steps = 3000});
+        expect_repeated_way(&(struct walk_options){.seed = seed, .steps = 1000, .signals = true});
+    }
 }
 
 /* --- Callers after PSBs --- */
@@ -999,6 +1043,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_ways_are_decoded_as_they_were),
         cmocka_unit_test(random_ways_with_signals_are_decoded_as_they_were),
+        cmocka_unit_test(ways_that_repeat_are_decoded_as_they_were),
         cmocka_unit_test(callers_are_reported_after_psbs),
         cmocka_unit_test(callers_below_handlers_and_longjmps_are_true),
         cmocka_unit_test(the_log_ends_where_it_says),
