@@ -120,9 +120,9 @@ size_t pt_block_run_make(struct pt_block_run *run, struct pt_run_parts *parts,
     if (!add_edges(&maker, blocks, count))
         return 0;
     const struct pt_run_part *part = parts->part;
-    bool only_bits = maker.count == 1 && part->deepest == 0;
+    bool only_bits = maker.count == 1 && part->deepest == 0 && part->bits >> 32 == 0;
     if (only_bits) {
-        run->bits = part->bits;
+        run->bits = (uint32_t)part->bits;
         run->bit_count = part->bit_count;
     }
     run->part_count = only_bits ? 0 : maker.count;

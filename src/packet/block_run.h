@@ -31,14 +31,14 @@ enum pt_part_end {
 /* Some TNT bits, calls, and one branch that needs a look at the encoder's state, or an address. Instructions are
  * counted from the end of the run's first block. */
 struct pt_run_part {
-    uint64_t target;               /* of the return or jump */
-    uint64_t calls[PT_PART_CALLS]; /* where they return to, the outermost first */
+    uint64_t target; /* of the return or jump */
     uint64_t bits;
     uint16_t instructions; /* before the return or jump */
     uint8_t bit_count, call_count;
     uint8_t deepest; /* calls of this part that are in progress at the same time, at most */
     uint8_t end;     /* enum pt_part_end */
-    uint16_t at[PT_PART_BITS]; /* instructions before each bit */
+    uint64_t calls[PT_PART_CALLS]; /* where they return to, the outermost first */
+    uint16_t at[PT_PART_BITS];     /* instructions before each bit */
 };
 
 struct pt_run_parts {
@@ -48,10 +48,10 @@ struct pt_run_parts {
 
 struct pt_block_run {
     const struct pt_run_parts *parts; /* NULL: the run of one block, with nothing in it */
-    uint64_t bits;                    /* if it is one part of bits alone */
+    uint32_t bits;                    /* if it is one part of so few bits alone */
     uint16_t instructions;            /* of the blocks after the first */
     uint8_t bit_count;
-    uint8_t part_count; /* 0: it is bits alone; more than PT_RUN_PARTS: it cannot be taken */
+    uint8_t part_count; /* 0: these bits are all; more than PT_RUN_PARTS: it cannot be taken */
 };
 
 /* The run of the `count` blocks, two at least, of PT_RUN_INSTRUCTIONS at most; `parts->part` has room for PT_RUN_PARTS.

@@ -235,62 +235,63 @@ static const struct pt_block_run *discover(const struct way_scope *scope, struct
     return exit == NOT_KNOWN ? NULL : ways_add(scope->ways, from, to, words, exit);
 }
 
-/* What the meaning of the word after `word` depends on. */
-static struct way_words words_after(uint32_t word, uint32_t before)
+/* Words of a log after the entry `entry`. */
+struct entry_words {
+    uint32_t entry;
+    const uint32_t *words;
+    size_t count;
+};
+
+/* The word at `index`, and what its meaning depends on. */
+static inline struct way_words words_at(const struct entry_words *log, size_t index)
 {
-    return (struct way_words){.before = word, .before_that = word >= TR_EVENT ? before : 0};
+    uint32_t before = index > 0 ? log->words[index - 1] : log->entry;
+    uint32_t before_that = index > 1 ? log->words[index - 2] : log->entry;
+    return (struct way_words){log->words[index], before, before >= TR_EVENT ? before_that : 0};
 }
 
-/* The runs of `count` words, each on its own. Returns of how many they were found; `*at` moves on. */
-static size_t find_ways(const struct way_scope *scope, struct way_words *at, const uint32_t *words,
+/* The runs of `count` words from `from` on, each on its own. Returns of how many they were found. */
+static size_t find_ways(const struct way_scope *scope, const struct entry_words *log, size_t from,
                         size_t count, const struct pt_block_run **runs)
 {
-    size_t found = 0;
-    for (; found < count; found++) {
-        at->word = words[found];
-        runs[found] = ways_find(scope->ways, *at);
+    for (size_t found = 0; found < count; found++) {
+        struct way_words words = words_at(log, from + found);
+        runs[found] = ways_find(scope->ways, words);
         if (!runs[found])
-            runs[found] = discover(scope, *at);
+            runs[found] = discover(scope, words);
         if (!runs[found])
-            break;
-        *at = words_after(at->word, at->before);
+            return found;
     }
-    return found;
+    return count;
 }
 
-/* The runs of WAY_CHAIN words, added at `runs[*count]`: a chain, or of each on its own. Returns of how many words they were found. */
-static size_t find_chain(const struct way_scope *scope, struct way_words *at, const uint32_t *words,
-                         const struct pt_block_run **runs, size_t *count)
+/* The runs of all words, as far as they can be found. Returns of how many words; `*run_count`: how many runs they are. */
+static size_t find_runs(const struct way_scope *scope, const struct entry_words *log,
+                        const struct pt_block_run **runs, size_t *run_count)
 {
     struct way_chains *chains = scope->ways->chains;
-    struct way_chain_words key = way_chain_words(*at, words);
-    const struct pt_block_run *chain = way_chains_find(chains, &key);
-    if (chain) {
-        runs[(*count)++] = chain;
-        *at = words_after(words[WAY_CHAIN - 1], words[WAY_CHAIN - 2]);
-        return WAY_CHAIN;
+    size_t found = 0, count = 0, newest = WAY_CHAIN;
+    while (newest == WAY_CHAIN && log->count - found >= WAY_CHAIN && way_chains_pay(chains)) {
+        struct way_chain_words key = way_chain_words(words_at(log, found), log->words + found);
+        const struct pt_block_run *chain = way_chains_find(chains, &key);
+        way_chains_count(chains, chain);
+        if (chain) {
+            runs[count++] = chain;
+        } else {
+            newest = find_ways(scope, log, found, WAY_CHAIN, runs + count);
+            if (newest == WAY_CHAIN)
+                way_chains_see(chains, &key, runs + count);
+            count += newest;
+        }
+        found += newest;
     }
-    size_t found = find_ways(scope, at, words, WAY_CHAIN, runs + *count);
-    if (found == WAY_CHAIN)
-        way_chains_see(chains, &key, runs + *count);
-    *count += found;
+    if (newest == WAY_CHAIN) {
+        newest = find_ways(scope, log, found, log->count - found, runs + count);
+        count += newest;
+        found += newest;
+    }
+    *run_count = count;
     return found;
-}
-
-/* The runs of `words`, after `entry`. Returns of how many words they were found; `*run_count`: how many they are. */
-static size_t find_runs(const struct way_scope *scope, uint32_t entry, const uint32_t *words,
-                        size_t count, const struct pt_block_run **runs, size_t *run_count)
-{
-    struct way_words at = {.before = entry};
-    size_t found = 0, newest = WAY_CHAIN;
-    *run_count = 0;
-    for (; newest == WAY_CHAIN && count - found >= WAY_CHAIN; found += newest)
-        newest = find_chain(scope, &at, words + found, runs, run_count);
-    if (newest < WAY_CHAIN)
-        return found;
-    newest = find_ways(scope, &at, words + found, count - found, runs + *run_count);
-    *run_count += newest;
-    return found + newest;
 }
 
 /* Cuts the ways of a step. */
@@ -361,10 +362,11 @@ size_t path_follow(struct path *path, struct fragments *fragments, struct way_ta
     struct path_ways step = {.first = path->ways.count};
     array_reserve(&path->ways, count);
     const struct pt_block_run **runs = array_at(&path->ways, step.first);
-    size_t found = find_runs(&scope, path->entry, words, count, runs, &step.count);
-    size_t used = leave_out_last(words, found, count);
+    struct entry_words log = {path->entry, words, count};
+    size_t found = find_runs(&scope, &log, runs, &step.count);
+    size_t used = log.count = leave_out_last(words, found, count);
     if (used < found)
-        find_runs(&scope, path->entry, words, used, runs, &step.count);
+        find_runs(&scope, &log, runs, &step.count);
     if (used == 0)
         return 0;
     add_parts(path, &step);

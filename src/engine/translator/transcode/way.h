@@ -29,6 +29,7 @@ struct way_run {
 struct way {
     struct pt_run_parts parts; /* first */
     const struct fragment *from, *to;
+    struct way_words words;
     uint16_t exit;
     struct pt_run_part part[];
 };

@@ -7,8 +7,9 @@
 
 enum {
     FIRST_PLACES = 1 << 10,
-    MOST_CHAINS = 1 << 14, /* their places stay in a processor's second-level cache */
-    MOST_BLOCKS = 256,     /* of a chain */
+    FIRST_CREDIT = 1 << 16, /* lookups that may fail before there are chains */
+    MOST_CHAINS = 1 << 14,  /* their places stay in a processor's second-level cache */
+    MOST_BLOCKS = 256,      /* of a chain */
     /* Sightings after which words are made a chain; the second time, because estimates are better then. */
     OFTEN = 16,
     VERY_OFTEN = 128,
@@ -26,6 +27,7 @@ struct way_chains *way_chains_new(void)
 {
     struct way_chains *chains = memory_allocate_zeroed(sizeof *chains);
     chains->left = array_of(sizeof(void *));
+    chains->credit = FIRST_CREDIT;
     make_places(chains, FIRST_PLACES);
     return chains;
 }

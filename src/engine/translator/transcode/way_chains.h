@@ -35,7 +35,7 @@ struct way_chain {
 struct way_chain_place {
     struct way_chain_words words;
     struct way_run run;
-    uint64_t : 64;
+    uint64_t : 64, : 64;
 };
 
 _Static_assert(sizeof(struct way_chain_place) == 64, "a place is a cache line");
@@ -47,6 +47,7 @@ struct way_chains {
     /* Of void *: `memory` before the table grew, as in ways.c. */
     struct array left;
     struct arena chains; /* of struct way_chain */
+    int credit;          /* way_chains_pay */
     /* Of words by hash, modulo 256; those of one hash are counted together. */
     uint8_t sightings[WAY_CHAIN_SIGHTINGS];
 };
@@ -81,6 +82,25 @@ static inline const struct pt_block_run *way_chains_find(const struct way_chains
         if (!place->run.run.parts)
             return NULL;
     }
+}
+
+/* Whether to look for chains: where few are found it costs more than it saves, and is tried again after a while. */
+static inline bool way_chains_pay(struct way_chains *chains)
+{
+    enum { TRIAL = 64 };
+    if (chains->credit < 0 && ++chains->credit == 0)
+        chains->credit = TRIAL;
+    return chains->credit > 0;
+}
+
+/* A chain was looked for, and found or not. One in three pays. */
+static inline void way_chains_count(struct way_chains *chains, bool found)
+{
+    enum { MOST = 4096, REST = 64 };
+    if (found)
+        chains->credit += chains->credit < MOST ? 2 : 0;
+    else if (--chains->credit == 0)
+        chains->credit = -REST;
 }
 
 /* The words have come, and `ways` are the runs of each. Makes a chain of them if they come often. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <uthash.h>
 
-/* Small tables are kept emptier: they stay in the processor's cache all the same. */
+/* Of 32 bytes each. Small tables are kept emptier: they stay in the processor's cache all the same. */
 enum { FIRST_PLACES = 1 << 10, ROOMY_PLACES = 1 << 16 };
 
 struct known_ways {
@@ -94,8 +94,8 @@ static struct known_ways *known_of(struct way_table *table)
 
 static struct way_place *insert(struct way_table *table, const struct way_place *place)
 {
-    uint64_t at = ways_hash(place->words);
-    while (table->places[at & table->mask].words.word != 0)
+    uint64_t at = way_key_hash(place->key);
+    while (table->places[at & table->mask].key != 0)
         at++;
     table->places[at & table->mask] = *place;
     return &table->places[at & table->mask];
@@ -114,7 +114,7 @@ static void grow(struct way_table *table)
     *(struct way_place **)array_add(&known_of(table)->left) = before;
     make_places(table, 2 * size);
     for (uint64_t i = 0; i < size; i++)
-        if (before[i].words.word != 0)
+        if (before[i].key != 0)
             insert(table, &before[i]);
 }
 
@@ -128,7 +128,7 @@ static const struct pt_block_run *add(struct way_table *table, const struct way_
 
 const struct pt_block_run *ways_add_exit(struct way_table *table, struct way_words words)
 {
-    return add(table, &(struct way_place){.words = words, .run.words = 1});
+    return add(table, &(struct way_place){.key = way_key(words), .run.words = 1});
 }
 
 /* The blocks of `way`; returns how many. */
@@ -144,8 +144,8 @@ const struct pt_block_run *ways_add(struct way_table *table, const struct fragme
                                     const struct fragment *to, struct way_words words,
                                     unsigned exit)
 {
-    struct way found = {.from = from, .to = to, .exit = (uint16_t)exit};
-    struct way_place place = {.words = words, .run.words = 1};
+    struct way found = {.from = from, .to = to, .words = words, .exit = (uint16_t)exit};
+    struct way_place place = {.key = way_key(words), .run.words = 1};
     struct pt_block_run *run = &place.run.run;
     if (fragment_instructions(from, 0, exit) + to->blocks[0].code->instructions >
         PT_RUN_INSTRUCTIONS)

@@ -17,9 +17,11 @@ struct way_chains;
 
 /* A place in the table. */
 struct way_place {
-    struct way_words words;
+    uint64_t key; /* of words; 0: none are here */
     struct way_run run;
 };
+
+_Static_assert(sizeof(struct way_place) == 32, "a cache line has two places");
 
 struct way_table {
     struct way_place *places; /* open addressing; at most half full */
@@ -37,22 +39,34 @@ struct way_table *ways_table(struct ways *ways, uint32_t serial);
 /* Before fragments_forget. */
 void ways_forget(struct ways *ways, uint32_t serial);
 
-static inline uint64_t ways_hash(struct way_words words)
+/* Those of words after a TR_EXIT, which may have the same one, are no others' keys. */
+static inline uint64_t way_key(struct way_words words)
 {
-    uint64_t key = ((uint64_t)words.word << 32 | words.before) ^ (uint64_t)words.before_that << 13;
+    uint32_t upper = words.word ^ words.before_that * UINT32_C(0x9e3779b1);
+    return (uint64_t)upper << 32 | words.before;
+}
+
+static inline uint64_t way_key_hash(uint64_t key)
+{
     return key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+}
+
+static inline bool way_is_of(const struct pt_block_run *run, struct way_words words)
+{
+    return words.before_that == 0 || (way_of(run)->words.word == words.word &&
+                                      way_of(run)->words.before_that == words.before_that);
 }
 
 /* The run of `words`; NULL: not taken before. It lives until ways_close. */
 static inline const struct pt_block_run *ways_find(const struct way_table *table,
                                                    struct way_words words)
 {
-    for (uint64_t at = ways_hash(words);; at++) {
+    uint64_t key = way_key(words);
+    for (uint64_t at = way_key_hash(key);; at++) {
         const struct way_place *place = &table->places[at & table->mask];
-        if (place->words.word == words.word && place->words.before == words.before &&
-            place->words.before_that == words.before_that)
+        if (place->key == key && way_is_of(&place->run.run, words))
             return &place->run.run;
-        if (place->words.word == 0)
+        if (place->key == 0)
             return NULL;
     }
 }
