@@ -301,7 +301,8 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
 {
     uint32_t word = tr_log_last(thread);
     bool at_end = thread->hot.exit == TR_RUN_AT_END;
-    unsigned block = at_end ? tr_fragment_description(word >> 1)->block_count : 0;
+    /* At its end, app.pc is the branch that has not run. */
+    unsigned block = at_end ? tr_fragment_description(word >> 1)->block_count - 1u : 0;
     thread->app.pc = at_end ? thread->hot.target : tr_fragment_pc(word >> 1);
     if (thread->hot.exit == TR_RUN_CODE_CHANGED) {
         take_back_entry(thread);
