@@ -50,8 +50,7 @@ static void begin(struct tr_thread *thread)
         call->stack_pointer = 0;
 }
 
-/* Before app.pc runs. */
-static void end(struct tr_thread *thread)
+void tr_selected_end(struct tr_thread *thread)
 {
     uint64_t values[] = {tr_time(thread), thread->app.pc};
     tr_log_event(thread, TR_OUTSIDE, 0, values, 2);
@@ -80,21 +79,38 @@ static bool is_over(const struct tr_thread *thread)
     return is_above(thread) || has_lost_its_place(&thread->selected);
 }
 
-bool tr_selected_returns(struct tr_thread *thread)
+/* On the thread's own stack nothing but the end of the call takes the pointer above its return address. Other stacks, of fibers and
+ * goroutines, may lie next to each other, and the call may go on when they are changed back. */
+static bool was_left(const struct tr_thread *thread)
 {
-    const struct tr_selected_call *call = &thread->selected;
-    if (!thread->process->control->options.selected_count || !call->inside ||
-        thread->app.pc != call->return_address || !is_over(thread))
-        return false;
-    end(thread);
-    return true;
+    enum { LARGEST_STACK = 8 << 20 }; /* the usual limit of a stack's size */
+    uint64_t top = thread->stack_top, entry = thread->selected.stack_pointer;
+    return entry < top && top - entry <= LARGEST_STACK && thread->app.r[TR_RSP] <= top &&
+           is_above(thread);
+}
+
+void tr_selected_jumps(struct tr_thread *thread)
+{
+    if (thread->selected.inside && was_left(thread))
+        tr_return_place_add(thread, thread->app.pc);
+}
+
+static bool ends_here(const struct tr_thread *thread)
+{
+    return thread->app.pc == thread->selected.return_address ? is_over(thread) : was_left(thread);
+}
+
+bool tr_selected_is_over(const struct tr_thread *thread)
+{
+    return thread->process->control->options.selected_count && thread->selected.inside &&
+           ends_here(thread);
 }
 
 void tr_selected_look(struct tr_thread *thread)
 {
     if (thread->process->control->options.selected_count && thread->selected.inside &&
         is_over(thread))
-        end(thread);
+        tr_selected_end(thread);
 }
 
 /* ---- native code ---- */

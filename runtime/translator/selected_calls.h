@@ -2,8 +2,10 @@
  * calls. A thread is in the cache, and writes its log, while such a call is in progress. Before and after it runs natively.
  *
  * It comes into the cache by INT3 (code/breakpoints.h), and out of it where the call returns to: there a fragment begins that asks the
- * runtime, as with -longer-than (timed_calls.h). A call that is left by longjmp or an exception counts as over when the thread makes its
- * next system call: its return address has then lost its place on the stack.
+ * runtime, as with -longer-than (timed_calls.h). A call may be left by longjmp or an exception, too. Where that leads to has run natively
+ * until then, so the cache does not know it, the runtime is asked, and by the stack pointer the call is over. Code that the cache knows
+ * (it ran within another selected call), and stacks other than the thread's own, of which the pointer says too little, have to wait for the
+ * next system call.
  *
  * System calls of native code come to the runtime, too, as SIGSYS (Syscall User Dispatch, Linux 5.11, Documentation/admin-guide/
  * syscall-user-dispatch.rst), so that signal masks, dispositions, mappings, threads and processes are looked after as in the cache.
@@ -23,8 +25,15 @@ void tr_selected_run_natively(struct tr_thread *thread);
 /* The runtime is entered from native code, whose state is in thread->app: begins the call that has been come to, or makes the system call. */
 void tr_selected_resume(struct tr_thread *thread);
 
-/* The fragment at app.pc, where a selected call returns to, has been entered: whether the call in progress ends there. Its log ends then. */
-bool tr_selected_returns(struct tr_thread *thread);
+/* An indirect branch leads to app.pc, and its fragment is not known: if the branch has left the call in progress, it becomes a place that
+ * asks tr_selected_is_over(). Not under process->lock. */
+void tr_selected_jumps(struct tr_thread *thread);
+
+/* The fragment at app.pc, where a selected call returns or has jumped to, has been entered: whether the call in progress is over. */
+bool tr_selected_is_over(const struct tr_thread *thread);
+
+/* The log ends, before app.pc. */
+void tr_selected_end(struct tr_thread *thread);
 
 /* After a system call, whose end has been logged: ends a call that was left otherwise. */
 void tr_selected_look(struct tr_thread *thread);

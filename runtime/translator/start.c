@@ -92,7 +92,7 @@ _Noreturn void tr_begin(const struct tr_start *start, uint64_t *stack)
     thread->pid = process->pid;
     thread->tid = (int32_t)tr_syscall(__NR_gettid, 0, 0, 0);
     thread->app.pc = start->pc;
-    thread->app.r[TR_RSP] = (uint64_t)stack;
+    thread->app.r[TR_RSP] = thread->stack_top = (uint64_t)stack;
     thread->app.flags = 0x202;
     tr_thread_set_base(thread);
     tr_log_begin(thread, start->slot, false);

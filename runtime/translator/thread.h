@@ -280,6 +280,7 @@ struct tr_thread {
     uint64_t exec_cookie; /* struct tr_request */
     uint64_t random; /* state of what getrandom() gives, where inputs are held; 0: none was made */
     struct tr_signals_of_thread signals;
+    uint64_t stack_top; /* the stack pointer with which the thread began; 0: not known */
     struct tr_selected_call selected;
     struct tr_timed_calls timed_calls;
     struct tr_noted_start noted_start;

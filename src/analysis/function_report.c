@@ -19,8 +19,10 @@ enum { LONGEST_STANDARD = 10 };
 
 struct function_report {
     const struct trace_index *index;
-    struct index_range range;
+    struct index_range range;   /* whose time is added up */
+    struct index_range moments; /* in which hits and values of counters lie */
     struct index_tracks tracks;
+    struct report_counters counters;
     struct array found;                   /* of struct function_row */
     struct function_quantiles *quantiles; /* of `found`; owned */
     uint64_t *longest;                    /* numbers of calls, of `found`; owned */
@@ -114,7 +116,46 @@ static bool count_marks(const struct function_report *report, struct report_fact
     return ok;
 }
 
-static bool find_facts(const struct function_report *report, struct report_facts *facts,
+/* Hits in the threads that are shown, and counters, which belong to no thread, where all are. */
+static void find_hits(const struct function_report *report, struct report_facts *facts)
+{
+    struct array hits = array_of(sizeof(struct index_hit));
+    index_hits_within(report->index, report->moments, &hits);
+    for (size_t i = 0; i < hits.count; i++) {
+        const struct index_hit *hit = array_at(&hits, i);
+        if (!index_tracks_contain(report->tracks, hit->thread))
+            continue;
+        facts->hit = hit->name;
+        facts->hits++;
+        if (hit->has_passed && hit->passed >= facts->longest_hit) {
+            facts->has_longest_hit = true;
+            facts->longest_hit = hit->passed;
+        }
+    }
+    array_free(&hits);
+}
+
+static void find_counters(struct function_report *report)
+{
+    uint32_t count = report->tracks.count ? 0 : trace_index_facts(report->index)->counters;
+    for (uint32_t i = 0; i < count; i++) {
+        struct counter_values values = index_counter_values(report->index, i, report->moments);
+        report_counters_add(&report->counters, trace_index_counter(report->index, i).name,
+                            values.count, values.min, values.max);
+    }
+}
+
+/* The tracks with calls. */
+static size_t count_threads(const struct function_report *report)
+{
+    uint32_t tracks = trace_index_facts(report->index)->tracks;
+    size_t threads = 0;
+    for (uint32_t i = 0; i < tracks; i++)
+        threads += !trace_index_track(report->index, i).is_hits;
+    return report->tracks.count ? report->tracks.count : threads;
+}
+
+static bool find_facts(struct function_report *report, struct report_facts *facts,
                        struct error *error)
 {
     const struct index_facts *known = trace_index_facts(report->index);
@@ -122,9 +163,12 @@ static bool find_facts(const struct function_report *report, struct report_facts
     *facts = (struct report_facts){
         .recorded = known->recorded,
         .sampled = known->sampled,
-        .threads = report->tracks.count ? report->tracks.count : known->tracks,
+        .threads = count_threads(report),
         .duration = end - report->range.from,
+        .counters = &report->counters,
     };
+    find_hits(report, facts);
+    find_counters(report);
     for (size_t i = 0; i < report->found.count; i++) {
         const struct function_row *row = array_at(&report->found, i);
         facts->has_off_cpu |= row->off_cpu > 0;
@@ -141,7 +185,11 @@ bool function_report_print(const struct trace_index *index, const struct trace_m
                            FILE *stream, struct error *error)
 {
     struct function_report report = {
-        .index = index, .range = moments_time(index, moments), .tracks = moments->tracks};
+        .index = index,
+        .range = moments_time(index, moments),
+        .moments = moments_range(moments),
+        .tracks = moments->tracks,
+    };
     struct report_facts facts;
     bool ok = find_figures(&report, error) && find_facts(&report, &facts, error);
     if (ok) {
@@ -154,6 +202,7 @@ bool function_report_print(const struct trace_index *index, const struct trace_m
         array_free(&rows);
     }
     array_free(&report.found);
+    report_counters_free(&report.counters);
     free(report.quantiles);
     free(report.longest);
     free(report.functions);

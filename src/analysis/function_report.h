@@ -1,8 +1,7 @@
 /* The table of functions (output/report/report_table.h) of an index, and the longest calls of a function.
  *
  * Called by `magic-trace report`. The table is what report_table() prints of the trace itself, but its
- * quantiles are exact; it has no hits and counters, so of traces with them (index_facts)
- * report_table() is to be asked.
+ * quantiles are exact.
  */
 #ifndef MAGIC_TRACE_ANALYSIS_FUNCTION_REPORT_H
 #define MAGIC_TRACE_ANALYSIS_FUNCTION_REPORT_H

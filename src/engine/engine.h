@@ -74,6 +74,15 @@ static inline void record_options_attached(const struct record_options *options)
         options->attached(options->attached_context);
 }
 
+/* The processes have ended, and what they have started, which -follow records, too, has not. */
+static inline void record_options_outlived(const struct record_options *options)
+{
+    log_status("%s. What was started meanwhile is still recorded: Ctrl-C ends the recording, and "
+               "that goes on.",
+               options->command ? "The program has ended"
+                                : "The processes that were attached to have ended");
+}
+
 /* What came of a recording. */
 struct record_result {
     int exit_status;       /* of the program, as from waitpid; of attach(): -1 */

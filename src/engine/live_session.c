@@ -35,10 +35,11 @@ struct live_session {
     struct trigger_hits hits;
     struct recording_guard guard;
     struct disk_reserve reserve;
-    char *traced_program;       /* path of its executable, for session.json; NULL: not known */
-    bool recorded;              /* perf.data is complete; recording has ended */
-    bool interrupted;           /* by a signal */
-    bool said_to_wait;          /* the message that the program still runs after Ctrl-C */
+    char *traced_program; /* path of its executable, for session.json; NULL: not known */
+    bool recorded;        /* perf.data is complete; recording has ended */
+    bool interrupted;     /* by a signal */
+    bool said_to_wait;    /* the message that the program still runs after Ctrl-C */
+    int followed;         /* the recorder's `recorded`, when the processes have ended; else -1 */
     uint64_t delay_reported_ms; /* when the longest delay was last reported: CLOCK_MONOTONIC */
     struct record_result *result;
 };
@@ -206,8 +207,16 @@ enum waited_for {
     FOR_SIGNALS,
     FOR_HITS,
     FOR_RECORDER,
-    FOR_PROCESSES = FOR_RECORDER + LIVE_DESCRIPTORS
+    FOR_FOLLOWED = FOR_RECORDER + LIVE_DESCRIPTORS, /* when the processes have ended */
+    FOR_PROCESSES
 };
+
+static bool is_followed(struct live_session *session)
+{
+    bool may_be = options_of(session)->follow && !session->recorded;
+    session->followed = may_be ? session->recorder->recorded(context_of(session)) : -1;
+    return session->followed >= 0;
+}
 
 static bool reports_delay(const struct live_session *session)
 {
@@ -250,10 +259,12 @@ static void fill(const struct live_session *session, struct pollfd *waited)
     waited[FOR_HITS].fd = trigger_hits_descriptor(&session->hits);
     for (size_t i = 0; i < LIVE_DESCRIPTORS; i++)
         waited[FOR_RECORDER + i].fd = descriptors[i];
+    waited[FOR_FOLLOWED].fd = session->followed;
     for (size_t i = 0; i < session->processes.count; i++)
         waited[FOR_PROCESSES + i].fd = *(int *)array_at(&session->processes, i);
     for (size_t i = 0; i < FOR_PROCESSES + session->processes.count; i++)
         waited[i].events = POLLIN;
+    waited[FOR_FOLLOWED].events = 0; /* hanging up is always reported */
 }
 
 /* One wait, and what came of it. */
@@ -296,6 +307,7 @@ static void give_up(struct live_session *session)
     recording_guard_dismiss(&session->guard);
 }
 
+/* Until the program, and its recording, or the recording of the processes is over; what they have started may go on. */
 static bool run_session(struct live_session *session, struct error *error)
 {
     struct pollfd *waited =
@@ -309,7 +321,25 @@ static bool run_session(struct live_session *session, struct error *error)
         give_up(session);
     }
     free(waited);
-    return ok && (session->recorded || finish(session, error));
+    return ok;
+}
+
+/* Until what the processes have started has ended, too, or the recording of that. */
+static bool finish_session(struct live_session *session, struct error *error)
+{
+    struct pollfd waited[FOR_PROCESSES] = {0};
+    session->program = NULL;
+    for (bool said = false; is_followed(session); said = true) {
+        if (!said)
+            record_options_outlived(options_of(session));
+        do {
+            if (wait_once(session, waited, error))
+                continue;
+            give_up(session);
+            return false;
+        } while (!session->recorded && !waited[FOR_FOLLOWED].revents);
+    }
+    return session->recorded || finish(session, error);
 }
 
 /* ---- session.json ---- */
@@ -380,7 +410,8 @@ static bool attach_session(struct live_session *session, struct error *error)
         open_session(session, error) && guard_recording(session, session->target.pids[0], error);
     if (ok) {
         record_options_attached(options_of(session));
-        ok = run_session(session, error) && write_session(session, error);
+        ok = run_session(session, error) && finish_session(session, error) &&
+             write_session(session, error);
     }
     close_session(session);
     return ok;
@@ -401,6 +432,7 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
             .recorder = recorder,
             .target = {kernel, options, directory, options->pids, options->pid_count, false},
             .signals = &signals,
+            .followed = -1,
             .result = result,
         };
         ok = attach_session(&session, error);
@@ -455,7 +487,7 @@ static bool record_session(struct live_session *session, struct held_program *he
         report_that_it_runs(session);
         ok = run_program(session, error);
         session->result->exit_status = program_signals_end(session->program);
-        ok = ok && write_session(session, error);
+        ok = ok && finish_session(session, error) && write_session(session, error);
     }
     close_session(session);
     return ok;
@@ -488,6 +520,7 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
             .target = {kernel, options, directory, NULL, 0, true},
             .program = &program,
             .signals = &signals,
+            .followed = -1,
             .result = result,
         };
         ok = record_into(&session, path, error);

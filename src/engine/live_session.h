@@ -50,6 +50,9 @@ struct live_recorder {
     void (*stop)(void *context);
     /* Descriptors that are readable when drain() has work; -1: none. */
     void (*descriptors)(void *context, int descriptors[LIVE_DESCRIPTORS]);
+    /* With -follow: one that hangs up when some of those that are recorded, also of what has been forked since, have ended; -1: all
+     * have. Waited for after the descriptors. */
+    int (*recorded)(void *context);
     /* Takes what has come; what is being overwritten stays. */
     bool (*drain)(void *context, struct error *error);
     /* Takes what was being overwritten, or is left; it is stopped. */

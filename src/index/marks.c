@@ -2,6 +2,7 @@
 
 #include "index/file/index_reader.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- even selections ---- */
@@ -177,6 +178,22 @@ static uint64_t find_sample(const struct trace_index *index, const struct counte
             high = middle;
     }
     return counter->first_sample + low;
+}
+
+struct counter_values index_counter_values(const struct trace_index *index, uint32_t counter,
+                                           struct index_range range)
+{
+    const struct counter_record *record = &index->counters[counter];
+    uint64_t first = find_sample(index, record, range.from);
+    uint64_t last = find_sample(index, record, range.to);
+    struct counter_values values = {0};
+    for (uint64_t i = first; i < last; i++) {
+        double value = index->samples[i].value;
+        bool is_first = values.count++ == 0;
+        values.min = is_first ? value : fmin(values.min, value);
+        values.max = is_first ? value : fmax(values.max, value);
+    }
+    return values;
 }
 
 static void begin_point(const struct sample_record *sample, struct array *points)

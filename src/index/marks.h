@@ -1,6 +1,6 @@
 /* What a trace holds besides spans: gaps and notes, hits of the trigger, counters, switches of stacks.
  *
- * Called by the server.
+ * Called by the server and by reports.
  */
 #ifndef MAGIC_TRACE_INDEX_MARKS_H
 #define MAGIC_TRACE_INDEX_MARKS_H
@@ -49,6 +49,11 @@ struct index_counter {
     uint64_t samples;
 };
 
+struct counter_values {
+    uint64_t count;
+    double min, max; /* 0 when there is no value */
+};
+
 struct counter_point {
     uint64_t time;
     double min, max, last; /* of the samples from this time to the next point's */
@@ -70,6 +75,10 @@ void index_hits_within(const struct trace_index *index, struct index_range range
                        struct array *hits);
 
 struct index_counter trace_index_counter(const struct trace_index *index, uint32_t counter);
+
+/* Of the samples in the range. */
+struct counter_values index_counter_values(const struct trace_index *index, uint32_t counter,
+                                           struct index_range range);
 
 /* Appends at most `points` struct counter_point; the first may lie before the range: it is the
  * value with which the range begins. */

@@ -83,8 +83,9 @@ static bool is_single(const struct call_pass *pass, const struct call_place *cal
            index_is_same_span(&call->span, &pass->single->span);
 }
 
-/* How many calls of the function enclose the span: callers come before what they call. */
-static uint32_t enter(struct array *active, const struct index_span *span)
+/* Takes the calls that do not enclose the span from `active`: callers come before what they call, in the order of their ends, backwards. Of
+ * what takes no time, the times do not tell, so this is to be asked of the spans of other functions, too. */
+static void leave(struct array *active, const struct index_span *span)
 {
     while (active->count > 0) {
         const struct index_span *top = array_at(active, active->count - 1);
@@ -92,6 +93,12 @@ static uint32_t enter(struct array *active, const struct index_span *span)
             break;
         active->count--;
     }
+}
+
+/* How many calls of the function enclose the span, which is one. */
+static uint32_t enter(struct array *active, const struct index_span *span)
+{
+    leave(active, span);
     array_add_all(active, span, 1);
     size_t level = active->count - 1;
     return level < LEVELS ? (uint32_t)level : LEVELS - 1;
@@ -176,8 +183,10 @@ static bool scan_part(void *state, const struct scan_part *scanned, struct error
     part->active.count = 0;
     for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
         for (size_t i = count; i-- > 0;) {
-            if (index_group_of(pass->index, spans[i].function) != pass->request->group)
+            if (index_group_of(pass->index, spans[i].function) != pass->request->group) {
+                leave(&part->active, &spans[i]);
                 continue;
+            }
             uint32_t level = enter(&part->active, &spans[i]);
             if (range_overlaps(scanned->range, &spans[i]) && part_counts(scanned, &spans[i]))
                 take_span(part, &(struct call_place){scanned->track, spans[i]}, level);

@@ -1,6 +1,7 @@
 #include "perf_event/event_rings.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -180,6 +181,24 @@ void event_rings_control(const struct event_rings *rings, unsigned long request)
 {
     for (size_t i = 0; i < rings->rings.count; i++)
         event_ring_control(rings, event_ring_at(rings, i), request);
+}
+
+/* perf_poll() of Linux reports POLLHUP of an event whose task has ended, and has no children left (is_event_hup()). */
+static bool has_hung_up(int descriptor)
+{
+    struct pollfd event = {.fd = descriptor};
+    return poll(&event, 1, 0) > 0 && event.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
+int event_rings_recorded(const struct event_rings *rings)
+{
+    for (size_t i = 0; i < rings->rings.count; i++) {
+        const struct event_ring *ring = event_ring_at(rings, i);
+        for (size_t k = 0; k < ring->events.count; k++)
+            if (!has_hung_up(ring_event_at(ring, k)->descriptor))
+                return ring_event_at(ring, k)->descriptor;
+    }
+    return -1;
 }
 
 bool event_rings_map_again(struct event_rings *rings, struct error *error)

@@ -67,6 +67,10 @@ void event_ring_control(const struct event_rings *rings, const struct event_ring
                         unsigned long request);
 void event_rings_control(const struct event_rings *rings, unsigned long request);
 
+/* A descriptor that hangs up (POLLHUP) when a thread and all that has inherited its events have ended; -1: all have. Polling it takes
+ * the readiness of its ring (perf_poll() of Linux), so it comes after the descriptor of the rings. */
+int event_rings_recorded(const struct event_rings *rings);
+
 /* Writes the ids of the events' records to the file: events of kind 0 are its event `first`. */
 void event_rings_write_ids(const struct event_rings *rings, struct raw_perf_data_writer *writer,
                            size_t first);

@@ -183,6 +183,7 @@ static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guar
                                  struct tr_region *region)
 {
     thread->app.pc = thread->hot.target;
+    tr_selected_jumps(thread);
     tr_clock_begin_locked_work(thread);
     struct tr_translation *translation = find(thread, true);
     uint64_t body = tr_fragment_indirect_body(translation);
@@ -300,7 +301,8 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
 {
     uint32_t word = tr_log_last(thread);
     bool at_end = thread->hot.exit == TR_RUN_AT_END;
-    unsigned block = at_end ? tr_fragment_description(word >> 1)->block_count : 0;
+    /* At its end, app.pc is the branch that has not run. */
+    unsigned block = at_end ? tr_fragment_description(word >> 1)->block_count - 1u : 0;
     thread->app.pc = at_end ? thread->hot.target : tr_fragment_pc(word >> 1);
     if (thread->hot.exit == TR_RUN_CODE_CHANGED) {
         take_back_entry(thread);
@@ -340,15 +342,18 @@ uint64_t tr_dispatch_trigger(struct tr_thread *thread)
     thread->app.pc = translation->pc;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
-    bool due = thread->hot.log > thread->hot.limit;
+    /* Of the end of a call, the log has a time of its own: a stamp of the entry before it would say that the code there ran. */
+    bool ends = translation->is_return_place && tr_selected_is_over(thread);
+    bool due = thread->hot.log > thread->hot.limit && !ends;
     if (thread->let_go || (due && !tr_log_check(thread, true)) ||
         !tr_trigger_reached(thread, translation))
         tr_let_go(thread, TR_SLOT_LET_GO);
     if (translation->value_place || translation->is_return_place)
         tr_call_values_record(thread, translation);
-    return translation->is_return_place && tr_selected_returns(thread)
-               ? go_on_from_safe_point(thread, false)
-               : resume;
+    if (!ends)
+        return resume;
+    tr_selected_end(thread);
+    return go_on_from_safe_point(thread, false);
 }
 
 uint64_t tr_dispatch_enter(struct tr_thread *thread)

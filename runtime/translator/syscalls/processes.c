@@ -159,6 +159,7 @@ static struct tr_thread *prepare_child(struct tr_thread *parent, const struct cl
     return_from_syscall(&child->app, 0);
     if (call->stack)
         child->app.r[TR_RSP] = call->stack;
+    child->stack_top = child->app.r[TR_RSP];
     child->last_time = parent->last_time;
     child->let_go = parent->let_go;
     child->pid = parent->pid;
@@ -252,7 +253,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     process->pid = thread->pid;
     return_from_syscall(&thread->app, 0);
     if (call->stack)
-        thread->app.r[TR_RSP] = call->stack;
+        thread->app.r[TR_RSP] = thread->stack_top = call->stack;
     if (!options_of(thread)->follow)
         go_natively(thread, TR_SLOT_LET_GO);
     if (table == UINT32_MAX)

@@ -86,7 +86,7 @@ static const struct option_spec attach_options[] = {
          "for "
          "-pid that records them, too. "
          "When the processes of -pid have ended, the recording goes on as long as these run, and a "
-         "message says how many; Ctrl-C ends it, and they go on as they were.",
+         "message says so; Ctrl-C ends it, and they go on as they were.",
      .apply = option_set_flag,
      .field = offsetof(struct attach_request, recording.record.follow_required)},
     {0},

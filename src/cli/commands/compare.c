@@ -11,6 +11,7 @@
 #include "cli/trace_format.h"
 #include "index/call_ordinal.h"
 #include "output/duration.h"
+#include "output/report/json_report.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -88,8 +89,10 @@ static bool print_json(struct comparison *comparison, const struct comparison_te
         else
             error_set_errno(error, ERROR_IO, errno, "cannot write the comparison as JSON");
         is_printed = ok && (causes == 1 || size <= text->max_bytes);
-        if (is_printed)
+        if (is_printed) {
             fwrite(json, 1, size, stdout);
+            json_report_note_size(text->max_bytes, size);
+        }
         free(json);
         if (!ok)
             return false;

@@ -98,13 +98,6 @@ static bool needs_index(const struct report_request *request)
            (request->form != REPORT_FORM_TREE && has_window(&request->tree));
 }
 
-/* Whether an index has all that the report shows: of a table the notes on hits and counters come from the trace. */
-static bool has_all(const struct trace_index *index, const struct report_request *request)
-{
-    const struct index_facts *facts = trace_index_facts(index);
-    return request->form == REPORT_FORM_TREE || (facts->hits == 0 && facts->counters == 0);
-}
-
 /* Whether a missing index is made. */
 static bool makes_index(const struct report_request *request, uint64_t size)
 {
@@ -128,10 +121,6 @@ static struct trace_index *index_for(const struct report_request *request)
         index = is_made ? index_of_trace(file, NULL) : index_made_before(file);
     free(file);
     log_progress_end();
-    if (index && !has_all(index, request)) {
-        trace_index_close(index);
-        return NULL;
-    }
     return index;
 }
 

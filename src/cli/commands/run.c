@@ -135,11 +135,11 @@ static const struct option_spec run_options[] = {
      .field = offsetof(struct run_request, recording.only)},
     {.name = &FLAG_FOLLOW[1],
      .help = "trace child processes too",
-     .manual = "Trace child processes too, also across execve(2). With the engines translator and "
-               "qemu the recording goes on when the program has ended, as long as processes that "
-               "it has started are recorded (a daemon, for example), and a message says how many. "
-               "Ctrl-C, or a signal to magic-trace, ends the recording then, and they go on "
-               "without it. With other engines the recording ends with the program.",
+     .manual = "Trace child processes too, also across execve(2). The recording goes on when the "
+               "program has ended, as long as processes that it has started are recorded (a "
+               "daemon, for example), and a message says so. Ctrl-C, or a signal to magic-trace, "
+               "ends the recording then, and they go on without it. Only with Intel PT by perf "
+               "before version 5.4 the recording ends with the program.",
      .apply = option_set_flag,
      .field = offsetof(struct run_request, recording.record.follow)},
     {.name = "forward-exit-status",

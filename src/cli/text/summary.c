@@ -99,8 +99,9 @@ static void print_flaws(const struct trace_summary *summary)
                    quantity_count(statistics->flow.overflows).text,
                    plural(statistics->flow.overflows));
     if (statistics->repaired)
-        log_status("%s event%s did not fit the call stack and were repaired.",
-                   quantity_count(statistics->repaired).text, plural(statistics->repaired));
+        log_status("%s event%s did not fit the call stack and %s repaired.",
+                   quantity_count(statistics->repaired).text, plural(statistics->repaired),
+                   statistics->repaired == 1 ? "was" : "were");
 }
 
 static void print_untraced(const struct session *session)

@@ -66,7 +66,7 @@ bool perf_request_copies_kernel(const struct perf_request *request)
            perf_has_kcore(request->machine->version);
 }
 
-/* One ring per thread, which new threads have no part in; else one per processor, inherited. */
+/* One ring per thread, which new threads have no part in; else one per processor. */
 static bool one_ring_per_thread(const struct perf_request *request)
 {
     const struct record_options *options = request->options;
@@ -92,7 +92,7 @@ unsigned perf_request_shortcomings(const struct perf_request *request)
         shortcomings |= PERF_LACKS_EXIT_SNAPSHOT;
     if (samples(request) && !request->machine->cycles)
         shortcomings |= PERF_LACKS_CYCLES;
-    if (!one_ring_per_thread(request) && !request->options->multi_thread)
+    if (request->options->follow && !request->options->multi_thread)
         shortcomings |= PERF_FOLLOWS_THREADS;
     return shortcomings;
 }
@@ -189,6 +189,8 @@ static void add_targets(struct array *arguments, const struct perf_request *requ
 {
     if (one_ring_per_thread(request))
         add(arguments, "--per-thread");
+    if (request->options->follow)
+        add(arguments, "--inherit"); /* or -t leaves out what the thread starts (perf-record(1)) */
     add(arguments, request->options->multi_thread ? "-p" : "-t");
     char *list = memory_copy_string("");
     for (size_t i = 0; i < request->pid_count; i++) {

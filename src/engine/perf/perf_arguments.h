@@ -44,7 +44,8 @@ enum perf_shortcoming {
     PERF_LACKS_KCORE = 1 << 1,
     PERF_LACKS_EXIT_SNAPSHOT = 1 << 2,
     PERF_LACKS_CYCLES = 1 << 3,
-    PERF_FOLLOWS_THREADS = 1 << 4, /* with -follow, or with -events, all threads are traced */
+    PERF_FOLLOWS_THREADS =
+        1 << 4, /* with -follow, the threads that the traced one starts are traced, too */
 };
 
 unsigned perf_request_shortcomings(const struct perf_request *request);

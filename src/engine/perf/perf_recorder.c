@@ -49,11 +49,24 @@ static void begin_patience(struct perf_recorder *recorder)
     recorder->seen_work = work_of(recorder);
 }
 
+static bool all_ended(const struct perf_recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->targets.count; i++)
+        if (*(int *)array_at(&recorder->targets, i) >= 0)
+            return false;
+    return true;
+}
+
 /* The deadline has passed: perf works, or hangs. */
 static void judge(struct perf_recorder *recorder)
 {
     if (recorder->phase == PERF_ENDED) {
         recorder->program_lingers = recorder->program && !recorder->program_ended;
+        recorder->deadline_ns = 0;
+        return;
+    }
+    if (recorder->phase == PERF_RECORDING && all_ended(recorder)) {
+        record_options_outlived(recorder->request.options);
         recorder->deadline_ns = 0;
         return;
     }
@@ -242,12 +255,11 @@ static bool must_look(const struct perf_recorder *recorder)
            recorder->phase == PERF_SNAPSHOTTING;
 }
 
-static bool all_ended(const struct perf_recorder *recorder)
+/* Whether perf ends by itself when what the processes have started has ended, too: its events hang up then. */
+static bool follows(const struct perf_recorder *recorder)
 {
-    for (size_t i = 0; i < recorder->targets.count; i++)
-        if (*(int *)array_at(&recorder->targets, i) >= 0)
-            return false;
-    return true;
+    return recorder->phase == PERF_RECORDING && recorder->request.options->follow &&
+           perf_request_snapshot(&recorder->request) != PERF_SNAPSHOT_ON_SIGNAL;
 }
 
 static void note_end_of_target(struct perf_recorder *recorder, size_t index)
@@ -255,7 +267,11 @@ static void note_end_of_target(struct perf_recorder *recorder, size_t index)
     int *descriptor = array_at(&recorder->targets, index);
     close(*descriptor);
     *descriptor = -1;
-    if (all_ended(recorder))
+    if (!all_ended(recorder))
+        return;
+    if (follows(recorder))
+        recorder->deadline_ns = monotonic_ns() + second_ns;
+    else
         perf_recorder_stop(recorder);
 }
 

@@ -48,8 +48,8 @@ struct perf_recorder {
     bool ready;            /* it was recording, once */
     bool stop_wanted;      /* we have asked it to end */
     unsigned signals_sent; /* to a perf that hangs: SIGTERM, SIGKILL */
-    /* CLOCK_MONOTONIC: when to see whether perf still works, or, when it has ended, whether the
-     * program does. 0: never. */
+    /* CLOCK_MONOTONIC: when to see whether perf still works, whether it still records when the processes have ended (-follow), or, when
+     * it has ended itself, whether the program goes on. 0: never. */
     uint64_t deadline_ns;
     uint64_t seen_work; /* that it had done until then */
     uint64_t patience_ns;

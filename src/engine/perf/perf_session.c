@@ -32,9 +32,8 @@ static void warn_of_shortcomings(const struct perf_request *request)
         log_warning("this machine counts no cycles (a virtual machine?): samples are taken by a "
                     "clock, cpu-clock.");
     if (shortcomings & PERF_FOLLOWS_THREADS)
-        log_warning("with " FLAG_FOLLOW " and " FLAG_EVENTS
-                    " perf traces all threads and child processes that "
-                    "the traced thread starts.");
+        log_warning("with " FLAG_FOLLOW " perf traces the threads that the traced thread starts, "
+                    "too.");
 }
 
 static void warn_of_options(const struct record_options *options)

@@ -54,6 +54,12 @@ static void descriptors(void *context, int found[LIVE_DESCRIPTORS])
     found[1] = recorder->timer;
 }
 
+static int recorded(void *context)
+{
+    const struct pt_recorder *recorder = context;
+    return event_rings_recorded(&recorder->tracing.packets);
+}
+
 /* Restarts events that stopped because their area was full. A restart may come before the stop of
  * which the kernel has written the record, so it is repeated a little later. */
 static void let_go_on(struct pt_recorder *recorder)
@@ -170,6 +176,7 @@ struct live_recorder pt_recorder_new(struct pt_recorder *recorder)
         .runs = runs,
         .stop = stop,
         .descriptors = descriptors,
+        .recorded = recorded,
         .drain = drain,
         .take = take,
         .end = end,

@@ -198,6 +198,12 @@ static void descriptors(void *context, int waited[LIVE_DESCRIPTORS])
     waited[1] = sampler->sampling.samples.descriptor;
 }
 
+static int recorded(void *context)
+{
+    const struct sampler *sampler = context;
+    return event_rings_recorded(&sampler->sampling.samples);
+}
+
 static bool end(void *context, struct error *error)
 {
     struct sampler *sampler = context;
@@ -255,6 +261,7 @@ struct live_recorder sampler_recorder(struct sampler *sampler)
         .start = start,
         .stop = stop,
         .descriptors = descriptors,
+        .recorded = recorded,
         .drain = drain,
         .take = take,
         .end = end,

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -27,21 +28,23 @@ void report_counters_free(struct report_counters *counters)
     }
 }
 
-void report_counters_add(struct report_counters *counters, const struct span_event *event)
+void report_counters_add(struct report_counters *counters, const char *text, uint64_t count,
+                         double min, double max)
 {
     struct report_counter *counter;
-    HASH_FIND_STR(counters->by_text, event->text, counter);
+    if (count == 0 || !isfinite(min) || !isfinite(max))
+        return;
+    HASH_FIND_STR(counters->by_text, text, counter);
     if (!counter) {
         counter = memory_allocate_zeroed(sizeof *counter);
-        counter->text = event->text;
-        counter->min = counter->max = event->value;
+        counter->text = text;
+        counter->min = min;
+        counter->max = max;
         HASH_ADD_KEYPTR(hh, counters->by_text, counter->text, strlen(counter->text), counter);
     }
-    counter->values++;
-    if (event->value < counter->min)
-        counter->min = event->value;
-    if (event->value > counter->max)
-        counter->max = event->value;
+    counter->values += count;
+    counter->min = fmin(counter->min, min);
+    counter->max = fmax(counter->max, max);
 }
 
 void report_counters_print(const struct report_counters *counters, FILE *stream)

@@ -1,12 +1,11 @@
 /* What the table says of counters: between which values each was.
  *
- * Called by report_table.c.
+ * Called by report_table.c and, with what an index holds, by analysis/function_report.c.
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_REPORT_COUNTERS_H
 #define MAGIC_TRACE_OUTPUT_REPORT_REPORT_COUNTERS_H
 
-#include "stack/spans/span.h"
-
+#include <stdint.h>
 #include <stdio.h>
 
 /* All zero: none was met. */
@@ -16,8 +15,10 @@ struct report_counters {
 
 void report_counters_free(struct report_counters *counters);
 
-/* `event` is a SPAN_COUNTER; its text is borrowed. */
-void report_counters_add(struct report_counters *counters, const struct span_event *event);
+/* `text` names the counter, with its unit, and is borrowed; `count` values of it lie between `min` and `max`. Values that are not
+ * finite are left out. */
+void report_counters_add(struct report_counters *counters, const char *text, uint64_t count,
+                         double min, double max);
 
 /* A note, if there are any. */
 void report_counters_print(const struct report_counters *counters, FILE *stream);

@@ -165,7 +165,7 @@ static void read_call(struct table *table, const struct span_event *event)
         count_mark(table, event->text);
         break;
     case SPAN_COUNTER:
-        report_counters_add(&table->counters, event);
+        report_counters_add(&table->counters, event->text, 1, event->value, event->value);
         break;
     }
 }

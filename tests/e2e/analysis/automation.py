@@ -194,6 +194,31 @@ class Automation(harness.TestCase):
             kept = self.report(traced.trace, "-tree", "-max-bytes", str(budget))["calls"]
             self.assertIn("hit", kept[0] if budget == 1 else {key for call in kept for key in call})
 
+    def notes(self, trace, *options):
+        """What stands above the table."""
+        return self.magic_trace("report", *options, trace).stdout.split(b"\n\n")[0]
+
+    def test_hits_and_counters_of_an_index(self):
+        """a table that an index answers has the notes on hits and counters that reading the trace gives, and counts the same threads"""
+        traced = self.trace([harness.compile_program("hits"), "third"], "-multi-thread", "-trigger", "target")
+        counted, thread = MadeTrace(), None
+        thread = counted.thread(5, 5, "program", "main")
+        for time in range(1000, 9000, 1000):
+            counted.begin(time, thread, "work")
+            counted.counter(time + 100, thread, "speed", "MHz", time / 8)
+            counted.end(time + 500, thread)
+        for trace in (traced.trace, counted.write(self.folder / "counted.fxt")):
+            with self.subTest(trace=trace.name):
+                read = self.report(trace), self.notes(trace)
+                self.assertIn(b"Note: ", read[1])
+                self.magic_trace("report", "-longest", "main", trace)
+                self.assertTrue(trace.with_name(trace.name + ".magic-trace-index").exists())
+                self.assertEqual(self.notes(trace), read[1])
+                for again in (self.report(trace), self.report(trace, "-top", "1000", "-from", "0ns")):
+                    self.assertEqual([again[field] for field in ("hits", "threads", "calls", "duration")],
+                                     [read[0][field] for field in ("hits", "threads", "calls", "duration")])
+        self.assertIn(b"speed MHz was between 625 and 1000, recorded 4 times", self.notes(trace, "-top", "9", "-from", "4us"))
+
     def test_index_of_a_large_trace(self):
         """the table of a large trace makes the index, so that the next one need not read the trace; both are the same"""
         small = self.made(200)

@@ -122,6 +122,7 @@ class Compare(harness.TestCase):
             if len(finished.stdout) > size:
                 self.assertLessEqual(len(kept["causes"]), 2)
                 self.assertEqual(kept["functions"] + kept["paths"], [])
+            self.assertEqual(b"The least that can be printed is" in finished.stderr, len(finished.stdout) > size, finished.stderr)
             lists = ("functions", "paths", "renamed", "moved")
             for name in lists:
                 self.assertEqual(kept[name], whole[name][:len(kept[name])])

@@ -8,6 +8,7 @@ import unittest
 
 import harness
 from harness import Settings
+from made_trace import MadeTrace
 
 # Counted in instructions, so that no other program's work is found instead.
 WORK = ["rehash", "extra_loop", "attempt", "collect_garbage", "initialise", "scan_rows", "descend", "sort_rows",
@@ -47,6 +48,22 @@ def build_go_program(source):
 
 
 class Explain(harness.TestCase):
+    def test_calls_without_time(self):
+        """a call that takes no time, in another function right before the next call: both are calls, and none is recursive"""
+        trace = MadeTrace()
+        thread = trace.thread(5, 5, "program", "main")
+        trace.begin(1000, thread, "main")
+        for time in range(2000, 42000, 1000):
+            for name in ("caller", "f"):
+                trace.begin(time, thread, name)
+            for _ in range(2):
+                trace.end(time, thread)
+            trace.begin(time, thread, "f")
+            trace.end(time + (400 if time == 9000 else 20), thread)
+        trace.end(50000, thread)
+        explained = self.explain("f", trace.write(self.folder / "trace.fxt"))
+        self.assertEqual((explained["calls"], explained["recursion_level"]), (80, 0))
+
     def explain(self, function, trace, *options):
         finished = self.magic_trace("explain", "-json", *options, function, trace)
         self.assertEqual(finished.status, 0, finished.stderr)

@@ -6,6 +6,7 @@ import subprocess
 
 import harness
 from harness import wait_until
+from perf_engine import has_perf
 
 # Each lives for up to 4 ms. Whoever waits without success for one is ended by SIGALRM.
 KILLED_CHILDREN = """
@@ -96,18 +97,18 @@ class Processes(harness.TestCase):
         traced = self.trace(command, "-follow", "-engine", "translator")
         self.assert_same_as_untraced(traced, command)
 
-    def start_outliving(self):
+    def start_outliving(self, *engine):
         """magic-trace that records a child whose parent has ended, when it has said so."""
         self.go, self.done, messages = (self.folder / name for name in ("go", "done", "messages"))
         command = [harness.compile_program("outliving"), self.go, self.done]
         with messages.open("wb") as stream:
             recorder = subprocess.Popen(
-                [harness.Settings.binary, "run", "-full-execution", "-follow", "-engine", "translator", "-working-directory",
+                [harness.Settings.binary, "run", "-full-execution", "-follow", *(engine or ("-engine", "translator")), "-working-directory",
                  self.folder / "recording", "-o", self.folder / "t.fxt", *command],
                 stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=harness.Settings.environment)
         self.addCleanup(recorder.wait)
         self.addCleanup(self.go.touch)
-        wait_until(lambda: b"A process that was started meanwhile is still recorded" in messages.read_bytes() or recorder.poll() is not None)
+        wait_until(lambda: b"started meanwhile is still recorded" in messages.read_bytes() or recorder.poll() is not None)
         self.assertIsNone(recorder.poll(), messages.read_text())
         return recorder
 
@@ -121,6 +122,26 @@ class Processes(harness.TestCase):
         # Of its parent, of itself, and of its own child, which has done that.
         self.assertEqual(len(self.judge_trace(self.folder / "t.fxt")["threads"]), 3)
         self.assertEqual(self.spans(self.folder / "t.fxt")["call_generated"], 1 + 48)
+
+    def test_outlived_program_of_kernel_events(self):
+        """so it is by the kernel's events and by perf"""
+        engines = [("-sampling", "-engine", "sample")] + [("-sampling", "-engine", "perf")] * has_perf()
+        for engine in engines:
+            for interrupted in (False, True):
+                with self.subTest(engine=engine, interrupted=interrupted):
+                    recorder = self.start_outliving(*engine, "-no-decode")
+                    self.assertFalse(self.done.exists())
+                    if interrupted:
+                        recorder.send_signal(signal.SIGINT)
+                    else:
+                        self.go.touch()
+                    self.assertEqual(recorder.wait(), 0, (self.folder / "messages").read_text())
+                    self.assertEqual(self.done.exists(), not interrupted)
+                    self.go.touch()
+                    wait_until(self.done.exists)
+                    for left in (self.go, self.done):
+                        left.unlink()
+                    shutil.rmtree(self.folder / "recording")
 
     def test_child_of_the_last_moment(self):
         """a child that has hardly begun when the program ends is recorded, and what it executes"""

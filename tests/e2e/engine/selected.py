@@ -64,12 +64,14 @@ class Selected(harness.TestCase):
         self.assertEqual(traced.calls["[syscall]"], 2)
 
     def test_left_by_longjmp(self):
-        """a call that is left by longjmp is over at the next system call"""
-        traced = self.record("jump compute call", "-only", "leaves,chosen")
-        self.assert_calls(traced, leaves=1, chosen=1, compute=0)
+        """a call that is left by longjmp is over where that leads: what runs there is not recorded"""
+        traced = self.record("jump compute jump compute call", "-only", "leaves,chosen")
+        self.assert_no_gaps(traced)
+        self.assert_calls(traced, leaves=2, chosen=1, compute=0)
 
     def test_left_calls(self):
-        """calls that are left by exceptions and longjmp, directly or from a function between: each one is a span, in its callers"""
+        """calls that are left by exceptions and longjmp, directly or from a function between: each one is a span, in its callers, and what
+        runs after it is not recorded"""
         if not shutil.which("g++"):
             self.skipTest("g++ is not installed")
         command = [harness.compile_program("left_calls", ["-Wl,--no-as-needed", "-lstdc++"], harness.PROGRAMS / "left_calls.cpp")]
@@ -81,6 +83,8 @@ class Selected(harness.TestCase):
                 self.assertEqual(len(spans), 300)
                 stacks = collections.Counter(span.stack[-2] for span in spans)
                 self.assertEqual(stacks, {"main": 150, "between(int)": 150})
+                self.assertEqual(self.spans(traced.trace)["compute()"], 0)
+                self.assert_no_gaps(traced)
                 self.judge_instructions(traced)
 
     def test_signals(self):

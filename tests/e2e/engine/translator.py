@@ -121,6 +121,18 @@ class Translator(counts.Counts):
         self.assert_no_gaps(traced)
         self.judge_recording(traced)
 
+    def test_pending_signals(self):
+        """a signal that is pending when the handler of another one begins, in which no flags are written: no branch is made up"""
+        traced = self.trace([harness.compile_program("pending_signals")], *self.OPTIONS, "-full-execution")
+        self.assertEqual(traced.stdout, b"1 1\n")
+        spans = self.spans(traced.trace)
+        self.assertEqual((spans["on_first"], spans["on_second"]), (100, 100))
+        self.assertNotIn("did not fit", traced.messages)
+        branches = self.magic_trace("dump", "-branches", traced.directory).stdout.decode().splitlines()
+        self.assertEqual([line for line in branches if line.endswith("return") and line.split()[2] == line.split()[3]], [])
+        self.assert_no_gaps(traced)
+        self.judge_recording(traced)
+
     def test_loops_without_flags(self):
         """loops that write no flags, or not all, and system calls in a loop: more log than a ring holds, nothing lost"""
         program = harness.compile_program("without_flags", ["-nostdlib", "-static"], harness.PROGRAMS / "without_flags.S")

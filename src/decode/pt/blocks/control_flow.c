@@ -477,11 +477,19 @@ void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact)
     emit_callers(flow);
 }
 
-static void return_out(struct control_flow *flow, uint64_t to)
+/* Whether the newest branch takes frames off the stack wherever it leads: a return, longjmp, or the end of unwinding. */
+static bool leaves_frames(const struct control_flow *flow)
+{
+    return flow->branch_kind == BRANCH_RETURN ||
+           (flow->branch_kind == BRANCH_JUMP && flow->branch.flags & FLOW_LOADS_STACK);
+}
+
+/* The newest branch, which leads to `to`, where nothing is traced. */
+static void leave_for(struct control_flow *flow, uint64_t to)
 {
     struct flow_event event = flow->branch;
     enter_function_at(flow, to);
-    event.kind = FLOW_RETURN;
+    event.kind = flow->branch_kind == BRANCH_RETURN ? FLOW_RETURN : FLOW_JUMP;
     event.to = flow->last_ip = to;
     event.function = flow->current.function;
     emit(flow, &event, flow->branch_position);
@@ -490,8 +498,8 @@ static void return_out(struct control_flow *flow, uint64_t to)
 void control_flow_disabled(struct control_flow *flow, uint64_t to, bool exact)
 {
     end_resume(flow);
-    if (flow->branch_kind == BRANCH_RETURN && to != 0)
-        return_out(flow, to);
+    if (to != 0 && leaves_frames(flow))
+        leave_for(flow, to);
     struct flow_event event = {.kind =
                                    flow->branch_kind == BRANCH_FAR_CALL ? FLOW_SYSCALL : FLOW_STOP,
                                .from = flow->last_ip,

@@ -140,9 +140,10 @@ static void all_threads_of_several_processes(void **state)
     assert_int_equal(perf_request_shortcomings(&bench.request), 0);
     bench.options.multi_thread = false;
     bench.options.follow = true;
-    expect(&bench, "/usr/bin/perf record -o D/perf.data --timestamp "
-                   "--event=intel_pt/cyc=1,cyc_thresh=1,mtc_period=0/u -t 7,8 --snapshot=e "
-                   "--control=fd:3,6 -m,1024");
+    expect(&bench,
+           "/usr/bin/perf record -o D/perf.data --timestamp "
+           "--event=intel_pt/cyc=1,cyc_thresh=1,mtc_period=0/u --inherit -t 7,8 --snapshot=e "
+           "--control=fd:3,6 -m,1024");
     assert_int_equal(perf_request_shortcomings(&bench.request), PERF_FOLLOWS_THREADS);
 }
 
