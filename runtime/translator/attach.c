@@ -83,6 +83,7 @@ static void describe_process(struct tr_process *process, const struct tr_attachm
     process->pid = attachment->pid;
     process->steals_time = process->control->options.clock == CLOCK_DEFAULT;
     process->fsgsbase = attachment->fsgsbase;
+    process->supplies_pages = attachment->supplies_pages;
     memcpy(process->name, attachment->name, sizeof process->name);
 }
 

@@ -309,9 +309,11 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
     range.vdso = region->source == TR_CODE_FROM_VDSO || page == vsyscall_page;
     bool whole = range.vdso || (is_unchanged_file(region) && !is_writable(region, page));
     if (whole) {
-        range.start = region->start;
-        range.end = region->end;
         range.kind = TR_CODE_FILE;
+        if (!thread->process->supplies_pages) { /* else each page may have to be waited for */
+            range.start = region->start;
+            range.end = region->end;
+        }
     } else {
         range.kind = kind_of_page(thread, region, page);
         range.writes_itself = writes_itself(page);

@@ -16,6 +16,7 @@
 #include "runtime/translator/syscalls/memory_file.h"
 #include "runtime/translator/syscalls/rseq.h"
 #include "runtime/translator/syscalls/seccomp_filter.h"
+#include "runtime/translator/syscalls/userfault.h"
 #include "runtime/translator/system.h"
 
 #include <asm/prctl.h>
@@ -187,6 +188,18 @@ static int64_t call_perf_event_open(struct tr_thread *thread)
         is_own_thread(thread, (int32_t)thread->app.r[TR_RSI]))
         give_up(thread, "it sets a breakpoint in its own code (perf_event_open)");
     return call_kernel(thread);
+}
+
+static int64_t call_ioctl(struct tr_thread *thread)
+{
+    uint32_t request = (uint32_t)thread->app.r[TR_RSI];
+    uint64_t argument = thread->app.r[TR_RDX];
+    const char *cause = tr_note_userfault(thread, request, argument);
+    if (cause)
+        give_up(thread, cause);
+    int64_t result = call_kernel(thread);
+    tr_userfault_made(thread, request, argument);
+    return result;
 }
 
 /* Its tracer is to find the program's own registers and instructions. A child made by vfork executes a program next. */
@@ -429,6 +442,8 @@ static int64_t call(struct tr_thread *thread, int32_t number)
     case __NR_ftruncate:
     case __NR_fallocate:
         return call_file_change(thread, number);
+    case __NR_ioctl:
+        return call_ioctl(thread);
     case __NR_perf_event_open:
         return call_perf_event_open(thread);
     case __NR_ptrace:

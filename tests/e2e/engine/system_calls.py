@@ -2,6 +2,8 @@
 code, filters of system calls."""
 import harness
 
+NO_USERFAULTFD = 77  # exit status of supplied_code
+
 
 class SystemCalls(harness.TestCase):
     def check(self, program, *options, untraced=(), killed_threads=0):
@@ -67,6 +69,16 @@ class SystemCalls(harness.TestCase):
     def test_own_code_written(self):
         """code that is changed through /proc/self/mem and by process_vm_writev runs as it is, and is recorded as it was"""
         self.check("own_code_written")
+
+    def test_supplied_code(self):
+        """code that another thread supplies when it is first run (userfaultfd), gives back and moves"""
+        command = [harness.compile_program("supplied_code")]
+        if harness.run(command).status == NO_USERFAULTFD:
+            self.skipTest("userfaultfd is not allowed")
+        self.check("supplied_code", "-multi-thread")
+        forks = self.trace([*command, "forks"], "-engine", "translator", "-multi-thread")
+        self.assert_same_as_untraced(forks, [*command, "forks"])
+        self.assertIn("UFFD_FEATURE_EVENT_FORK", forks.messages)
 
     def test_gives_up(self):
         """far returns, 32-bit calls, calls that are dispatched and breakpoints of one's own: the cause is named, and all works"""
