@@ -177,7 +177,7 @@ void tr_attach_begin(struct tr_attachment *attachment)
         return;
     }
     tr_process.control = NULL;
-    tr_own_unmap_all(attachment->image);
+    tr_own_unmap_all(attachment->image, attachment->image);
     wait_for_recorder(attachment, TR_ATTACH_FAILED);
 }
 
@@ -239,6 +239,6 @@ void tr_release_begin(struct tr_attachment *attachment)
         tr_code_let_go(process->threads, false);
     tr_signal_give_actions_back(process);
     process->control = NULL;
-    tr_own_unmap_all(attachment->image);
+    tr_own_unmap_all(attachment->image, attachment->image);
     wait_for_recorder(attachment, TR_ATTACH_RELEASED);
 }

@@ -321,6 +321,8 @@ struct tr_process {
     bool leaves_code;        /* threads go on natively: no code is write-protected any more */
     bool files_forbidden;    /* the program's seccomp filter may kill it for looking at files */
     bool writes_memory_file; /* it may write through /proc/self/mem (memory_file.h) */
+    bool
+        is_alone; /* a forked child that is not traced: its only thread is about to go on natively */
     bool supplies_pages; /* some of its pages may be made by its other threads (supplied_pages.h) */
     char name[16];
 };

@@ -253,6 +253,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     return_from_syscall(&thread->app, 0);
     if (call->stack)
         thread->app.r[TR_RSP] = call->stack;
+    process->is_alone = !options_of(thread)->follow || table == UINT32_MAX;
     if (!options_of(thread)->follow)
         go_natively(thread, TR_SLOT_LET_GO);
     if (table == UINT32_MAX)

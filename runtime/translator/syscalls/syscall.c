@@ -10,6 +10,7 @@
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/signals/signal_actions.h"
+#include "runtime/translator/syscalls/address_limit.h"
 #include "runtime/translator/syscalls/code_files.h"
 #include "runtime/translator/syscalls/held_inputs.h"
 #include "runtime/translator/syscalls/memory_calls.h"
@@ -159,6 +160,7 @@ static int64_t install_filter(struct tr_thread *thread, uint64_t program)
     if (!tr_filter_allows_translator(&filter) || dispatches ||
         (times && !tr_filter_allows_processor_time(&filter)))
         give_up(thread, "it installs a seccomp filter");
+    tr_own_fix_limit();
     if (!tr_filter_allows_populate(&filter))
         tr_own_forbid_populate();
     if (!tr_filter_allows_files(&filter)) {
@@ -442,6 +444,11 @@ static int64_t call(struct tr_thread *thread, int32_t number)
     case __NR_ftruncate:
     case __NR_fallocate:
         return call_file_change(thread, number);
+    case __NR_getrlimit:
+    case __NR_setrlimit:
+    case __NR_prlimit64:
+        return tr_is_address_limit(thread, number) ? tr_sys_address_limit(thread, number)
+                                                   : call_kernel(thread);
     case __NR_ioctl:
         return call_ioctl(thread);
     case __NR_perf_event_open:

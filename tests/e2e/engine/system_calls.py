@@ -80,6 +80,10 @@ class SystemCalls(harness.TestCase):
         self.assert_same_as_untraced(forks, [*command, "forks"])
         self.assertIn("UFFD_FEATURE_EVENT_FORK", forks.messages)
 
+    def test_address_limit(self):
+        """a program that limits its own address space gets as much of it as untraced, and reads the limit that it has set"""
+        self.check("address_limit", "-multi-thread")
+
     def test_gives_up(self):
         """far returns, 32-bit calls, calls that are dispatched and breakpoints of one's own: the cause is named, and all works"""
         causes = {"far": "far branch", "int80": "32-bit system call", "dispatch": "PR_SET_SYSCALL_USER_DISPATCH",
