@@ -50,6 +50,12 @@ static void give_memory_back(struct tr_thread *thread)
     tr_own_unmap_all(process->image, (uint64_t)thread);
 }
 
+static void report_untraced(struct tr_thread *thread, const char *cause)
+{
+    tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN,
+                         thread->process->name, cause);
+}
+
 /* Protection ends before the first thread runs natively: no handler of ours would take its faults. It may block SIGSEGV, and a fault that
  * is on its way while the last thread gives the dispositions back would reach the program's handler. */
 void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
@@ -57,6 +63,10 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
     struct tr_process *process = thread->process;
     tr_signals_block_handled(thread);
     call_others(thread);
+    if (thread->steps) {
+        report_untraced(thread, "it steps itself (trap flag)");
+        reason = TR_SLOT_CANNOT;
+    }
     if (thread->slot && !thread->stops)
         tr_log_stop(thread, reason, thread->app.pc);
     if (!thread->vforked) {
@@ -74,7 +84,6 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
 
 void tr_give_up(struct tr_thread *thread, const char *cause)
 {
-    tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN,
-                         thread->process->name, cause);
+    report_untraced(thread, cause);
     tr_let_go(thread, TR_SLOT_CANNOT);
 }

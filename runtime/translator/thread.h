@@ -267,6 +267,8 @@ struct tr_thread {
     bool new_code;      /* mapping records were written since the last stamp of a new moment */
     uint64_t code_seen; /* process->newest_code at that stamp */
     bool let_go;        /* go on natively at the next safe point */
+    bool
+        steps; /* the program has set its own trap flag: with let_go: it cannot be traced, and the message says so */
     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
     bool escaped;
     /* a process that shares its parent's memory, until it calls exec or exits, but has signal dispositions of its

@@ -456,6 +456,14 @@ static bool is_changing(const struct forming *forming, unsigned size)
            tr_code_at(forming->thread, forming->range.end).kind == TR_CODE_CHANGING;
 }
 
+/* After POPF, which may set the trap flag, the processor is to trap in this superblock's code, where the state is known. */
+static bool follows_popf(const struct tr_superblock *superblock)
+{
+    enum { POPF = 0x9d };
+    const struct tr_item *last = &superblock->items[superblock->item_count - 1];
+    return last->bytes[last->decoded.length - 1] == POPF && last->decoded.length <= 2;
+}
+
 /* Takes instructions until the superblock ends. */
 static void form(struct forming *forming)
 {
@@ -467,9 +475,10 @@ static void form(struct forming *forming)
         struct tr_instruction decoded;
         bool first = superblock->item_count == 0;
         reach_next_on_route(forming);
-        if (!first && (superblock->item_count == most || !find_range(forming) ||
-                       is_asked(forming, forming->cursor) ||
-                       (!forming->route && is_inside(superblock, forming->cursor))))
+        if (!first &&
+            ((superblock->item_count >= most && (forming->route || !follows_popf(superblock))) ||
+             !find_range(forming) || is_asked(forming, forming->cursor) ||
+             (!forming->route && is_inside(superblock, forming->cursor))))
             break;
         unsigned size = fetch(forming, bytes);
         if (!tr_decode(&decoded, bytes, size, forming->cursor))

@@ -38,6 +38,8 @@ enum {
     X32 = 0x40000000,  /* __X32_SYSCALL_BIT */
     NAME_SIZE = 16,    /* TASK_COMM_LEN */
     /* Newer than the headers of Debian 12: linux/prctl.h, asm/prctl.h, asm/unistd_64.h of Linux 6.6. */
+    PR_SET_MDWE = 65,
+    MDWE_REFUSE_EXEC_GAIN = 1,
     ARCH_SHSTK_FIRST = 0x5001,
     ARCH_SHSTK_LAST = 0x5005,
     MAP_SHADOW_STACK = 453,
@@ -212,6 +214,16 @@ static int64_t call_ptrace(struct tr_thread *thread)
     return call_kernel(thread);
 }
 
+/* The code cache grows by executable memory. The call, which has succeeded where the kernel knows it, is made again natively. */
+static int64_t call_set_mdwe(struct tr_thread *thread)
+{
+    static const char cause[] = "it forbids new executable memory (PR_SET_MDWE)";
+    int64_t result = call_kernel(thread);
+    if (result == 0 && (thread->app.r[TR_RSI] & MDWE_REFUSE_EXEC_GAIN))
+        give_up(thread, cause);
+    return result;
+}
+
 static int64_t call_prctl(struct tr_thread *thread)
 {
     const uint64_t *r = thread->app.r;
@@ -227,6 +239,8 @@ static int64_t call_prctl(struct tr_thread *thread)
             give_up(thread,
                     "it dispatches its system calls to itself (PR_SET_SYSCALL_USER_DISPATCH)");
         return call_kernel(thread);
+    case PR_SET_MDWE:
+        return call_set_mdwe(thread);
     case PR_SET_TSC:
         if ((uint32_t)r[TR_RSI] == PR_TSC_SIGSEGV)
             give_up(thread, "it makes rdtsc fault (PR_SET_TSC)");

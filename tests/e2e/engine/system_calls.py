@@ -2,7 +2,7 @@
 code, filters of system calls."""
 import harness
 
-NO_USERFAULTFD = 77  # exit status of supplied_code
+NOT_KNOWN = 77  # exit status: the kernel does not know or allow it
 
 
 class SystemCalls(harness.TestCase):
@@ -73,7 +73,7 @@ class SystemCalls(harness.TestCase):
     def test_supplied_code(self):
         """code that another thread supplies when it is first run (userfaultfd), gives back and moves"""
         command = [harness.compile_program("supplied_code")]
-        if harness.run(command).status == NO_USERFAULTFD:
+        if harness.run(command).status == NOT_KNOWN:
             self.skipTest("userfaultfd is not allowed")
         self.check("supplied_code", "-multi-thread")
         forks = self.trace([*command, "forks"], "-engine", "translator", "-multi-thread")
@@ -83,6 +83,25 @@ class SystemCalls(harness.TestCase):
     def test_address_limit(self):
         """a program that limits its own address space gets as much of it as untraced, and reads the limit that it has set"""
         self.check("address_limit", "-multi-thread")
+
+    def test_executable_memory_forbidden(self):
+        """a program that forbids new executable memory goes on natively from there, and the cause is named"""
+        command = [harness.compile_program("gives_up"), "executable"]
+        if harness.run(command).status == NOT_KNOWN:
+            self.skipTest("the kernel does not know PR_SET_MDWE")
+        traced = self.trace(command, "-engine", "translator", "-full-execution")
+        self.assert_same_as_untraced(traced, command)
+        self.judge_recording(traced)
+        self.assertIn("PR_SET_MDWE", traced.messages)
+
+    def test_steps_itself(self):
+        """a program that sets its own trap flag gets each of its traps, natively, and the cause is named"""
+        for how in [], ["handler"]:
+            command = [harness.compile_program("steps_itself"), *how]
+            traced = self.trace(command, "-engine", "translator", "-full-execution")
+            self.assert_same_as_untraced(traced, command)
+            self.judge_recording(traced)
+            self.assertIn("it steps itself (trap flag)", traced.messages)
 
     def test_gives_up(self):
         """far returns, 32-bit calls, calls that are dispatched and breakpoints of one's own: the cause is named, and all works"""
