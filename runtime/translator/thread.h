@@ -325,6 +325,7 @@ struct tr_process {
     bool writes_memory_file; /* it may write through /proc/self/mem (memory_file.h) */
     bool
         is_alone; /* a forked child that is not traced: its only thread is about to go on natively */
+    bool shares_memory;  /* other processes may write to its shared memory (tr_code_shared) */
     bool supplies_pages; /* some of its pages may be made by its other threads (supplied_pages.h) */
     char name[16];
 };

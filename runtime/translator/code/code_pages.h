@@ -79,6 +79,10 @@ void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end);
  * no lock. */
 bool tr_code_in_open_files(void);
 
+/* From now on other processes may have memory of this one mapped: it forks, or was sent a descriptor. Shared code is compared with what was
+ * translated each time it runs. Under process->lock. */
+void tr_code_shared(struct tr_thread *thread);
+
 /* The content of the file of this descriptor has changed: code that shows it is translated again. Takes process->lock. */
 void tr_code_file_written(struct tr_thread *thread, int32_t file);
 

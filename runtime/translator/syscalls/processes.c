@@ -280,6 +280,7 @@ static int64_t fork(struct tr_thread *thread, struct clone_call *call)
     struct tr_process *process = thread->process;
     tr_lock(&process->lock);
     tr_lock(&process->thread_lock);
+    tr_code_shared(thread);
     uint32_t table = options_of(thread)->follow ? reserve_table(process) : UINT32_MAX;
     tr_signal_before_clone(thread, thread, call->flags);
     int64_t result = raw_fork(call);

@@ -45,6 +45,15 @@ enum {
     MAP_SHADOW_STACK = 453,
 };
 
+/* include/linux/socket.h */
+struct user_msghdr {
+    uint64_t name;
+    int32_t name_size, padding;
+    uint64_t parts, part_count;
+    uint64_t msg_control, msg_controllen;
+    uint32_t flags;
+};
+
 static void log_time(struct tr_thread *thread, enum tr_event kind, uint32_t payload)
 {
     uint64_t time = tr_time(thread);
@@ -377,6 +386,40 @@ static int64_t call_file_change(struct tr_thread *thread, int32_t number)
     return result;
 }
 
+/* ---- descriptors from other processes ---- */
+
+static void note_shared(struct tr_thread *thread)
+{
+    tr_lock(&thread->process->lock);
+    tr_code_shared(thread);
+    tr_unlock(&thread->process->lock);
+}
+
+/* Descriptors may have come with the message (SCM_RIGHTS), in any of its control messages. */
+static bool has_control(uint64_t message)
+{
+    struct user_msghdr header;
+    return tr_read_safely(&header, message, sizeof header) && header.msg_controllen > 0;
+}
+
+static int64_t call_recvmsg(struct tr_thread *thread)
+{
+    uint64_t message = thread->app.r[TR_RSI];
+    int64_t result = call_kernel(thread);
+    if (result >= 0 && has_control(message))
+        note_shared(thread);
+    return result;
+}
+
+/* recvmmsg: of several messages, not looked at one by one; pidfd_getfd. */
+static int64_t call_for_descriptors(struct tr_thread *thread)
+{
+    int64_t result = call_kernel(thread);
+    if (result >= 0)
+        note_shared(thread);
+    return result;
+}
+
 /* ---- dispatch ---- */
 
 static int64_t call_signals(struct tr_thread *thread, int32_t number)
@@ -463,6 +506,11 @@ static int64_t call(struct tr_thread *thread, int32_t number)
     case __NR_prlimit64:
         return tr_is_address_limit(thread, number) ? tr_sys_address_limit(thread, number)
                                                    : call_kernel(thread);
+    case __NR_recvmsg:
+        return call_recvmsg(thread);
+    case __NR_recvmmsg:
+    case __NR_pidfd_getfd:
+        return call_for_descriptors(thread);
     case __NR_ioctl:
         return call_ioctl(thread);
     case __NR_perf_event_open:

@@ -94,6 +94,16 @@ class SystemCalls(harness.TestCase):
         self.judge_recording(traced)
         self.assertIn("PR_SET_MDWE", traced.messages)
 
+    def test_shared_code(self):
+        """code in shared memory that another process writes: a file with a name, inherited memory, System V shared memory, a memfd that was sent"""
+        for how in "named", "anonymous", "system-v", "passed":
+            for who in [], ["child"]:
+                with self.subTest(how, who=who):
+                    command = [harness.compile_program("shared_code"), how, *who]
+                    traced = self.trace(command, "-engine", "translator", "-full-execution", "-follow")
+                    self.assert_same_as_untraced(traced, command)
+                    self.judge_recording(traced)
+
     def test_steps_itself(self):
         """a program that sets its own trap flag gets each of its traps, natively, and the cause is named"""
         for how in [], ["handler"]:
