@@ -521,11 +521,11 @@ bool tr_code_in_open_files(void)
     return __atomic_load_n(&map.open_files, __ATOMIC_ACQUIRE);
 }
 
-void tr_code_file_written(struct tr_thread *thread, int32_t file)
+void tr_code_file_written(struct tr_thread *thread, int32_t file, bool named)
 {
     uint64_t inode = inode_of(file);
     tr_lock(&thread->process->lock);
-    tr_code_map_file_written(&map, inode, lose, thread);
+    tr_code_map_file_written(&map, inode, named, lose, thread);
     tr_unlock(&thread->process->lock);
 }
 

@@ -104,6 +104,12 @@ class SystemCalls(harness.TestCase):
                     self.assert_same_as_untraced(traced, command)
                     self.judge_recording(traced)
 
+    def test_truncated_code(self):
+        """code of a file that the program makes shorter while it is mapped raises SIGBUS, and runs when the file is as long as before"""
+        command = [harness.compile_program("truncated_code")]
+        traced = self.trace(command, "-engine", "translator", "-full-execution")
+        self.assert_same_as_untraced(traced, command)
+
     def test_steps_itself(self):
         """a program that sets its own trap flag gets each of its traps, natively, and the cause is named"""
         for how in [], ["handler"]:
