@@ -83,6 +83,7 @@ static void describe_process(struct tr_process *process, const struct tr_attachm
     process->pid = attachment->pid;
     process->steals_time = process->control->options.clock == CLOCK_DEFAULT;
     process->fsgsbase = attachment->fsgsbase;
+    process->supplies_pages = attachment->supplies_pages;
     memcpy(process->name, attachment->name, sizeof process->name);
 }
 
@@ -176,7 +177,7 @@ void tr_attach_begin(struct tr_attachment *attachment)
         return;
     }
     tr_process.control = NULL;
-    tr_own_unmap_all(attachment->image);
+    tr_own_unmap_all(attachment->image, attachment->image);
     wait_for_recorder(attachment, TR_ATTACH_FAILED);
 }
 
@@ -238,6 +239,6 @@ void tr_release_begin(struct tr_attachment *attachment)
         tr_code_let_go(process->threads, false);
     tr_signal_give_actions_back(process);
     process->control = NULL;
-    tr_own_unmap_all(attachment->image);
+    tr_own_unmap_all(attachment->image, attachment->image);
     wait_for_recorder(attachment, TR_ATTACH_RELEASED);
 }

@@ -74,6 +74,7 @@ struct tr_attachment {
     int32_t recorder;   /* the process that attached */
     int32_t arena_file; /* a descriptor, which the carrier closes; -1: it opens `path` */
     uint32_t fsgsbase;
+    uint32_t supplies_pages; /* bool: tr_process.supplies_pages */
     uint32_t protection_keys;
     uint8_t extended_state[48]; /* struct _fpx_sw_bytes */
     char name[16];

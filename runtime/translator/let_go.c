@@ -5,6 +5,7 @@
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/sideband.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/syscalls/rseq.h"
@@ -39,6 +40,22 @@ static void note_that_it_leaves(const struct tr_thread *thread)
         atomic_store(&table->left, 1);
 }
 
+/* The kernel's limit of address space is to be the program's own one, which programs that it executes inherit: nothing else may count then. */
+static void give_memory_back(struct tr_thread *thread)
+{
+    struct tr_process *process = thread->process;
+    if (!process->is_alone || tr_own_limit_in_kernel() == UINT64_MAX)
+        return;
+    process->control = NULL;
+    tr_own_unmap_all(process->image, (uint64_t)thread);
+}
+
+static void report_untraced(struct tr_thread *thread, const char *cause)
+{
+    tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN,
+                         thread->process->name, cause);
+}
+
 /* Protection ends before the first thread runs natively: no handler of ours would take its faults. It may block SIGSEGV, and a fault that
  * is on its way while the last thread gives the dispositions back would reach the program's handler. */
 void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
@@ -46,6 +63,10 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
     struct tr_process *process = thread->process;
     tr_signals_block_handled(thread);
     call_others(thread);
+    if (thread->steps) {
+        report_untraced(thread, "it steps itself (trap flag)");
+        reason = TR_SLOT_CANNOT;
+    }
     if (thread->slot && !thread->stops)
         tr_log_stop(thread, reason, thread->app.pc);
     if (!thread->vforked) {
@@ -57,12 +78,12 @@ void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
     tr_selected_let_go(thread);
     tr_signal_let_go(thread, others_stay(thread));
     tr_rseq_resume(thread);
+    give_memory_back(thread);
     tr_signal_return_natively(thread);
 }
 
 void tr_give_up(struct tr_thread *thread, const char *cause)
 {
-    tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN,
-                         thread->process->name, cause);
+    report_untraced(thread, cause);
     tr_let_go(thread, TR_SLOT_CANNOT);
 }

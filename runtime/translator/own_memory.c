@@ -5,6 +5,7 @@
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
+#include <linux/resource.h>
 #include <stdatomic.h>
 
 enum { RANGES = 254 };
@@ -50,6 +51,76 @@ static struct own_block *next_block(struct own_block *block)
     return next;
 }
 
+/* --- The program's limit of its address space --- */
+
+enum {
+    AT_ONCE = 4 << 20, /* bytes: threads that map at the same time do not know of each other */
+    LATER = 1 << 30,   /* bytes that the runtime may map under a filter */
+};
+
+static _Atomic uint64_t program_limit = UINT64_MAX, kernel_limit = UINT64_MAX;
+static _Atomic bool limit_is_fixed;
+
+static uint64_t own_size(void)
+{
+    uint64_t size = 0;
+    for (struct own_block *block = &first_block; block; block = atomic_load(&block->next)) {
+        uint32_t taken = atomic_load(&block->taken);
+        for (uint32_t i = 0; i < taken && i < RANGES; i++) {
+            uint64_t start = atomic_load(&block->slots[i].start);
+            size += start ? block->slots[i].end - start : 0;
+        }
+    }
+    return size;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t limit_with(uint64_t more)
+{
+    uint64_t limit = atomic_load(&program_limit);
+    atomic_store(&kernel_limit, add(limit, own_size() + more));
+    return atomic_load(&kernel_limit);
+}
+
+uint64_t tr_own_limit(uint64_t bytes)
+{
+    atomic_store(&program_limit, bytes);
+    return limit_with(atomic_load(&limit_is_fixed) ? LATER : AT_ONCE);
+}
+
+uint64_t tr_own_limit_in_kernel(void)
+{
+    return atomic_load(&kernel_limit);
+}
+
+/* The soft limit alone changes. */
+static void set_kernel_limit(uint64_t bytes)
+{
+    struct rlimit64 limit;
+    if (tr_syscall6(__NR_prlimit64, 0, RLIMIT_AS, 0, (uint64_t)&limit, 0, 0) != 0)
+        return;
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    tr_syscall6(__NR_prlimit64, 0, RLIMIT_AS, (uint64_t)&limit, 0, 0, 0);
+}
+
+void tr_own_make_room(uint64_t size)
+{
+    if (atomic_load(&program_limit) != UINT64_MAX && !atomic_load(&limit_is_fixed))
+        set_kernel_limit(limit_with(size + AT_ONCE));
+}
+
+void tr_own_fix_limit(void)
+{
+    tr_own_make_room(LATER);
+    atomic_store(&limit_is_fixed, true);
+}
+
+/* --- Mapping --- */
+
 bool tr_own_add(uint64_t start, uint64_t size)
 {
     for (struct own_block *block = &first_block; block; block = next_block(block)) {
@@ -67,6 +138,7 @@ bool tr_own_add(uint64_t start, uint64_t size)
 
 void *tr_own_map(size_t size)
 {
+    tr_own_make_room(size);
     int64_t address = tr_syscall6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
     if (address < 0 || !tr_own_add((uint64_t)address, size))
@@ -120,14 +192,17 @@ bool tr_own_overlaps(uint64_t start, uint64_t end)
 }
 
 /* A block of ranges lies in a range of its own, the first one of the block. */
-void tr_own_unmap_all(uint64_t kept)
+void tr_own_unmap_all(uint64_t kept, uint64_t also)
 {
+    uint64_t limit = atomic_load(&program_limit);
     for (struct own_block *block = &first_block, *next; block; block = next) {
         next = atomic_load(&block->next);
         for (uint32_t i = RANGES; i-- > 0;) {
             uint64_t start = atomic_load(&block->slots[i].start), end = block->slots[i].end;
-            if (start != 0 && start != kept)
+            if (start != 0 && start != kept && also - start >= end - start)
                 tr_syscall(__NR_munmap, start, end - start, 0);
         }
     }
+    if (limit != UINT64_MAX && !atomic_load(&limit_is_fixed))
+        set_kernel_limit(limit);
 }

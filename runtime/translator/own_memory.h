@@ -21,6 +21,19 @@ bool tr_own_add(uint64_t start, uint64_t size);
 /* New private anonymous memory, never given back; NULL: the system has no more. */
 void *tr_own_map(size_t size);
 
+/* Before `size` bytes of address space are mapped and added: the kernel's limit grows by them, where the program has one of its own. */
+void tr_own_make_room(uint64_t size);
+
+/* From now on the program limits its address space to `bytes` (RLIMIT_AS; UINT64_MAX: no longer). The kernel's limit is to be higher by
+ * what is the runtime's: that sum, which the caller sets. */
+uint64_t tr_own_limit(uint64_t bytes);
+
+/* The limit that the kernel has by that; UINT64_MAX: the program has none. */
+uint64_t tr_own_limit_in_kernel(void);
+
+/* The program's filter may forbid to change it: it grows once more, by what the runtime may need from now on. */
+void tr_own_fix_limit(void);
+
 /* Makes all pages of [start, start + size), which begins and ends with a page, at once (MADV_POPULATE_WRITE, Linux 5.14): a small part of
  * the time of as many page faults. Their content stays as it is. False: it cannot be done, or not for all of them, as on a full disk. */
 bool tr_own_populate(uint64_t start, uint64_t size);
@@ -34,8 +47,8 @@ void tr_own_remove(uint64_t start);
 /* The lowest own range that ends above `address`. False: none. */
 bool tr_own_next(uint64_t address, struct tr_own_range *range);
 
-/* Unmaps all own ranges but the one that begins at `kept`. No thread uses them any more. */
-void tr_own_unmap_all(uint64_t kept);
+/* Unmaps all own ranges but those that begin at `kept` or hold `also`, and gives the kernel the program's own limit. No thread uses them any more. */
+void tr_own_unmap_all(uint64_t kept, uint64_t also);
 
 bool tr_own_overlaps(uint64_t start, uint64_t end);
 

@@ -33,6 +33,7 @@ static uint64_t take_reserved(void)
 {
     if (reserved == reserved_end) {
         uint64_t size = (uint64_t)SIZE * RESERVED_AT_ONCE;
+        tr_own_make_room(size);
         int64_t address = tr_syscall6(__NR_mmap, 0, size, PROT_NONE,
                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uint64_t)-1, 0);
         if (address < 0)

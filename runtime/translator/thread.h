@@ -267,6 +267,8 @@ struct tr_thread {
     bool new_code;      /* mapping records were written since the last stamp of a new moment */
     uint64_t code_seen; /* process->newest_code at that stamp */
     bool let_go;        /* go on natively at the next safe point */
+    bool
+        steps; /* the program has set its own trap flag: with let_go: it cannot be traced, and the message says so */
     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
     bool escaped;
     /* a process that shares its parent's memory, until it calls exec or exits, but has signal dispositions of its
@@ -322,6 +324,10 @@ struct tr_process {
     bool leaves_code;        /* threads go on natively: no code is write-protected any more */
     bool files_forbidden;    /* the program's seccomp filter may kill it for looking at files */
     bool writes_memory_file; /* it may write through /proc/self/mem (memory_file.h) */
+    bool
+        is_alone; /* a forked child that is not traced: its only thread is about to go on natively */
+    bool shares_memory;  /* other processes may write to its shared memory (tr_code_shared) */
+    bool supplies_pages; /* some of its pages may be made by its other threads (supplied_pages.h) */
     char name[16];
 };
 

@@ -9,11 +9,31 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
-/* Some thousand records. Unprivileged users get half a megabyte per processor, for all that they
- * record (perf_event_mlock_kb). */
-enum { RING_SIZE = 128 << 10 };
+/* Bytes of a ring: some thousand records at least. Unprivileged users get half a megabyte per processor, for all that they record
+ * (perf_event_mlock_kb), and what RLIMIT_MEMLOCK allows for each process besides. */
+enum {
+    LEAST_RING = 128 << 10,
+    MOST_RING = 1 << 20,
+    ALL_RINGS = 32 << 20, /* the kernel has no other use for the memory meanwhile */
+};
+
+/* The largest size with which the rings of all processors are covered by this process's own limit, whatever else the user records. */
+static uint64_t ring_size(size_t processors)
+{
+    struct rlimit limit;
+    uint64_t size = MOST_RING, page = (uint64_t)sysconf(_SC_PAGESIZE), most = ALL_RINGS;
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
+        return LEAST_RING;
+    if (limit.rlim_cur < most)
+        most = limit.rlim_cur;
+    while (size > LEAST_RING && (size + page) * processors > most)
+        size /= 2;
+    return size;
+}
 
 /* The whole body of a record, as sample_type asks for it. */
 struct switch_body {
@@ -33,7 +53,7 @@ static struct perf_event_attr attributes(void)
     attributes.use_clockid = 1;
     attributes.clockid = CLOCK_MONOTONIC;
     attributes.watermark = 1;
-    attributes.wakeup_watermark = RING_SIZE / 2;
+    attributes.wakeup_watermark = LEAST_RING / 2;
     return attributes;
 }
 
@@ -43,8 +63,8 @@ bool context_switches_begin(struct context_switches *switches, const struct kern
     *switches = (struct context_switches){.processors = array_of(sizeof(int))};
     const struct perf_event_attr wanted = attributes();
     return processors_online(&switches->processors, kernel, error) &&
-           event_rings_begin(&switches->rings, kernel, &wanted, &switches->processors, RING_SIZE,
-                             error);
+           event_rings_begin(&switches->rings, kernel, &wanted, &switches->processors,
+                             ring_size(switches->processors.count), error);
 }
 
 void context_switches_close(struct context_switches *switches)

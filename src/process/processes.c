@@ -211,6 +211,23 @@ bool process_maps_file(pid_t pid, const void *file)
     return found;
 }
 
+bool process_has_descriptor(pid_t pid, const char *link)
+{
+    char folder[64], found[64];
+    snprintf(folder, sizeof folder, "/proc/%d/fd", pid);
+    DIR *descriptors = opendir(folder);
+    if (!descriptors)
+        return false;
+    struct dirent *entry;
+    bool has = false;
+    while (!has && (entry = readdir(descriptors))) {
+        ssize_t size = readlinkat(dirfd(descriptors), entry->d_name, found, sizeof found);
+        has = size == (ssize_t)strlen(link) && memcmp(found, link, strlen(link)) == 0;
+    }
+    closedir(descriptors);
+    return has;
+}
+
 void processes_find(struct array *pids, const struct process_test *test)
 {
     DIR *processes = opendir("/proc");

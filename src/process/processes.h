@@ -64,6 +64,9 @@ bool process_has_argument(pid_t pid, const void *word);
 /* `file`: a struct mapped_file. */
 bool process_maps_file(pid_t pid, const void *file);
 
+/* Whether one of its descriptors is shown by /proc/PID/fd as `link`. False also where we may not look. */
+bool process_has_descriptor(pid_t pid, const char *link);
+
 /* Adds the living processes that pass, but for ourselves, to `pids` (of pid_t). */
 void processes_find(struct array *pids, const struct process_test *test);
 

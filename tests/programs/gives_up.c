@@ -1,10 +1,11 @@
-/* What the translator does not follow: `gives_up far|int80|dispatch|breakpoint|stepped`. Does it, goes on, and prints what came of it. */
+/* What the translator does not follow: `gives_up far|int80|dispatch|breakpoint|stepped|executable`. Does it, goes on, and prints what came of it. */
 #define _GNU_SOURCE
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -109,6 +110,17 @@ static void step_child(void)
     waitpid(child, &status, 0);
 }
 
+/* Exits with 77 on kernels before Linux 6.3. */
+static void forbid_executable_memory(void)
+{
+    enum { SET_MDWE = 65, REFUSE_EXEC_GAIN = 1, NOT_KNOWN = 77 };
+    if (prctl(SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0) != 0)
+        _exit(NOT_KNOWN);
+    void *memory =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    printf("%d\n", memory == MAP_FAILED);
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 1 ? words[1] : "";
@@ -121,6 +133,8 @@ int main(int count, char **words)
         dispatch_calls();
     else if (strcmp(what, "breakpoint") == 0)
         set_breakpoint();
+    else if (strcmp(what, "executable") == 0)
+        forbid_executable_memory();
     else if (strcmp(what, "stepped") == 0)
         step_child();
     work();

@@ -17,6 +17,7 @@ static const uint64_t near_enough = (UINT64_C(1) << 31) - (UINT64_C(4) << TR_REG
 
 static uint8_t *map(uint64_t hint, uint64_t size)
 {
+    tr_own_make_room(size);
     int64_t address = tr_syscall6(__NR_mmap, hint, size, 0 /* PROT_NONE */,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uint64_t)-1, 0);
     return address < 0 && address > -4096 ? NULL : (uint8_t *)address;

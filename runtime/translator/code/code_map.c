@@ -182,13 +182,14 @@ static bool is_of_open_file(const struct tr_map_line *line)
     return line->inode != 0 && (line->shared || source_of(line) == TR_CODE_FROM_ANONYMOUS);
 }
 
-void tr_code_map_file_written(struct tr_code_map *map, uint64_t inode, tr_code_lost *lost,
-                              void *context)
+void tr_code_map_file_written(struct tr_code_map *map, uint64_t inode, bool named,
+                              tr_code_lost *lost, void *context)
 {
     for (uint32_t i = 0; i < map->count; i++) {
         const struct tr_code_region *region = &map->regions[i];
-        if (region->used && is_of_open_file(&region->line) &&
-            (inode == region->line.inode || inode == UINT64_MAX))
+        bool is_open = is_of_open_file(&region->line);
+        bool is_this = inode == region->line.inode && (named || is_open);
+        if (region->used && (is_this || (is_open && inode == UINT64_MAX)))
             lost(context, region->start, region->end);
     }
 }

@@ -67,9 +67,9 @@ bool tr_code_map_read(struct tr_code_map *map, tr_code_lost *lost, void *context
 void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias,
                            tr_code_lost *lost, void *context);
 
-/* The content of the file, UINT64_MAX: of any, has changed by a descriptor. */
-void tr_code_map_file_written(struct tr_code_map *map, uint64_t inode, tr_code_lost *lost,
-                              void *context);
+/* The content of the file, UINT64_MAX: of any, has changed by a descriptor. `named`: it may be one with a name that is mapped privately, too. */
+void tr_code_map_file_written(struct tr_code_map *map, uint64_t inode, bool named,
+                              tr_code_lost *lost, void *context);
 
 /* Whether the bytes in [start, end), of the region, can be written to by an alias. */
 bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_code_region *region,

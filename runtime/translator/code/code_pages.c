@@ -238,6 +238,30 @@ static bool is_aliased(const struct tr_code_region *region, uint64_t page)
     return tr_code_map_is_aliased(&map, region, page, page + TR_PAGE);
 }
 
+/* Whether another process may write to what the region shows: a file with a name, System V shared memory, or what was inherited by fork or has come
+ * through a socket. Memory that a process has made for itself, to map it twice, is written through its own mappings. */
+static bool others_may_write(const struct tr_code_region *region)
+{
+    static const char system_v[] = "/SYSV";
+    const struct tr_map_line *line = &region->line;
+    if (!line->shared)
+        return false;
+    return tr_process.shares_memory || region->source == TR_CODE_FROM_FILE ||
+           (line->path_size > sizeof system_v - 1 &&
+            memcmp(line->path, system_v, sizeof system_v - 1) == 0);
+}
+
+void tr_code_shared(struct tr_thread *thread)
+{
+    if (thread->process->shares_memory)
+        return;
+    thread->process->shares_memory = true;
+    for (struct tr_code_region *region = NULL;
+         (region = tr_code_map_next(&map, region, 0, UINT64_MAX));)
+        if (region->line.shared)
+            tr_invalidate(thread, region->start, region->end);
+}
+
 /* Whether the page, of a private mapping of a file, shows what lies in the file. */
 static bool page_is_of_file(const struct tr_code_region *region, uint64_t address)
 {
@@ -271,10 +295,10 @@ static bool has_changed_pages(const struct tr_code_region *region)
 static bool is_unchanged_file(struct tr_code_region *region)
 {
     if (region->source != TR_CODE_FROM_FILE || (region->protection & PROT_WRITE) ||
-        tr_code_map_is_aliased(&map, region, region->start, region->end))
+        region->line.shared || tr_code_map_is_aliased(&map, region, region->start, region->end))
         return false;
     if (!region->checked) {
-        region->modified = !map.sealed && !region->line.shared && has_changed_pages(region);
+        region->modified = !map.sealed && has_changed_pages(region);
         region->checked = true;
     }
     return !region->modified;
@@ -284,7 +308,8 @@ static enum tr_code kind_of_page(const struct tr_thread *thread,
                                  const struct tr_code_region *region, uint64_t address)
 {
     if (!is_writable(region, address))
-        return is_aliased(region, address) ? TR_CODE_CHANGING : TR_CODE_PROTECTED;
+        return is_aliased(region, address) || others_may_write(region) ? TR_CODE_CHANGING
+                                                                       : TR_CODE_PROTECTED;
     return region->line.shared ? TR_CODE_CHANGING : protect_writable(thread, region, address);
 }
 
@@ -309,9 +334,11 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
     range.vdso = region->source == TR_CODE_FROM_VDSO || page == vsyscall_page;
     bool whole = range.vdso || (is_unchanged_file(region) && !is_writable(region, page));
     if (whole) {
-        range.start = region->start;
-        range.end = region->end;
         range.kind = TR_CODE_FILE;
+        if (!thread->process->supplies_pages) { /* else each page may have to be waited for */
+            range.start = region->start;
+            range.end = region->end;
+        }
     } else {
         range.kind = kind_of_page(thread, region, page);
         range.writes_itself = writes_itself(page);
@@ -343,7 +370,7 @@ static bool is_of_file(struct tr_code_region *region, uint64_t address)
 
 static bool can_change(const struct tr_code_region *region, const struct tr_page *page)
 {
-    if (!region || is_aliased(region, page->address))
+    if (!region || is_aliased(region, page->address) || others_may_write(region))
         return true;
     return is_writable(region, page->address) && !(page->flags & TR_PAGE_PROTECTED);
 }
@@ -494,11 +521,11 @@ bool tr_code_in_open_files(void)
     return __atomic_load_n(&map.open_files, __ATOMIC_ACQUIRE);
 }
 
-void tr_code_file_written(struct tr_thread *thread, int32_t file)
+void tr_code_file_written(struct tr_thread *thread, int32_t file, bool named)
 {
     uint64_t inode = inode_of(file);
     tr_lock(&thread->process->lock);
-    tr_code_map_file_written(&map, inode, lose, thread);
+    tr_code_map_file_written(&map, inode, named, lose, thread);
     tr_unlock(&thread->process->lock);
 }
 

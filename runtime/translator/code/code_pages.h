@@ -79,8 +79,13 @@ void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end);
  * no lock. */
 bool tr_code_in_open_files(void);
 
-/* The content of the file of this descriptor has changed: code that shows it is translated again. Takes process->lock. */
-void tr_code_file_written(struct tr_thread *thread, int32_t file);
+/* From now on other processes may have memory of this one mapped: it forks, or was sent a descriptor. Shared code is compared with what was
+ * translated each time it runs. Under process->lock. */
+void tr_code_shared(struct tr_thread *thread);
+
+/* The content of the file of this descriptor has changed: code that shows it is translated again; with `named` also where the file has a name and is
+ * mapped privately. Takes process->lock. */
+void tr_code_file_written(struct tr_thread *thread, int32_t file, bool named);
 
 /* Something was mapped or unmapped at an unknown place: everything is looked up again. */
 void tr_code_unknown(struct tr_thread *thread);

@@ -5,6 +5,7 @@
 #include "runtime/translator/code/dispatch.h"
 
 #include "runtime/translator/call_values.h"
+#include "runtime/translator/code/code_pages.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/code/hot_path.h"
 #include "runtime/translator/code/superblock.h"
@@ -79,12 +80,30 @@ static void separate_from_new_code(struct tr_thread *thread)
     tr_log_event(thread, TR_STAMP, TR_STAMP_NEW_CODE, &now, 1);
 }
 
+/* Code at app.pc that another thread of the program supplies is waited for as the program would, without the lock. Returns whether the
+ * lock was given back meanwhile. */
+static bool await_code(struct tr_thread *thread)
+{
+    uint8_t byte;
+    uint64_t awaited;
+    bool waited = false, readable = true;
+    while (readable && (awaited = tr_superblock_awaits(thread, thread->app.pc)) != 0) {
+        tr_clock_end_locked_work(thread);
+        readable = tr_probe_read(&byte, awaited, sizeof byte);
+        tr_clock_begin_locked_work(thread);
+        waited = true;
+    }
+    return waited;
+}
+
 /* The fragment at app.pc, which an indirect branch leads to or not. The lock is held. */
 static struct tr_translation *find(struct tr_thread *thread, bool indirect)
 {
     uint64_t pc = thread->app.pc;
     bool nothing = false;
     struct tr_translation *translation = tr_fragment_find(pc);
+    if (!translation && await_code(thread))
+        translation = tr_fragment_find(pc);
     if (!translation) {
         tr_clock_begin_translation(thread);
         translation = tr_translate(thread, pc, NULL, indirect, &nothing);

@@ -1,6 +1,7 @@
 #include "runtime/translator/code/superblock.h"
 
 #include "runtime/translator/code/breakpoints.h"
+#include "runtime/translator/code/supplied_pages.h"
 #include "runtime/translator/system.h"
 #include "runtime/translator/timed_calls.h"
 
@@ -94,6 +95,9 @@ static bool find_range(struct forming *forming)
     if (forming->range.kind != TR_CODE_NONE && forming->cursor >= forming->range.start &&
         forming->cursor < forming->range.end)
         return true;
+    bool first = forming->superblock->item_count == 0; /* dispatch.c has waited for it */
+    if (!first && tr_page_is_awaited(forming->cursor))
+        return false;
     forming->range = tr_code_at(forming->thread, forming->cursor);
     forming->superblock->fixed &= forming->range.kind == TR_CODE_FILE;
     return forming->range.kind != TR_CODE_NONE;
@@ -106,7 +110,8 @@ static unsigned fetch(struct forming *forming, uint8_t bytes[16])
     unsigned size = left < LONGEST ? (unsigned)left : LONGEST;
     if (!tr_probe_read(bytes, forming->cursor, size))
         return 0;
-    if (size < LONGEST && tr_code_at(forming->thread, forming->range.end).kind != TR_CODE_NONE &&
+    if (size < LONGEST && !tr_page_is_awaited(forming->range.end) &&
+        tr_code_at(forming->thread, forming->range.end).kind != TR_CODE_NONE &&
         tr_probe_read(bytes + size, forming->range.end, LONGEST - size))
         size = LONGEST;
     tr_breakpoints_hide(bytes, forming->cursor, size);
@@ -451,6 +456,14 @@ static bool is_changing(const struct forming *forming, unsigned size)
            tr_code_at(forming->thread, forming->range.end).kind == TR_CODE_CHANGING;
 }
 
+/* After POPF, which may set the trap flag, the processor is to trap in this superblock's code, where the state is known. */
+static bool follows_popf(const struct tr_superblock *superblock)
+{
+    enum { POPF = 0x9d };
+    const struct tr_item *last = &superblock->items[superblock->item_count - 1];
+    return last->bytes[last->decoded.length - 1] == POPF && last->decoded.length <= 2;
+}
+
 /* Takes instructions until the superblock ends. */
 static void form(struct forming *forming)
 {
@@ -462,9 +475,10 @@ static void form(struct forming *forming)
         struct tr_instruction decoded;
         bool first = superblock->item_count == 0;
         reach_next_on_route(forming);
-        if (!first && (superblock->item_count == most || !find_range(forming) ||
-                       is_asked(forming, forming->cursor) ||
-                       (!forming->route && is_inside(superblock, forming->cursor))))
+        if (!first &&
+            ((superblock->item_count >= most && (forming->route || !follows_popf(superblock))) ||
+             !find_range(forming) || is_asked(forming, forming->cursor) ||
+             (!forming->route && is_inside(superblock, forming->cursor))))
             break;
         unsigned size = fetch(forming, bytes);
         if (!tr_decode(&decoded, bytes, size, forming->cursor))
@@ -534,6 +548,27 @@ static void mark_ambiguous(struct tr_superblock *superblock)
                 side_exit(&superblock->blocks[j]) == side_exit(block) && !last)
                 block->ambiguous = true;
     }
+}
+
+/* Whether an instruction begins at `pc` with `left` bytes, the last ones of its page, and goes on in the next page. */
+static bool goes_on_in_next_page(uint64_t pc, unsigned left)
+{
+    uint8_t bytes[LONGEST];
+    struct tr_instruction decoded;
+    return tr_probe_read(bytes, pc, left) && !tr_decode(&decoded, bytes, left, pc);
+}
+
+uint64_t tr_superblock_awaits(struct tr_thread *thread, uint64_t pc)
+{
+    uint64_t next = (pc | (TR_PAGE - 1)) + 1;
+    if (!thread->process->supplies_pages || tr_code_at(thread, pc).kind == TR_CODE_NONE)
+        return 0;
+    if (tr_page_is_awaited(pc))
+        return pc;
+    if (next - pc >= LONGEST || tr_code_at(thread, next).kind == TR_CODE_NONE ||
+        !goes_on_in_next_page(pc, (unsigned)(next - pc)))
+        return 0;
+    return tr_page_is_awaited(next) ? next : 0;
 }
 
 bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc,

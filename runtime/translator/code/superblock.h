@@ -77,6 +77,9 @@ static inline bool tr_superblock_asks(const struct tr_superblock *superblock)
            superblock->value_place || superblock->is_return_place;
 }
 
+/* The first address that has to be read so that a superblock can begin at `pc`, and is awaited (supplied_pages.h); 0: none. Under process->lock. */
+uint64_t tr_superblock_awaits(struct tr_thread *thread, uint64_t pc);
+
 /* `route` may be NULL. Of the places that timed calls return to (timed_calls.h) the first `return_places` are known.
  * False: nothing can be executed at `pc`. */
 bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc,

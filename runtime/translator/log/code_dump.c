@@ -1,6 +1,7 @@
 
 #include "runtime/translator/log/code_dump.h"
 #include "engine/packets/code_image.h"
+#include "runtime/translator/code/supplied_pages.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/system.h"
@@ -16,12 +17,13 @@ enum {
 
 _Static_assert(TR_DUMP_SPAN < CODE_IMAGE_PARTS * SIZE, "all that begin in a span are parts");
 
-/* Zeros where nothing is mapped. */
+/* Zeros where nothing is mapped, or no page has been supplied yet. */
 static void copy(uint8_t code[SIZE], uint64_t page)
 {
-    if (!tr_read_safely(code, page, TR_PAGE))
+    if (tr_page_is_awaited(page) || !tr_read_safely(code, page, TR_PAGE))
         memset(code, 0, TR_PAGE);
-    if (!tr_read_safely(code + TR_PAGE, page + TR_PAGE, CODE_IMAGE_TAIL))
+    if (tr_page_is_awaited(page + TR_PAGE) ||
+        !tr_read_safely(code + TR_PAGE, page + TR_PAGE, CODE_IMAGE_TAIL))
         memset(code + TR_PAGE, 0, CODE_IMAGE_TAIL);
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/translator/log/log.h"
 
+#include "runtime/translator/code/supplied_pages.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log/clock.h"
 #include "runtime/translator/log/copied_stacks.h"
@@ -404,14 +405,15 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
 
 /* ---- going on ---- */
 
-/* Copies as much as is mapped there. Returns how many bytes. */
+/* Copies as much as is mapped there and need not be waited for. Returns how many bytes. */
 static uint64_t copy_mapped(uint64_t to, uint64_t from, uint64_t size)
 {
     uint64_t copied = 0;
     while (copied < size) {
         uint64_t rest = TR_PAGE - (from + copied) % TR_PAGE;
         uint64_t part = rest < size - copied ? rest : size - copied;
-        if (!tr_read_safely((void *)(to + copied), from + copied, part))
+        if (tr_page_is_awaited(from + copied) ||
+            !tr_read_safely((void *)(to + copied), from + copied, part))
             break;
         copied += part;
     }

@@ -177,6 +177,30 @@ static void give_up(int signal)
     tr_set_kernel_action(signal, &by_default);
 }
 
+/* The program has set its own trap flag: a POPF that has just run, or an instruction after it. */
+static bool is_step(const siginfo_t *info, const struct sigcontext *registers)
+{
+    return info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE &&
+           (registers->eflags & X86_EFLAGS_TF);
+}
+
+/* The processor traps after the instruction that follows POPF: where that is one of the runtime's own, the program's has not run. A POPF
+ * ends with this byte; where another instruction does, one trap is left out. */
+static bool has_only_set_flag(uint64_t pc)
+{
+    enum { POPF = 0x9d };
+    uint8_t byte;
+    return tr_read_safely(&byte, pc - 1, sizeof byte) && byte == POPF;
+}
+
+/* In the runtime itself, which the program's next instruction has led to. The thread leaves at its next limit. */
+static void stop_stepping(struct tr_thread *thread, struct sigcontext *registers)
+{
+    registers->eflags &= ~(uint64_t)X86_EFLAGS_TF;
+    thread->steps = thread->let_go = true;
+    thread->hot.limit = thread->hot.run = 0;
+}
+
 /* The log pointer is in r11 where the log is written. */
 static bool is_log_full(struct tr_thread *thread, struct sigcontext *registers)
 {
@@ -220,6 +244,10 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
         resume_in_runtime(thread, context);
         return;
     }
+    if (!found && is_step(info, registers)) {
+        stop_stepping(thread, registers);
+        return;
+    }
     if (!found && info->si_signo == SIGTRAP) {
         keep(thread, info, context);
         return;
@@ -230,7 +258,11 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
     }
     thread->app = state;
     thread->partial_block = block + 1;
-    if (thread->signals.pending == 0)
+    bool steps = is_step(info, registers);
+    bool is_raised = !(steps && has_only_set_flag(state.pc));
+    if (steps)
+        thread->steps = thread->let_go = true;
+    if (is_raised && thread->signals.pending == 0)
         raise_fault(thread, info, registers);
     resume_in_runtime(thread, context);
 }
@@ -271,6 +303,8 @@ static void handle_fault(struct tr_thread *thread, siginfo_t *info, struct ucont
     } else if (is_escape(thread, pc)) {
         registers->rip = thread->app.pc;
         handle_fault_at_program_code(thread, info, context);
+    } else if (is_in_runtime(pc) && is_step(info, registers)) {
+        stop_stepping(thread, registers);
     } else if (is_in_runtime(pc)) {
         give_up(info->si_signo);
     } else {
@@ -545,6 +579,8 @@ void tr_sys_rt_sigreturn(struct tr_thread *thread)
     }
     if (!tr_frame_restore(thread, &context))
         refuse_frame(thread);
+    if (thread->app.flags & X86_EFLAGS_TF) /* each instruction is to raise SIGTRAP from here on */
+        thread->steps = thread->let_go = true;
     uint64_t time = tr_time(thread);
     tr_log_event(thread, TR_SIGRETURN, 0, &time, 1);
 }

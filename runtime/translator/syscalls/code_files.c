@@ -13,6 +13,7 @@ static int32_t changed_file(const uint64_t *r, int32_t number)
 
 void tr_code_file_changed(struct tr_thread *thread, int32_t number)
 {
-    if (tr_code_in_open_files())
-        tr_code_file_written(thread, changed_file(thread->app.r, number));
+    bool named = number == __NR_ftruncate || number == __NR_fallocate;
+    if (named || tr_code_in_open_files())
+        tr_code_file_written(thread, changed_file(thread->app.r, number), named);
 }

@@ -9,6 +9,7 @@
 #include "runtime/translator/log/recorder.h"
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/signals/signal.h"
+#include "runtime/translator/syscalls/address_limit.h"
 #include "runtime/translator/syscalls/syscall.h"
 #include "runtime/translator/system.h"
 
@@ -222,8 +223,10 @@ static int64_t execute(struct tr_thread *thread, const struct exec_call *call)
     if (!thread->vforked)
         tr_process_end_other_logs(thread, TR_SLOT_RUNS, TR_SLOT_EXECUTES);
     tr_signal_before_exec(thread);
+    tr_address_limit_before_exec();
     if (!tr_safe_syscall(thread, call->number, arguments, &result))
         result = TR_RESTART;
+    tr_address_limit_after_failed_exec();
     tr_signal_after_failed_exec(thread);
     tr_process_end_other_logs(thread, TR_SLOT_EXECUTES, TR_SLOT_RUNS);
     tr_process_end_log(thread, TR_SLOT_RUNS);

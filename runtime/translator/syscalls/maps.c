@@ -151,13 +151,32 @@ bool tr_maps_read(struct tr_maps_text *maps)
     return got == 0 && maps->size > 0;
 }
 
+/* Bits of the entries of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
+static const uint64_t page_present = UINT64_C(1) << 63, page_swapped = UINT64_C(1) << 62,
+                      page_of_file = UINT64_C(1) << 61;
+
+static int64_t open_page_map(void)
+{
+    return open_own("/proc/thread-self/pagemap", "/proc/self/pagemap");
+}
+
+bool tr_maps_is_present(uint64_t address)
+{
+    uint64_t flags = 0;
+    int64_t descriptor = open_page_map();
+    if (descriptor < 0)
+        return true;
+    int64_t got = tr_syscall6(__NR_pread64, (uint64_t)descriptor, (uint64_t)&flags, sizeof flags,
+                              address / TR_PAGE * sizeof flags, 0, 0);
+    tr_syscall(__NR_close, (uint64_t)descriptor, 0, 0);
+    return got != (int64_t)sizeof flags || (flags & (page_present | page_swapped));
+}
+
 uint64_t tr_maps_written(uint64_t start, uint64_t end)
 {
     enum { COUNT = 512 };
-    static const uint64_t present = UINT64_C(1) << 63, swapped = UINT64_C(1) << 62,
-                          of_file = UINT64_C(1) << 61;
     uint64_t flags[COUNT], page = start / TR_PAGE, last = (end - 1) / TR_PAGE, written = end;
-    int64_t descriptor = open_own("/proc/thread-self/pagemap", "/proc/self/pagemap");
+    int64_t descriptor = open_page_map();
     if (descriptor < 0)
         return end;
     while (page <= last && written == end) {
@@ -168,7 +187,8 @@ uint64_t tr_maps_written(uint64_t start, uint64_t end)
             break;
         uint64_t count = (uint64_t)got / sizeof *flags;
         for (uint64_t i = 0; i < count && written == end; i++)
-            if ((flags[i] & swapped) || ((flags[i] & present) && !(flags[i] & of_file)))
+            if ((flags[i] & page_swapped) ||
+                ((flags[i] & page_present) && !(flags[i] & page_of_file)))
                 written = (page + i) * TR_PAGE;
         page += count;
     }

@@ -44,6 +44,9 @@ bool tr_maps_read(struct tr_maps_text *maps);
  * its own; `end` when no page was, or the kernel does not say. */
 uint64_t tr_maps_written(uint64_t start, uint64_t end);
 
+/* Whether there is a page at the address, in memory or swapped out. True also where the kernel does not say. */
+bool tr_maps_is_present(uint64_t address);
+
 /* Whether the page at `address` is what lies at `offset` of the file. False also when the file cannot be read. Bytes
  * after the file's end are not compared. */
 bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t offset);

@@ -11,7 +11,7 @@
 #include <linux/mman.h>
 #include <linux/shm.h>
 
-/* Under process->lock, so that no thread translates code from a mapping that is being removed. */
+/* Under process->lock, so that no thread translates code from a mapping that is being removed; before_waiting says when not. */
 
 static uint64_t end_of(uint64_t start, uint64_t size)
 {
@@ -28,6 +28,22 @@ static int64_t call_kernel(const struct tr_thread *thread, int32_t number)
 {
     const uint64_t *r = thread->app.r;
     return tr_syscall6(number, r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10], r[TR_R8], r[TR_R9]);
+}
+
+/* A call on [start, end) may wait for another thread that has the kernel report it to itself (UFFD_FEATURE_EVENT_REMAP and the like), or
+ * supplies pages: then the lock is given back for so long, and what was translated meanwhile is forgotten. */
+static void before_waiting(struct tr_thread *thread)
+{
+    if (thread->process->supplies_pages)
+        tr_unlock(&thread->process->lock);
+}
+
+static void after_waiting(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    if (!thread->process->supplies_pages)
+        return;
+    tr_lock(&thread->process->lock);
+    tr_code_changed(thread, start, end);
 }
 
 static void note_mapping(struct tr_thread *thread, uint64_t start)
@@ -62,7 +78,9 @@ static int64_t map_fixed(struct tr_thread *thread)
     if (tr_own_overlaps(r[TR_RDI], end))
         return -ENOMEM;
     tr_code_changed(thread, r[TR_RDI], end);
+    before_waiting(thread);
     int64_t start = call_kernel(thread, __NR_mmap);
+    after_waiting(thread, r[TR_RDI], end);
     if (!is_error(start))
         note_mapping(thread, (uint64_t)start);
     return start;
@@ -78,6 +96,7 @@ static int64_t unmap(struct tr_thread *thread)
         return call_kernel(thread, __NR_munmap);
     tr_code_changed(thread, start, end);
     int64_t result = 0;
+    before_waiting(thread);
     while (result == 0 && tr_own_next(start, &own) && own.start < end) {
         if (own.start > start)
             result = tr_syscall(__NR_munmap, start, own.start - start, 0);
@@ -85,6 +104,7 @@ static int64_t unmap(struct tr_thread *thread)
     }
     if (result == 0 && start < end)
         result = tr_syscall(__NR_munmap, start, end - start, 0);
+    after_waiting(thread, r[TR_RDI], end);
     return result;
 }
 
@@ -99,7 +119,11 @@ static int64_t remap(struct tr_thread *thread)
     tr_code_changed(thread, start, end_of(start, size));
     if (fixed)
         tr_code_changed(thread, wanted, end_of(wanted, new_size));
+    before_waiting(thread);
     int64_t result = call_kernel(thread, __NR_mremap);
+    after_waiting(thread, start, end_of(start, size));
+    if (fixed && thread->process->supplies_pages)
+        tr_code_changed(thread, wanted, end_of(wanted, new_size));
     if (!is_error(result))
         tr_code_moved(thread, (uint64_t)result, end_of((uint64_t)result, new_size));
     return result;
@@ -126,7 +150,9 @@ static int64_t advise(struct tr_thread *thread)
     uint64_t start = r[TR_RDI], end = end_of(start, r[TR_RSI]);
     if (tr_own_overlaps(start, end))
         return -EINVAL;
+    before_waiting(thread);
     int64_t result = call_kernel(thread, __NR_madvise);
+    after_waiting(thread, start, end);
     tr_code_changed(thread, start, end);
     return result;
 }
@@ -135,7 +161,9 @@ static int64_t advise(struct tr_thread *thread)
 static int64_t set_break(struct tr_thread *thread)
 {
     uint64_t before = (uint64_t)tr_syscall(__NR_brk, 0, 0, 0);
+    before_waiting(thread);
     uint64_t after = (uint64_t)call_kernel(thread, __NR_brk);
+    after_waiting(thread, after < before ? after : before, before);
     if (after < before)
         tr_code_changed(thread, after, end_of(before, 0));
     return (int64_t)after;

@@ -254,6 +254,7 @@ static _Noreturn void begin_forked(struct tr_thread *thread, const struct clone_
     return_from_syscall(&thread->app, 0);
     if (call->stack)
         thread->app.r[TR_RSP] = thread->stack_top = call->stack;
+    process->is_alone = !options_of(thread)->follow || table == UINT32_MAX;
     if (!options_of(thread)->follow)
         go_natively(thread, TR_SLOT_LET_GO);
     if (table == UINT32_MAX)
@@ -280,6 +281,7 @@ static int64_t fork(struct tr_thread *thread, struct clone_call *call)
     struct tr_process *process = thread->process;
     tr_lock(&process->lock);
     tr_lock(&process->thread_lock);
+    tr_code_shared(thread);
     uint32_t table = options_of(thread)->follow ? reserve_table(process) : UINT32_MAX;
     tr_signal_before_clone(thread, thread, call->flags);
     int64_t result = raw_fork(call);

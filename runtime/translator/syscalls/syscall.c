@@ -10,12 +10,14 @@
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/signals/signal_actions.h"
+#include "runtime/translator/syscalls/address_limit.h"
 #include "runtime/translator/syscalls/code_files.h"
 #include "runtime/translator/syscalls/held_inputs.h"
 #include "runtime/translator/syscalls/memory_calls.h"
 #include "runtime/translator/syscalls/memory_file.h"
 #include "runtime/translator/syscalls/rseq.h"
 #include "runtime/translator/syscalls/seccomp_filter.h"
+#include "runtime/translator/syscalls/userfault.h"
 #include "runtime/translator/system.h"
 
 #include <asm/prctl.h>
@@ -36,9 +38,20 @@ enum {
     X32 = 0x40000000,  /* __X32_SYSCALL_BIT */
     NAME_SIZE = 16,    /* TASK_COMM_LEN */
     /* Newer than the headers of Debian 12: linux/prctl.h, asm/prctl.h, asm/unistd_64.h of Linux 6.6. */
+    PR_SET_MDWE = 65,
+    MDWE_REFUSE_EXEC_GAIN = 1,
     ARCH_SHSTK_FIRST = 0x5001,
     ARCH_SHSTK_LAST = 0x5005,
     MAP_SHADOW_STACK = 453,
+};
+
+/* include/linux/socket.h */
+struct user_msghdr {
+    uint64_t name;
+    int32_t name_size, padding;
+    uint64_t parts, part_count;
+    uint64_t msg_control, msg_controllen;
+    uint32_t flags;
 };
 
 static void log_time(struct tr_thread *thread, enum tr_event kind, uint32_t payload)
@@ -158,6 +171,7 @@ static int64_t install_filter(struct tr_thread *thread, uint64_t program)
     if (!tr_filter_allows_translator(&filter) || dispatches ||
         (times && !tr_filter_allows_processor_time(&filter)))
         give_up(thread, "it installs a seccomp filter");
+    tr_own_fix_limit();
     if (!tr_filter_allows_populate(&filter))
         tr_own_forbid_populate();
     if (!tr_filter_allows_files(&filter)) {
@@ -189,12 +203,34 @@ static int64_t call_perf_event_open(struct tr_thread *thread)
     return call_kernel(thread);
 }
 
+static int64_t call_ioctl(struct tr_thread *thread)
+{
+    uint32_t request = (uint32_t)thread->app.r[TR_RSI];
+    uint64_t argument = thread->app.r[TR_RDX];
+    const char *cause = tr_note_userfault(thread, request, argument);
+    if (cause)
+        give_up(thread, cause);
+    int64_t result = call_kernel(thread);
+    tr_userfault_made(thread, request, argument);
+    return result;
+}
+
 /* Its tracer is to find the program's own registers and instructions. A child made by vfork executes a program next. */
 static int64_t call_ptrace(struct tr_thread *thread)
 {
     if (thread->app.r[TR_RDI] == PTRACE_TRACEME && !thread->vforked)
         give_up(thread, "its parent traces it (PTRACE_TRACEME)");
     return call_kernel(thread);
+}
+
+/* The code cache grows by executable memory. The call, which has succeeded where the kernel knows it, is made again natively. */
+static int64_t call_set_mdwe(struct tr_thread *thread)
+{
+    static const char cause[] = "it forbids new executable memory (PR_SET_MDWE)";
+    int64_t result = call_kernel(thread);
+    if (result == 0 && (thread->app.r[TR_RSI] & MDWE_REFUSE_EXEC_GAIN))
+        give_up(thread, cause);
+    return result;
 }
 
 static int64_t call_prctl(struct tr_thread *thread)
@@ -212,6 +248,8 @@ static int64_t call_prctl(struct tr_thread *thread)
             give_up(thread,
                     "it dispatches its system calls to itself (PR_SET_SYSCALL_USER_DISPATCH)");
         return call_kernel(thread);
+    case PR_SET_MDWE:
+        return call_set_mdwe(thread);
     case PR_SET_TSC:
         if ((uint32_t)r[TR_RSI] == PR_TSC_SIGSEGV)
             give_up(thread, "it makes rdtsc fault (PR_SET_TSC)");
@@ -348,6 +386,40 @@ static int64_t call_file_change(struct tr_thread *thread, int32_t number)
     return result;
 }
 
+/* ---- descriptors from other processes ---- */
+
+static void note_shared(struct tr_thread *thread)
+{
+    tr_lock(&thread->process->lock);
+    tr_code_shared(thread);
+    tr_unlock(&thread->process->lock);
+}
+
+/* Descriptors may have come with the message (SCM_RIGHTS), in any of its control messages. */
+static bool has_control(uint64_t message)
+{
+    struct user_msghdr header;
+    return tr_read_safely(&header, message, sizeof header) && header.msg_controllen > 0;
+}
+
+static int64_t call_recvmsg(struct tr_thread *thread)
+{
+    uint64_t message = thread->app.r[TR_RSI];
+    int64_t result = call_kernel(thread);
+    if (result >= 0 && has_control(message))
+        note_shared(thread);
+    return result;
+}
+
+/* recvmmsg: of several messages, not looked at one by one; pidfd_getfd. */
+static int64_t call_for_descriptors(struct tr_thread *thread)
+{
+    int64_t result = call_kernel(thread);
+    if (result >= 0)
+        note_shared(thread);
+    return result;
+}
+
 /* ---- dispatch ---- */
 
 static int64_t call_signals(struct tr_thread *thread, int32_t number)
@@ -429,6 +501,18 @@ static int64_t call(struct tr_thread *thread, int32_t number)
     case __NR_ftruncate:
     case __NR_fallocate:
         return call_file_change(thread, number);
+    case __NR_getrlimit:
+    case __NR_setrlimit:
+    case __NR_prlimit64:
+        return tr_is_address_limit(thread, number) ? tr_sys_address_limit(thread, number)
+                                                   : call_kernel(thread);
+    case __NR_recvmsg:
+        return call_recvmsg(thread);
+    case __NR_recvmmsg:
+    case __NR_pidfd_getfd:
+        return call_for_descriptors(thread);
+    case __NR_ioctl:
+        return call_ioctl(thread);
     case __NR_perf_event_open:
         return call_perf_event_open(thread);
     case __NR_ptrace:

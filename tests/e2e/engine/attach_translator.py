@@ -288,6 +288,20 @@ class AttachTranslator(attaching.TestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.stdout.read(), b"done: 0 mistakes\n")
 
+    def test_supplied_code(self):
+        """a program with a userfaultfd that it had before: code that another thread supplies runs as it does untraced"""
+        program = harness.compile_program("supplied_code")
+        native = subprocess.run([program, "wait"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        if not native.stdout:
+            self.skipTest("userfaultfd is not allowed")
+        process = self.start("supplied_code", "wait", stdin=subprocess.PIPE)
+        recorder = subprocess.Popen(self.command(process, self.folder / "recording", "-multi-thread", "-no-decode"),
+                                    stderr=subprocess.PIPE)
+        read_until(recorder.stderr, b"Attached")
+        output = process.communicate(b"1")[0]
+        self.assertEqual((process.returncode, b"ready\n" + output), (native.returncode, native.stdout))
+        self.assertEqual(recorder.wait(), 0, recorder.communicate()[1])
+
     def test_engine(self):
         """it attaches without being named where there is no Intel PT; where it cannot, the message says why, and a trigger is stepped to,
         or samples are taken"""

@@ -2,6 +2,8 @@
 code, filters of system calls."""
 import harness
 
+NOT_KNOWN = 77  # exit status: the kernel does not know or allow it
+
 
 class SystemCalls(harness.TestCase):
     def check(self, program, *options, untraced=(), killed_threads=0):
@@ -67,6 +69,55 @@ class SystemCalls(harness.TestCase):
     def test_own_code_written(self):
         """code that is changed through /proc/self/mem and by process_vm_writev runs as it is, and is recorded as it was"""
         self.check("own_code_written")
+
+    def test_supplied_code(self):
+        """code that another thread supplies when it is first run (userfaultfd), gives back and moves"""
+        command = [harness.compile_program("supplied_code")]
+        if harness.run(command).status == NOT_KNOWN:
+            self.skipTest("userfaultfd is not allowed")
+        self.check("supplied_code", "-multi-thread")
+        forks = self.trace([*command, "forks"], "-engine", "translator", "-multi-thread")
+        self.assert_same_as_untraced(forks, [*command, "forks"])
+        self.assertIn("UFFD_FEATURE_EVENT_FORK", forks.messages)
+
+    def test_address_limit(self):
+        """a program that limits its own address space gets as much of it as untraced, and reads the limit that it has set"""
+        self.check("address_limit", "-multi-thread")
+
+    def test_executable_memory_forbidden(self):
+        """a program that forbids new executable memory goes on natively from there, and the cause is named"""
+        command = [harness.compile_program("gives_up"), "executable"]
+        if harness.run(command).status == NOT_KNOWN:
+            self.skipTest("the kernel does not know PR_SET_MDWE")
+        traced = self.trace(command, "-engine", "translator", "-full-execution")
+        self.assert_same_as_untraced(traced, command)
+        self.judge_recording(traced)
+        self.assertIn("PR_SET_MDWE", traced.messages)
+
+    def test_shared_code(self):
+        """code in shared memory that another process writes: a file with a name, inherited memory, System V shared memory, a memfd that was sent"""
+        for how in "named", "anonymous", "system-v", "passed":
+            for who in [], ["child"]:
+                with self.subTest(how, who=who):
+                    command = [harness.compile_program("shared_code"), how, *who]
+                    traced = self.trace(command, "-engine", "translator", "-full-execution", "-follow")
+                    self.assert_same_as_untraced(traced, command)
+                    self.judge_recording(traced)
+
+    def test_truncated_code(self):
+        """code of a file that the program makes shorter while it is mapped raises SIGBUS, and runs when the file is as long as before"""
+        command = [harness.compile_program("truncated_code")]
+        traced = self.trace(command, "-engine", "translator", "-full-execution")
+        self.assert_same_as_untraced(traced, command)
+
+    def test_steps_itself(self):
+        """a program that sets its own trap flag gets each of its traps, natively, and the cause is named"""
+        for how in [], ["handler"]:
+            command = [harness.compile_program("steps_itself"), *how]
+            traced = self.trace(command, "-engine", "translator", "-full-execution")
+            self.assert_same_as_untraced(traced, command)
+            self.judge_recording(traced)
+            self.assertIn("it steps itself (trap flag)", traced.messages)
 
     def test_gives_up(self):
         """far returns, 32-bit calls, calls that are dispatched and breakpoints of one's own: the cause is named, and all works"""

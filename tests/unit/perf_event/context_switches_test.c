@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,6 +90,30 @@ static void what_is_lost_is_counted(void **state)
     close_scene(&scene);
 }
 
+/* A ring of 128 KiB is full within 30 ms of a storm, in which a user without privileges may get no processor. */
+static void rings_are_as_large_as_the_user_may_lock(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, FEW = 300 << 10, MANY = 8 << 20 };
+    static const struct {
+        rlim_t limit;
+        size_t ring;
+    } cases[] = {{0, 128 << 10}, {FEW, 128 << 10}, {MANY / 8, 256 << 10}, {MANY, 1 << 20}};
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &before), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rlimit limit = {.rlim_cur = cases[i].limit, .rlim_max = before.rlim_max};
+        struct scene scene;
+        if (limit.rlim_cur > before.rlim_max || setrlimit(RLIMIT_MEMLOCK, &limit) != 0)
+            continue;
+        open_scene(&scene);
+        assert_true(context_switches_watch_thread(&scene.switches, TID, &scene.error));
+        assert_int_equal(scene.kernel.ring_bytes, cases[i].ring + PAGE);
+        close_scene(&scene);
+    }
+    setrlimit(RLIMIT_MEMLOCK, &before);
+}
+
 static void threads_of_a_process_share_its_rings(void **state)
 {
     (void)state;
@@ -131,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_read_once),
         cmocka_unit_test(what_is_lost_is_counted),
+        cmocka_unit_test(rings_are_as_large_as_the_user_may_lock),
         cmocka_unit_test(threads_of_a_process_share_its_rings),
         cmocka_unit_test(a_thread_that_has_ended_is_no_error),
         cmocka_unit_test(refusals_say_what_was_refused),

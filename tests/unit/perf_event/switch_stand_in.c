@@ -42,6 +42,7 @@ static void *map(const struct kernel *kernel, size_t size, int protection, int e
     if (errno)
         return MAP_FAILED;
     assert_true(stand_in->ring_count < STAND_IN_PROCESSORS);
+    stand_in->ring_bytes = size;
     void *ring = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stand_in->rings[stand_in->ring_count++] = ring;
     return ring;

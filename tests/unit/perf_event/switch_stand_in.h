@@ -18,6 +18,7 @@ struct switch_stand_in {
     struct perf_event_attr attributes;
     void *rings[STAND_IN_PROCESSORS]; /* in the order in which they were mapped: by processor */
     size_t ring_count;
+    size_t ring_bytes; /* of each, with the page before its records */
 };
 
 void switch_stand_in_open(struct switch_stand_in *stand_in);

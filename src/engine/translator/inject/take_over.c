@@ -198,6 +198,8 @@ static void fill_attachment(struct taking *taking)
     attachment->outer_pid = taking->stopped.pid;
     attachment->recorder = taking->recorder;
     attachment->fsgsbase = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
+    attachment->supplies_pages =
+        process_has_descriptor(taking->stopped.pid, "anon_inode:[userfaultfd]");
     signal_state_learn(attachment->extended_state, &attachment->protection_keys);
     process_name(taking->stopped.pid, attachment->name, sizeof attachment->name);
 }

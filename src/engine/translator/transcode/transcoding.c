@@ -48,8 +48,8 @@ struct transcoding {
     struct recorded so_far;
     struct callers *callers_so_far;
 
-    bool has_thread;
-    pthread_t thread;
+    bool has_thread, has_switch_reader;
+    pthread_t thread, switch_reader;
     _Atomic bool ends;
 };
 
@@ -407,34 +407,44 @@ static void *drain(void *argument)
     return NULL;
 }
 
-/* Storms of context switches fill the kernel's buffers within some milliseconds, in which many threads want a processor: root's
- * recorder comes before them. */
 static void *watch_ends(void *argument)
 {
-    enum { PAUSE = 20, NICE = -10 };
-    setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
+    enum { PAUSE = 20 };
     struct transcoding *transcoding = argument;
-    struct off_cpu *off_cpu = transcoding->shared.off_cpu;
     while (!atomic_load(&transcoding->ends)) {
         read_off_cpu(transcoding);
         reclaim(transcoding);
-        if (off_cpu)
-            off_cpu_wait(off_cpu, PAUSE);
-        else
-            pause_for(PAUSE);
+        pause_for(PAUSE);
     }
     return NULL;
 }
 
-static void start_thread(struct transcoding *transcoding)
+/* Storms of context switches fill the kernel's buffers within some ten milliseconds, in which many threads want a processor and the other
+ * thread may be transcoding: root's recorder comes before them. */
+static void *read_switches(void *argument)
+{
+    enum { PAUSE = 20, NICE = -10 };
+    setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
+    struct transcoding *transcoding = argument;
+    while (!atomic_load(&transcoding->ends)) {
+        read_off_cpu(transcoding);
+        off_cpu_wait(transcoding->shared.off_cpu, PAUSE);
+    }
+    return NULL;
+}
+
+static void start_threads(struct transcoding *transcoding)
 {
     void *(*work)(void *) = is_streaming(transcoding->arena) ? drain : watch_ends;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&transcoding->thread, NULL, work, transcoding);
+    transcoding->has_thread = pthread_create(&transcoding->thread, NULL, work, transcoding) == 0;
+    /* Without it the other thread still reads them. */
+    transcoding->has_switch_reader =
+        transcoding->shared.off_cpu &&
+        pthread_create(&transcoding->switch_reader, NULL, read_switches, transcoding) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    transcoding->has_thread = !failed;
 }
 
 /* Logs are transcoded once, so callers that are to be found have to be found then. Ticks stand for nanoseconds: all that counts is
@@ -480,7 +490,7 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
         know_callers_so_far(transcoding, directory);
     if (!is_streaming(arena) && !arena->options.follow && !arena->options.multi_thread && !off_cpu)
         return transcoding;
-    start_thread(transcoding);
+    start_threads(transcoding);
     if (transcoding->has_thread)
         return transcoding;
     error_set(error, ERROR_IO, "cannot start a thread that reads the logs in %s", directory);
@@ -505,19 +515,20 @@ static void finish_slot(struct transcoding *transcoding, uint32_t serial)
         finish_stream(transcoding, stream);
 }
 
-static void stop_thread(struct transcoding *transcoding)
+static void stop_threads(struct transcoding *transcoding)
 {
-    if (!transcoding->has_thread)
-        return;
     atomic_store(&transcoding->ends, true);
-    pthread_join(transcoding->thread, NULL);
-    transcoding->has_thread = false;
+    if (transcoding->has_thread)
+        pthread_join(transcoding->thread, NULL);
+    if (transcoding->has_switch_reader)
+        pthread_join(transcoding->switch_reader, NULL);
+    transcoding->has_thread = transcoding->has_switch_reader = false;
 }
 
 bool transcoding_finish(struct transcoding *transcoding, struct callers *callers,
                         struct error *error)
 {
-    stop_thread(transcoding);
+    stop_threads(transcoding);
     transcoding->shared.callers = callers;
     uint32_t slots = translator_arena_slots(transcoding->arena);
     for (uint32_t serial = 0; serial < slots; serial++)
@@ -560,7 +571,7 @@ void transcoding_close(struct transcoding *transcoding)
 {
     if (!transcoding)
         return;
-    stop_thread(transcoding);
+    stop_threads(transcoding);
     for (uint32_t serial = 0; serial < transcoding->arena->geometry.slot_count; serial++)
         close_stream(&transcoding->streams[serial]);
     fragments_close(transcoding->shared.fragments);

@@ -11,11 +11,20 @@
 
 #include "runtime/translator/code/breakpoints.h"
 #include "runtime/translator/code/superblock.h"
+#include "runtime/translator/code/supplied_pages.h"
 #include "runtime/translator/timed_calls.h"
 
 #include <string.h>
 
 extern const uint8_t code_begin[], code_end[];
+
+/* Pages that no thread has supplied yet. */
+static uint64_t awaited_start, awaited_end;
+
+bool tr_page_is_awaited(uint64_t pc)
+{
+    return pc >= awaited_start && pc < awaited_end;
+}
 
 /* All code is in one file, or can be written. */
 static enum tr_code kind_of_code = TR_CODE_FILE;
@@ -25,6 +34,10 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
     uint64_t begin = (uint64_t)code_begin, end = (uint64_t)code_end;
     if (pc < begin || pc >= end)
         return (struct tr_code_range){.kind = TR_CODE_NONE};
+    if (awaited_start > pc)
+        end = awaited_start;
+    else if (awaited_start)
+        begin = awaited_start;
     return (struct tr_code_range){
         .start = begin, .end = end, .kind = kind_of_code, .inode = kind_of_code == TR_CODE_FILE};
 }
@@ -169,6 +182,21 @@ static void conditional_jumps(void **state)
     s = FORM(backward);
     assert_int_equal(s->block_count, 1);
     assert_int_equal(last_block(s)->target, PLACE(backward));
+}
+
+/* Reading it would wait: only where an instruction that begins before needs it, and without the lock. */
+static void before_code_that_is_awaited(void **state)
+{
+    process.supplies_pages = true;
+    awaited_start = PLACE(jumps_target);
+    awaited_end = awaited_start + 1;
+    const struct tr_superblock *s = FORM(jumps);
+    assert_int_equal(s->block_count, 1);
+    assert_int_equal(last_block(s)->target, PLACE(jumps_target));
+    assert_int_equal(tr_superblock_awaits(thread, PLACE(jumps)), 0);
+    assert_int_equal(tr_superblock_awaits(thread, PLACE(jumps_target)), PLACE(jumps_target));
+    process.supplies_pages = false;
+    awaited_start = awaited_end = 0;
 }
 
 static void direct_jumps_and_calls(void **state)
@@ -329,6 +357,7 @@ int main(void)
         cmocka_unit_test(after_stack_switches),
         cmocka_unit_test(where_code_ends),
         cmocka_unit_test(conditional_jumps),
+        cmocka_unit_test(before_code_that_is_awaited),
         cmocka_unit_test(direct_jumps_and_calls),
         cmocka_unit_test(calls_are_not_followed_everywhere),
         cmocka_unit_test(changing_code),
