@@ -26,8 +26,10 @@ enum {
     PUSHED = 512,
     /* Bytes of the innermost frame, which has called and is returned to. */
     FRAME = 4096,
-    /* Bytes that may be unwound of a suspended stack, where others may exist that were never seen. */
+    /* Bytes that may be unwound of a stack, where others may exist that were never seen; of each frame of a suspended one:
+     * stacks can be as small, and lie side by side. */
     UNWOUND = 16 << 10,
+    FRAME_UNWOUND = 1024,
     /* Frames of a suspended stack that are examined. */
     FRAMES_LIMIT = 4096,
 };
@@ -188,6 +190,32 @@ static bool runs_handler(const struct thread_stack *stack)
     return false;
 }
 
+/* How far a suspended stack may be unwound, up to a frame of `function`. */
+static uint64_t unwound_at_most(const struct thread_stack *stack, frame_id leaf,
+                                function_id function)
+{
+    uint64_t bytes = PUSHED;
+    for (; bytes < UNWOUND; bytes += FRAME_UNWOUND, leaf = thread_stack_parent(stack, leaf)) {
+        const struct frame *frame = thread_stack_frame(stack, leaf);
+        if (frame->kind == FRAME_PLACEHOLDER || frame->function == function)
+            return bytes;
+    }
+    return UNWOUND;
+}
+
+/* Whether the nearest stack is too far away for control to land in its frame of `function`, and others may exist that were
+ * never seen. */
+static bool may_be_unseen(const struct thread_stack *stack, const struct nearest_stack *nearest,
+                          function_id function)
+{
+    uint64_t limit = UNWOUND;
+    if (nearest->suspended < NONE)
+        limit = unwound_at_most(stack, suspended_leaf(stack, nearest->suspended), function);
+    return stack_switch_misses_stacks(stack) && nearest->distance > limit &&
+           (nearest->suspended == NONE || !stack_switch_none_is_suspended(stack)) &&
+           !stack->open.has_gogo;
+}
+
 /* No stack is known to return there: the nearest one is unwound, or was left in another way than by
  * the call that is its leaf. */
 static bool land_in_nearest(struct thread_stack *stack, const struct flow_event *event)
@@ -197,17 +225,15 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
                    stack_switch_may_be_further_out(stack, event->function);
     struct nearest_stack found = find_nearest(stack, 0);
     size_t nearest = found.suspended;
-    bool may_be_unseen = stack_switch_misses_stacks(stack) && found.distance > UNWOUND &&
-                         (nearest == NONE || !stack_switch_none_is_suspended(stack)) &&
-                         !stack->open.has_gogo;
-    if (nearest == RUNNING && ((running && !may_be_unseen) || found.distance <= PUSHED))
+    bool unseen = may_be_unseen(stack, &found, event->function);
+    if (nearest == RUNNING && ((running && !unseen) || found.distance <= PUSHED))
         return false;
-    if (nearest < NONE && !may_be_unseen &&
+    if (nearest < NONE && !unseen &&
         may_land_in(stack, suspended_leaf(stack, nearest), event->function)) {
         stack_switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
         return false;
     }
-    bool elsewhere = may_be_unseen || (nearest == NONE && !stack->open.has_gogo);
+    bool elsewhere = unseen || (nearest == NONE && !stack->open.has_gogo);
     bool unknown = !running || nearest == RUNNING || (elsewhere && !runs_handler(stack));
     if (unknown) /* else a handler on a stack of its own is left */
         go_on_in_unknown(stack, event);

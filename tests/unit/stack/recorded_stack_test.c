@@ -694,12 +694,45 @@ static void a_return_without_a_move_is_that_of_the_leaf(void **state)
     assert_spans(s, "a?(y(s()s)s)sf(y(s())$)$");
 }
 
+/* Fibers of which each waits in a y that has called setjmp. The one that continues was left before the recording, 16 KB further up
+ * than one that it has. */
+static void of_small_stacks_side_by_side_a_near_one_is_not_unwound_into_another(void **state)
+{
+    enum { STACK = 16 << 10 };
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('y', 0x40));
+    caller(s, at('f', 0x15));
+    call(s, at('y', 0x50), 's');
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('a', 0x40), MAIN);
+    call(s, at('a', 0x50), 's');
+    stack_pointer(s, MAIN);
+    jump_loading_stack(s, at('y', 0x60), ONE + STACK - 0x100);
+    assert_stack(s, "y");
+}
+
+/* The code before the first jump is not in the recording: longjmp had loaded the pointer. */
+static void the_first_jump_of_a_recording_may_be_a_longjmp(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('l', 0x40));
+    caller(s, at('b', 0x15));
+    caller(s, at('a', 0x15));
+    no_caller(s);
+    jump(s, at('a', 0x20));
+    assert_stack(s, "a");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         RULE(a_return_without_a_move_is_that_of_the_leaf),
+        RULE(of_small_stacks_side_by_side_a_near_one_is_not_unwound_into_another),
+        RULE(the_first_jump_of_a_recording_may_be_a_longjmp),
         RULE(a_return_that_fits_nothing_has_unknown_callers_where_stacks_may_be_missing),
         RULE(reported_callers_are_active_from_the_beginning),
         RULE(callers_beyond_all_measure_are_not_learned),
