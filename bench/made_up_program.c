@@ -249,9 +249,9 @@ static uint32_t program_changes(void *context, struct ticks time)
     return 0;
 }
 
-static bool loads_stack(void *context, struct ticks time, uint64_t address)
+static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
 {
-    return false;
+    return STACK_NOT_LOADED;
 }
 
 struct code_view made_up_program_code(void)

@@ -154,25 +154,32 @@ static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
     return false;
 }
 
+/* `size` bytes of instructions, at `address`. */
+static enum stack_load find_load(const uint8_t *bytes, size_t size, uint64_t address)
+{
+    struct x86_instruction instruction;
+    bool saved = false;
+    for (size_t at = 0; at < size; at += instruction.length) {
+        if (!x86_decode(&instruction, bytes + at, size - at, address + at, X86_MODE_64))
+            return STACK_NOT_LOADED;
+        if (x86_is_stack_load(bytes + at, instruction.length))
+            return saved ? STACK_EXCHANGED : STACK_LOADED;
+        saved = saved || x86_is_stack_save(bytes + at, instruction.length);
+    }
+    return STACK_NOT_LOADED;
+}
+
 /* Functions that switch stacks are short. */
-static bool loads_stack(void *context, struct ticks time, uint64_t address)
+static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
 {
     enum { LONGEST_FUNCTION = 4096 };
     struct process_code *code = context;
     uint64_t start = function_start(context, time, address), size = address - start;
     if (code->process == NULL || start == 0 || size == 0 || size > LONGEST_FUNCTION)
-        return false;
+        return STACK_NOT_LOADED;
     size_t known;
-    const uint8_t *bytes = code_before(code, address, size, &known);
-    struct x86_instruction instruction;
-    for (bytes -= known; known == size && start < address; start += instruction.length) {
-        const uint8_t *at = bytes + (size - (address - start));
-        if (!x86_decode(&instruction, at, address - start, start, X86_MODE_64))
-            return false;
-        if (x86_is_stack_load(at, instruction.length))
-            return true;
-    }
-    return false;
+    const uint8_t *end = code_before(code, address, size, &known);
+    return known == size ? find_load(end - size, size, start) : STACK_NOT_LOADED;
 }
 
 struct process_code *process_code_open(const struct process *process, struct symbols *symbols,

@@ -30,6 +30,7 @@ enum {
      * stacks can be as small, and lie side by side. */
     UNWOUND = 16 << 10,
     FRAME_UNWOUND = 1024,
+    LARGEST_STACK = 1 << 30, /* of Go's goroutines (runtime.maxstacksize) */
     /* Frames of a suspended stack that are examined. */
     FRAMES_LIMIT = 4096,
 };
@@ -203,17 +204,28 @@ static uint64_t unwound_at_most(const struct thread_stack *stack, frame_id leaf,
     return UNWOUND;
 }
 
-/* Whether the nearest stack is too far away for control to land in its frame of `function`, and others may exist that were
- * never seen. */
+/* Though the program may have no other stack: the running one is not as large, or the leaf, which returns, has no frame as
+ * large. */
+static bool must_be_another(const struct thread_stack *stack, const struct flow_event *event,
+                            uint64_t distance)
+{
+    return distance > LARGEST_STACK ||
+           (event->kind == FLOW_RETURN &&
+            stack_switch_leaf_returns_to(stack, stack->leaf, event->to));
+}
+
+/* Whether the nearest stack is too far away for control to land in its frame of event->function, and others may exist that
+ * were never seen. */
 static bool may_be_unseen(const struct thread_stack *stack, const struct nearest_stack *nearest,
-                          function_id function)
+                          const struct flow_event *event)
 {
     uint64_t limit = UNWOUND;
     if (nearest->suspended < NONE)
-        limit = unwound_at_most(stack, suspended_leaf(stack, nearest->suspended), function);
-    return stack_switch_misses_stacks(stack) && nearest->distance > limit &&
-           (nearest->suspended == NONE || !stack_switch_none_is_suspended(stack)) &&
-           !stack->open.has_gogo;
+        limit = unwound_at_most(stack, suspended_leaf(stack, nearest->suspended), event->function);
+    if (!stack_switch_misses_stacks(stack) || nearest->distance <= limit || stack->open.has_gogo)
+        return false;
+    return nearest->suspended == NONE || !stack_switch_none_is_suspended(stack) ||
+           must_be_another(stack, event, nearest->distance);
 }
 
 /* No stack is known to return there: the nearest one is unwound, or was left in another way than by
@@ -225,7 +237,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
                    stack_switch_may_be_further_out(stack, event->function);
     struct nearest_stack found = find_nearest(stack, 0);
     size_t nearest = found.suspended;
-    bool unseen = may_be_unseen(stack, &found, event->function);
+    bool unseen = may_be_unseen(stack, &found, event);
     if (nearest == RUNNING && ((running && !unseen) || found.distance <= PUSHED))
         return false;
     if (nearest < NONE && !unseen &&

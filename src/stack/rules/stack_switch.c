@@ -334,11 +334,22 @@ void stack_switch_begin(struct thread_stack *stack, const struct flow_event *eve
     stack_moves_begin_at(stack, event, thread_stack_is_start(stack, event->to));
 }
 
-/* The code has loaded the stack pointer before the event's branch, as far as is known without recorded pointers. */
+/* What the code has done before the event's branch, as far as is known without recorded pointers. */
+static enum stack_load load_before(const struct thread_stack *stack, const struct flow_event *event)
+{
+    if (stack_pointer_is_recorded(stack))
+        return STACK_NOT_LOADED;
+    return stack->code.loads_stack(stack->code.context, stack->now, event->from);
+}
+
 static bool has_loaded(const struct thread_stack *stack, const struct flow_event *event)
 {
-    return !stack_pointer_is_recorded(stack) &&
-           stack->code.loads_stack(stack->code.context, stack->now, event->from);
+    return load_before(stack, event) != STACK_NOT_LOADED;
+}
+
+bool stack_switch_has_exchanged(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return load_before(stack, event) == STACK_EXCHANGED;
 }
 
 static bool is_active_in(const struct thread_stack *stack, frame_id frame, function_id function,

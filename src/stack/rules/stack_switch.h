@@ -149,6 +149,9 @@ void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
  * stack's leaf would return there: it may be either. */
 bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
 
+/* The code has changed to another stack before the event's branch, as far as is known without recorded pointers. */
+bool stack_switch_has_exchanged(const struct thread_stack *stack, const struct flow_event *event);
+
 /* A return to the first instruction of a function. `top`: the stack pointer there, if it was
  * recorded. Stacks that were suspended in the same memory have ended. */
 void stack_switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top);

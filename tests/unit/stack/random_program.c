@@ -83,9 +83,9 @@ static bool view_forces_unwinding(void *context, function_id function, function_
     return false;
 }
 
-static bool view_loads_stack(void *context, struct ticks time, uint64_t address)
+static enum stack_load view_loads_stack(void *context, struct ticks time, uint64_t address)
 {
-    return false;
+    return STACK_NOT_LOADED;
 }
 
 struct code_view random_program_code(void)

@@ -712,6 +712,19 @@ static void of_small_stacks_side_by_side_a_near_one_is_not_unwound_into_another(
     assert_stack(s, "y");
 }
 
+static void
+the_first_switch_of_a_recording_is_no_return_though_it_goes_where_the_leaf_returns(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('s', 0));
+    caller(s, at('y', 0x15));
+    caller(s, at('f', 0x15));
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('y', 0x15), MAIN);
+    assert_stack(s, "y");
+}
+
 /* The code before the first jump is not in the recording: longjmp had loaded the pointer. */
 static void the_first_jump_of_a_recording_may_be_a_longjmp(void **state)
 {
@@ -732,6 +745,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RULE(a_return_without_a_move_is_that_of_the_leaf),
         RULE(of_small_stacks_side_by_side_a_near_one_is_not_unwound_into_another),
+        RULE(the_first_switch_of_a_recording_is_no_return_though_it_goes_where_the_leaf_returns),
         RULE(the_first_jump_of_a_recording_may_be_a_longjmp),
         RULE(a_return_that_fits_nothing_has_unknown_callers_where_stacks_may_be_missing),
         RULE(reported_callers_are_active_from_the_beginning),

@@ -59,11 +59,12 @@ static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
     return ((const struct scene *)context)->pushed != address;
 }
 
-static bool loads_stack(void *context, struct ticks time, uint64_t address)
+static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
 {
     char function = ((const struct scene *)context)->switches;
     (void)time;
-    return function != 0 && address >> FUNCTION_SIZE_BITS == id_of(function);
+    bool switches = function != 0 && address >> FUNCTION_SIZE_BITS == id_of(function);
+    return switches ? STACK_EXCHANGED : STACK_NOT_LOADED;
 }
 
 void scene_init(struct scene *scene)

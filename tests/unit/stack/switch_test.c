@@ -304,6 +304,18 @@ static void a_new_stack_may_begin_with_a_function_that_is_active(void **state)
     assert_spans(s, "a(f(s()s)s)sf(s()s)sa?(f?()$)$");
 }
 
+static void a_stack_may_begin_in_code_without_a_name_of_its_own(void **state)
+{
+    struct scene *s = *state;
+    s->switches = 's';
+    s->pushed = at('s', 0x80); /* no call ends there */
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    jump_in_stack(s, at('s', 0x80));
+    call(s, at('s', 0x90), 'f');
+    assert_stack(s, "fs");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 /* Where stacks are suspended and resumed: "-A" and "+A", by letters in the order of their first
@@ -386,6 +398,7 @@ int main(void)
         RULE(a_function_that_ends_by_switching_to_a_new_stack_was_not_called_by_that),
         RULE(a_function_on_top_of_a_stack_returns_to_it),
         RULE(a_new_stack_may_begin_with_a_function_that_is_active),
+        RULE(a_stack_may_begin_in_code_without_a_name_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
