@@ -13,6 +13,8 @@
  *
  * Recordings of real hardware have no stack pointer: see stack_switch.h.
  */
+#include "stack/rules/stack_pointer_switch.h"
+
 #include "stack/rules/calls_on_other_stack.h"
 #include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
@@ -260,6 +262,45 @@ static bool goroutine_returns(const struct thread_stack *stack, const struct flo
            stack_switch_leaf_returns_to(stack, stack->leaf, event->to);
 }
 
+/* What is known of the distance `seen`, between the same two functions; a new one was seen 0 times. */
+static struct switch_distance *find_distance(struct thread_stack *stack,
+                                             const struct switch_distance *seen)
+{
+    enum { DISTANCES_LIMIT = 64 };
+    struct array *distances = &stack->rules.stack_pointer_switch->distances;
+    for (size_t i = 0; i < distances->count; i++) {
+        struct switch_distance *known = array_at(distances, i);
+        if (known->left_by == seen->left_by && known->continued_by == seen->continued_by)
+            return known;
+    }
+    if (distances->count == DISTANCES_LIMIT)
+        distances->count = 0;
+    *(struct switch_distance *)array_add(distances) = *seen;
+    return array_at(distances, distances->count - 1);
+}
+
+/* False if the suspended stack has run elsewhere since it was left, as far as a few such switches show. */
+static bool is_as_it_was_left(struct thread_stack *stack, const struct suspended_stack *suspended)
+{
+    enum { SURE = 4 };
+    struct switch_distance seen = {
+        .left_by = thread_stack_frame(stack, suspended->leaf)->function,
+        .continued_by = thread_stack_leaf(stack)->function,
+        .distance = stack_pointer_move(stack).to - suspended->pointer,
+    };
+    if (suspended->pointer == 0 || stack->open.has_gogo)
+        return true;
+    struct switch_distance *known = find_distance(stack, &seen);
+    if (known->distance == seen.distance) {
+        known->times += known->times < SURE;
+        return true;
+    }
+    bool sure = known->times == SURE;
+    if (!sure && known->times-- == 0)
+        *known = seen;
+    return !sure;
+}
+
 /* A return or an indirect jump that ends a move: switches to the stack that continues. False: the
  * rules asked next apply in that stack. */
 static bool follow_move(struct thread_stack *stack, const struct flow_event *event)
@@ -273,11 +314,27 @@ static bool follow_move(struct thread_stack *stack, const struct flow_event *eve
         return false;
     if (nearest == NONE)
         return !goroutine_returns(stack, event) && land_in_nearest(stack, event);
-    stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)),
-                    event);
+    if (is_as_it_was_left(stack, array_at(stack_switch_suspended(stack), nearest)))
+        stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)),
+                        event);
+    else
+        stack_switch_to_unknown(stack, nearest, event);
     return true;
 }
 
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.stack_pointer_switch->distances = array_of(sizeof(struct switch_distance));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&stack->rules.stack_pointer_switch->distances);
+}
+
 const struct stack_rule stack_pointer_switch_rule = {
+    .state_size = sizeof(struct stack_pointer_switch),
+    .begin = begin,
+    .end = end,
     .follow = {[FLOW_RETURN] = follow_move, [FLOW_JUMP] = follow_move},
 };

@@ -264,6 +264,15 @@ void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
     go_on(stack, &suspended, frame, event);
 }
 
+void stack_switch_to_unknown(struct thread_stack *stack, size_t index,
+                             const struct flow_event *event)
+{
+    struct suspended_stack suspended = take_suspended(stack, index);
+    stack_switch_suspend(stack);
+    stack_switch_begin(stack, event);
+    state_of(stack)->top = suspended.top;
+}
+
 frame_id stack_switch_begin_again(struct thread_stack *stack, size_t index,
                                   const struct flow_event *event)
 {

@@ -145,6 +145,10 @@ bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t add
 void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                      const struct flow_event *event);
 
+/* The same, but it has run elsewhere in the meantime: its callers are unknown. */
+void stack_switch_to_unknown(struct thread_stack *stack, size_t index,
+                             const struct flow_event *event);
+
 /* True if a suspended stack continues at event->to: the switch has been made. Also if the running
  * stack's leaf would return there: it may be either. */
 bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
