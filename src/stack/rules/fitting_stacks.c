@@ -41,11 +41,30 @@ static bool have_begun(const struct comparison *one, const struct comparison *ot
            frame_tree_has_begun(tree, other->before.top);
 }
 
+/* The stack with the innermost frame `leaf` has begun with the same frames as the first one that fits: so it fits, and changes
+ * nothing. Most do, where hundreds of fibers wait in one place. */
+static bool is_like_first(const struct fitting_stacks *fitting, frame_id leaf)
+{
+    const struct comparison *first = &fitting->first;
+    const struct frame_tree *tree = &first->stack->tree;
+    for (size_t i = 0; i < first->before.frames.count; i++) {
+        frame_id same = chain_at(&first->before, i);
+        const struct frame *frame = frame_tree_at(tree, leaf), *other = frame_tree_at(tree, same);
+        if (frame->kind != other->kind || frame->function != other->function ||
+            frame_tree_return_address(tree, leaf) != frame_tree_return_address(tree, same))
+            return false;
+        leaf = frame_tree_parent(tree, leaf);
+    }
+    return frame_tree_has_begun(tree, leaf) && frame_tree_has_begun(tree, first->before.top);
+}
+
 void fitting_stacks_consider(struct fitting_stacks *fitting, struct thread_stack *stack,
                              const struct segment *segment, frame_id leaf, bool several)
 {
-    struct comparison comparison =
-        stack_comparison_begin(stack, segment, thread_stack_parent(stack, leaf));
+    frame_id innermost = thread_stack_parent(stack, leaf);
+    if (fitting->leaf != FRAME_NONE && is_like_first(fitting, innermost))
+        return;
+    struct comparison comparison = stack_comparison_begin(stack, segment, innermost);
     bool fit = fits(&comparison), alike;
     if (fit && fitting->leaf == FRAME_NONE) {
         *fitting =

@@ -134,12 +134,14 @@ static bool are_unknown_alike(const struct thread_stack *stack, frame_id left, f
 static void merge_last(struct thread_stack *stack)
 {
     struct array *list = &state_of(stack)->suspended;
-    struct suspended_stack *last = array_at(list, list->count - 1);
-    for (size_t i = find_suspended(stack, 0, thread_stack_frame(stack, last->leaf)->return_address);
-         i + 1 < list->count;
-         i = find_suspended(stack, i + 1, thread_stack_frame(stack, last->leaf)->return_address)) {
+    const struct suspended_stack *last = array_at(list, list->count - 1);
+    uint64_t address = thread_stack_frame(stack, last->leaf)->return_address;
+    frame_id root = frame_tree_root(&stack->tree, last->leaf);
+    if (last->pointer != 0 || frame_tree_has_begun(&stack->tree, thread_stack_parent(stack, root)))
+        return;
+    for (size_t i = 0; (i = find_suspended(stack, i, address)) + 1 < list->count; i++) {
         struct suspended_stack *same = array_at(list, i);
-        if (last->pointer == 0 && are_unknown_alike(stack, same->leaf, last->leaf)) {
+        if (are_unknown_alike(stack, same->leaf, last->leaf)) {
             same->several = true;
             forget(stack, list->count - 1);
             return;
@@ -175,12 +177,17 @@ static bool may_miss_one_at(const struct thread_stack *stack, uint64_t address)
            suspended_addresses_may_hold(&state_of(stack)->dropped, address);
 }
 
+static void add_candidate(struct thread_stack *stack, size_t index)
+{
+    struct stack_switch *state = state_of(stack);
+    array_add_all(&state->candidates, array_at(&state->suspended, index), 1);
+}
+
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct array *candidates = &state_of(stack)->candidates;
     for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < state_of(stack)->suspended.count;
          i++)
-        *(frame_id *)array_add(candidates) = suspended_at(stack, i);
+        add_candidate(stack, i);
     stack_moves_begin_in_one_of(stack, event);
 }
 
@@ -202,7 +209,7 @@ void stack_switch_continue_interrupted(struct thread_stack *stack, const struct 
     }
     for (size_t i = 0; i < state_of(stack)->suspended.count; i++)
         if (stack_switch_leaf_was_interrupted_at(stack, suspended_at(stack, i), event->to)) {
-            *(frame_id *)array_add(candidates) = suspended_at(stack, i);
+            add_candidate(stack, i);
             last = i;
         }
     if (candidates->count > 1) {
@@ -215,7 +222,8 @@ void stack_switch_continue_interrupted(struct thread_stack *stack, const struct 
 
 void stack_switch_assume(struct thread_stack *stack, frame_id leaf, const struct flow_event *event)
 {
-    *(frame_id *)array_add(&state_of(stack)->candidates) = leaf;
+    *(struct suspended_stack *)array_add(&state_of(stack)->candidates) =
+        (struct suspended_stack){.leaf = leaf};
     stack_moves_begin_assumed(stack, event);
 }
 
@@ -559,23 +567,13 @@ static void part_assumed(struct thread_stack *stack, frame_id leaf)
     joined->count = 0;
 }
 
-static bool is_several(const struct thread_stack *stack, frame_id leaf)
-{
-    for (size_t i = state_of(stack)->suspended.count; i-- > 0;) {
-        const struct suspended_stack *suspended = array_at(&state_of(stack)->suspended, i);
-        if (suspended->leaf == leaf)
-            return suspended->several;
-    }
-    return false;
-}
-
 static struct fitting_stacks find_fitting(struct thread_stack *stack, const struct segment *segment)
 {
     const struct array *candidates = &state_of(stack)->candidates;
     struct fitting_stacks fitting = fitting_stacks_begin();
     for (size_t i = 0; i < candidates->count && fitting_stacks_is_open(&fitting); i++) {
-        frame_id leaf = *(frame_id *)array_at(candidates, i);
-        fitting_stacks_consider(&fitting, stack, segment, leaf, is_several(stack, leaf));
+        const struct suspended_stack *candidate = array_at(candidates, i);
+        fitting_stacks_consider(&fitting, stack, segment, candidate->leaf, candidate->several);
     }
     return fitting;
 }
@@ -591,7 +589,7 @@ static void decide(struct thread_stack *stack, struct segment *segment)
     } else if (fitting.leaf != FRAME_NONE) {
         fitting_stacks_gain_common(&fitting);
     } else if (segment->start == SEGMENT_ASSUMED) {
-        part_assumed(stack, *(const frame_id *)array_at(candidates, 0));
+        part_assumed(stack, ((const struct suspended_stack *)array_at(candidates, 0))->leaf);
     }
     fitting_stacks_end(&fitting);
     candidates->count = 0;
@@ -620,7 +618,7 @@ static void note_beginning(struct thread_stack *stack, const struct flow_event *
 static void begin(struct thread_stack *stack)
 {
     state_of(stack)->suspended = array_of(sizeof(struct suspended_stack));
-    state_of(stack)->candidates = array_of(sizeof(frame_id));
+    state_of(stack)->candidates = array_of(sizeof(struct suspended_stack));
     state_of(stack)->joined = array_of(sizeof(struct assumed_join));
 }
 

@@ -49,12 +49,12 @@ struct stack_switch {
     struct array suspended;               /* struct suspended_stack, the oldest first */
     struct suspended_addresses addresses; /* where they continue */
     struct suspended_addresses dropped;   /* where those would that were too many for the list */
-    struct array candidates; /* frame_id: leaves of the stacks that may be the running one, if
-                              * that is unknown */
-    struct array joined;     /* struct assumed_join */
-    bool assumed_wrongly;    /* once */
-    uint64_t top;            /* of the running stack, as in struct suspended_stack */
-    bool loaded;             /* likewise */
+    struct array
+        candidates; /* struct suspended_stack: those that may be the running one, if that is unknown */
+    struct array joined;  /* struct assumed_join */
+    bool assumed_wrongly; /* once */
+    uint64_t top;         /* of the running stack, as in struct suspended_stack */
+    bool loaded;          /* likewise */
     frame_id arrived; /* the leaf in which a stack has continued last whose pointer was recorded */
     bool
         switches_unrecorded; /* the program has switched by code that is not taken for a load of the pointer */
