@@ -249,6 +249,11 @@ static uint32_t program_changes(void *context, struct ticks time)
     return 0;
 }
 
+static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
+{
+    return STACK_NOT_LOADED;
+}
+
 struct code_view made_up_program_code(void)
 {
     return (struct code_view){
@@ -258,5 +263,6 @@ struct code_view made_up_program_code(void)
         .program_changes = program_changes,
         .go_role = go_role,
         .is_jit_code = is_jit_code,
+        .loads_stack = loads_stack,
     };
 }

@@ -173,7 +173,7 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
 }
 
 /* A placeholder has no return address, so the field is free for this. */
-enum { OUTERMOST = 1 };
+enum { OUTERMOST = 1, BEGUN = 2 };
 
 void frame_tree_set_outermost(struct frame_tree *tree, frame_id placeholder)
 {
@@ -183,4 +183,15 @@ void frame_tree_set_outermost(struct frame_tree *tree, frame_id placeholder)
 bool frame_tree_is_outermost(const struct frame_tree *tree, frame_id placeholder)
 {
     return frame_tree_at(tree, placeholder)->return_address == OUTERMOST;
+}
+
+void frame_tree_set_begun(struct frame_tree *tree, frame_id placeholder)
+{
+    frame_tree_at(tree, placeholder)->return_address = BEGUN;
+}
+
+bool frame_tree_has_begun(const struct frame_tree *tree, frame_id placeholder)
+{
+    const struct frame *frame = frame_tree_at(tree, placeholder);
+    return frame->kind == FRAME_PLACEHOLDER && frame->return_address == BEGUN;
 }

@@ -153,4 +153,8 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
 void frame_tree_set_outermost(struct frame_tree *tree, frame_id placeholder);
 bool frame_tree_is_outermost(const struct frame_tree *tree, frame_id placeholder);
 
+/* The stack below `placeholder` was seen to begin: as far as is known it has no other caller. */
+void frame_tree_set_begun(struct frame_tree *tree, frame_id placeholder);
+bool frame_tree_has_begun(const struct frame_tree *tree, frame_id placeholder);
+
 #endif

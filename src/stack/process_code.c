@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "x86/decode.h"
+#include "x86/stack_load.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,9 @@ static bool is_jit_code(void *context, function_id function)
     return function_is_jit_code(symbols_function(code->symbols, function));
 }
 
-/* The code up to `address`, of the mapping that it ends in; *known: bytes, 0 if they are in no file. */
-static const uint8_t *code_before(struct process_code *code, uint64_t address, size_t *known)
+/* The code up to `address`, of the mapping that it ends in; *known: bytes, `limit` at most; 0 if they are in no file. */
+static const uint8_t *code_before(struct process_code *code, uint64_t address, size_t limit,
+                                  size_t *known)
 {
     const struct mapping *mapping = address_space_find(&code->cursor, address - 1);
     *known = 0;
@@ -122,7 +124,7 @@ static const uint8_t *code_before(struct process_code *code, uint64_t address, s
     uint64_t size = address - mapping->start;
     if (mapping->file_offset > view->size || size > view->size - mapping->file_offset)
         return NULL;
-    *known = size < X86_LONGEST_INSTRUCTION ? size : X86_LONGEST_INSTRUCTION;
+    *known = size < limit ? size : limit;
     return view->bytes + mapping->file_offset + size;
 }
 
@@ -139,7 +141,7 @@ static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
     if (address_space_cursor_advance(&code->cursor, time))
         forget_answers(code);
     size_t known;
-    const uint8_t *end = code_before(code, address, &known);
+    const uint8_t *end = code_before(code, address, X86_LONGEST_INSTRUCTION, &known);
     if (known < LONGEST_CALL)
         return true;
     for (unsigned length = SHORTEST_CALL; length <= LONGEST_CALL; length++) {
@@ -150,6 +152,34 @@ static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
             return true;
     }
     return false;
+}
+
+/* `size` bytes of instructions, at `address`. */
+static enum stack_load find_load(const uint8_t *bytes, size_t size, uint64_t address)
+{
+    struct x86_instruction instruction;
+    bool saved = false;
+    for (size_t at = 0; at < size; at += instruction.length) {
+        if (!x86_decode(&instruction, bytes + at, size - at, address + at, X86_MODE_64))
+            return STACK_NOT_LOADED;
+        if (x86_is_stack_load(bytes + at, instruction.length))
+            return saved ? STACK_EXCHANGED : STACK_LOADED;
+        saved = saved || x86_is_stack_save(bytes + at, instruction.length);
+    }
+    return STACK_NOT_LOADED;
+}
+
+/* Functions that switch stacks are short. */
+static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
+{
+    enum { LONGEST_FUNCTION = 4096 };
+    struct process_code *code = context;
+    uint64_t start = function_start(context, time, address), size = address - start;
+    if (code->process == NULL || start == 0 || size == 0 || size > LONGEST_FUNCTION)
+        return STACK_NOT_LOADED;
+    size_t known;
+    const uint8_t *end = code_before(code, address, size, &known);
+    return known == size ? find_load(end - size, size, start) : STACK_NOT_LOADED;
 }
 
 struct process_code *process_code_open(const struct process *process, struct symbols *symbols,
@@ -197,6 +227,7 @@ struct code_view process_code_view(struct process_code *code)
         .go_role = go_role,
         .is_jit_code = is_jit_code,
         .call_may_end_at = call_may_end_at,
+        .loads_stack = loads_stack,
     };
 }
 

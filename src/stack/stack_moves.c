@@ -311,6 +311,44 @@ frame_id stack_moves_learn_caller(struct thread_stack *stack, frame_id frame, fu
     return caller;
 }
 
+/* `frame` once more, with another caller, to which it returns at `address`. */
+static frame_id copy_frame(struct frame_tree *tree, frame_id frame, frame_id caller,
+                           uint64_t address)
+{
+    const struct activation activation = {
+        .function = frame_tree_at(tree, frame)->function,
+        .kind = frame_tree_at(tree, frame)->kind,
+        .return_address = address,
+        .origin = frame_tree_origin(tree, frame),
+    };
+    bool added;
+    frame_id copy = frame_tree_child(tree, caller, &activation, &added);
+    if (added)
+        frame_tree_set_start(tree, copy, frame_tree_start(tree, frame));
+    return copy;
+}
+
+void stack_moves_copy_callers(struct thread_stack *stack, frame_id root, const frame_id *frames,
+                              size_t count)
+{
+    struct frame_tree *tree = &stack->tree;
+    uint64_t address = 0;
+    if (tree->limit - tree->frames.count <= count + FRAMES_PER_EVENT)
+        return;
+    frame_id caller = frame_tree_add_placeholder(tree);
+    for (size_t i = count; i > 0; i--) {
+        caller = copy_frame(tree, frames[i], caller, address);
+        address = frame_tree_return_address(tree, frames[i - 1]);
+    }
+    frame_tree_learn_return(tree, root, address);
+    frame_tree_link(tree, thread_stack_parent(stack, root), caller);
+}
+
+void stack_moves_note_beginning(struct thread_stack *stack)
+{
+    frame_tree_set_begun(&stack->tree, thread_stack_placeholder(stack));
+}
+
 void stack_moves_learn_outermost(struct thread_stack *stack, frame_id frame)
 {
     frame_tree_set_outermost(&stack->tree, thread_stack_parent(stack, frame));

@@ -95,6 +95,12 @@ void stack_moves_learn_callers(struct thread_stack *stack, frame_id caller, uint
  * it is a signal handler that has `interrupted` it there. Returns the caller. */
 frame_id stack_moves_learn_caller(struct thread_stack *stack, frame_id frame, function_id function,
                                   uint64_t address, bool interrupted);
+/* `root`, the outermost known frame of a stack that need not be running, turns out to be a frame like frames[0], and to have
+ * `count` callers like those that follow there: the last of these returns to an unknown place. None when ids run out. */
+void stack_moves_copy_callers(struct thread_stack *stack, frame_id root, const frame_id *frames,
+                              size_t count);
+/* The stack that runs was seen to begin. */
+void stack_moves_note_beginning(struct thread_stack *stack);
 /* `frame`, the outermost one that is known, has no caller. */
 void stack_moves_learn_outermost(struct thread_stack *stack, frame_id frame);
 

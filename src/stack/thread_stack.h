@@ -28,6 +28,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum stack_load {
+    STACK_NOT_LOADED, /* or unknown */
+    STACK_LOADED,     /* loads the stack pointer */
+    STACK_EXCHANGED,  /* saves it, and loads another: it changes to another stack */
+};
+
 /* What the rules must know about the code of the thread's process. Times never decrease between
  * calls. */
 struct code_view {
@@ -47,6 +53,8 @@ struct code_view {
     bool (*is_jit_code)(void *context, function_id function);
     /* False if the instruction that ends at `address` is known not to be a call. */
     bool (*call_may_end_at)(void *context, struct ticks time, uint64_t address);
+    /* What the function that holds the instruction at `address` does before it (x86/stack_load.h). */
+    enum stack_load (*loads_stack)(void *context, struct ticks time, uint64_t address);
 };
 
 /* What is inlined in the code of the thread's process; all NULL: no function is. */

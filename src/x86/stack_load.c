@@ -83,6 +83,24 @@ bool x86_is_stack_load(const uint8_t *bytes, size_t size)
            is_load(&decoded, operands);
 }
 
+bool x86_is_stack_save(const uint8_t *bytes, size_t size)
+{
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction decoded;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    enum { MOV_FROM_REG = 0x89 };
+    if (size < 3 || bytes[1] != MOV_FROM_REG)
+        return false;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size, &decoded, operands)) ||
+        !is_stack_pointer(&operands[1]))
+        return false;
+    const ZydisDecodedOperand *to = &operands[0];
+    if (to->type == ZYDIS_OPERAND_TYPE_REGISTER)
+        return !is_preserved(to->reg.value);
+    return to->mem.base != ZYDIS_REGISTER_RSP && to->mem.base != ZYDIS_REGISTER_RBP;
+}
+
 /* The instruction at `address`. */
 static bool decode(const struct x86_code *code, uint64_t address,
                    struct x86_instruction *instruction)

@@ -23,6 +23,10 @@ bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last)
 /* True when the 64-bit instruction in these bytes loads the stack pointer. */
 bool x86_is_stack_load(const uint8_t *bytes, size_t size);
 
+/* True when the 64-bit instruction in these bytes saves the stack pointer as code does before it changes to another stack: in memory, or in
+ * a register that calls need not preserve; not in the function's own frame, nor as its frame pointer. */
+bool x86_is_stack_save(const uint8_t *bytes, size_t size);
+
 /* True when the 64-bit instruction that begins with these bytes adds a register to the stack pointer. Functions rarely do so to
  * their own frame; it is how a program goes on in a stack that it keeps a copy of (greenlet). */
 static inline bool x86_adds_to_stack_pointer(const uint8_t *bytes, size_t size)

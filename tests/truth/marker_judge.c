@@ -1,7 +1,8 @@
 /* marker_judge [-all N] [-reports off] RECORDING MARKERS: compares the call stack at every call of truth_marker
  * (marker.h) in a recording with the callers that an unwinder found there, a line each in the file MARKERS.
  *
- * With fewer calls in the recording than lines, the recording has the last ones.
+ * With fewer calls in the recording than lines, the recording has the last ones. Calls of several threads are put in the order of their
+ * times: the program takes care that they are far enough apart.
  *
  * One line: calls; how many have the right stack; how many lack callers that are not known, and show nothing wrong; how
  * many show a function that was not there. -reports off: without what a recorder reports of stacks: the stack pointer,
@@ -30,6 +31,14 @@ struct judge {
     uint64_t shown_at_most;
     bool without_reports;
     struct array threads; /* struct judged_thread * */
+    struct array calls;   /* struct marker_call, of all threads */
+};
+
+/* A call of truth_marker. */
+struct marker_call {
+    struct ticks time;
+    struct judged_thread *thread;
+    frame_id frame;
 };
 
 struct judged_thread {
@@ -37,7 +46,6 @@ struct judged_thread {
     const struct thread *thread;
     struct process_code *code;
     struct thread_stack stack;
-    struct array calls; /* frame_id, of truth_marker */
     struct ticks last;
 };
 
@@ -57,7 +65,6 @@ static void *begin_thread(void *context, const struct thread *thread)
     begun->judge = judge;
     begun->thread = thread;
     begun->code = process_code_open(process, flow_symbols(judge->flow), NULL);
-    begun->calls = array_of(sizeof(frame_id));
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
     begun->stack.begins_anywhere = flow_is_snapshot(judge->flow);
@@ -90,7 +97,8 @@ static void take_events(void *thread_object, const struct flow_event *events, si
         follow_events(&thread->stack, &event, 1);
         thread->last = event.time;
         if (is_marker(thread, &event))
-            *(frame_id *)array_add(&thread->calls) = thread->stack.leaf;
+            *(struct marker_call *)array_add(&thread->judge->calls) =
+                (struct marker_call){event.time, thread, thread->stack.leaf};
     }
 }
 
@@ -104,7 +112,6 @@ static void free_thread(struct judged_thread *thread)
 {
     thread_stack_free(&thread->stack);
     process_code_close(thread->code);
-    array_free(&thread->calls);
     free(thread);
 }
 
@@ -232,36 +239,42 @@ static void compare(const struct judged_thread *thread, frame_id frame, size_t m
     array_free(&unwound);
 }
 
-static void judge_thread(const struct judged_thread *thread, struct result *result)
+static int compare_times(const void *left, const void *right)
 {
+    const struct marker_call *a = left, *b = right;
+    return (a->time.value > b->time.value) - (a->time.value < b->time.value);
+}
+
+static void judge_call(const struct marker_call *call, size_t marker, struct result *result)
+{
+    const struct judged_thread *thread = call->thread;
     const struct process *process =
         address_spaces_process(flow_address_spaces(thread->judge->flow), thread->thread->pid);
-    size_t calls = thread->calls.count, markers = thread->judge->markers.count;
-    if (!process || calls == 0)
+    if (!process)
         return;
-    if (calls > markers) {
-        printf("  %zu calls of truth_marker in the recording, %zu known\n", calls, markers);
-        result->invented += calls - markers;
-        calls = markers;
-    }
     struct address_space_cursor space;
     address_space_cursor_init(&space, process);
     address_space_cursor_advance(&space, thread->last);
-    for (size_t i = 0; i < calls; i++)
-        compare(thread, *(frame_id *)array_at(&thread->calls, i), markers - calls + i, &space,
-                result);
+    compare(thread, call->frame, marker, &space, result);
     address_space_cursor_free(&space);
 }
 
 static struct result judge_all(struct judge *judge)
 {
     struct result result = {0};
-    for (size_t i = 0; i < judge->threads.count; i++) {
-        struct judged_thread *thread = *(struct judged_thread **)array_at(&judge->threads, i);
-        judge_thread(thread, &result);
-        free_thread(thread);
+    size_t calls = judge->calls.count, markers = judge->markers.count;
+    qsort(judge->calls.elements, calls, sizeof(struct marker_call), compare_times);
+    if (calls > markers) {
+        printf("  %zu calls of truth_marker in the recording, %zu known\n", calls, markers);
+        result.invented += calls - markers;
+        calls = markers;
     }
+    for (size_t i = 0; i < calls; i++)
+        judge_call(array_at(&judge->calls, i), markers - calls + i, &result);
+    for (size_t i = 0; i < judge->threads.count; i++)
+        free_thread(*(struct judged_thread **)array_at(&judge->threads, i));
     array_free(&judge->threads);
+    array_free(&judge->calls);
     printf("%" PRIu64 " markers, %" PRIu64 " right, %" PRIu64 " incomplete, %" PRIu64 " invented\n",
            result.calls, result.right, result.incomplete, result.invented);
     return result;
@@ -290,7 +303,8 @@ static int usage(void)
 int main(int argc, char **argv)
 {
     struct judge judge = {.markers = array_of(sizeof(char *)),
-                          .threads = array_of(sizeof(struct judged_thread *))};
+                          .threads = array_of(sizeof(struct judged_thread *)),
+                          .calls = array_of(sizeof(struct marker_call))};
     int at = 1;
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
         if (strcmp(argv[at], "-all") == 0)

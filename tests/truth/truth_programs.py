@@ -8,6 +8,8 @@ What a program's first lines say (in a comment):
   truth-needs: HEADER         skipped where the compiler does not find it
   truth-goal: 99.9 REASON     what is not to be reached in all variants
   truth-marked: REASON        judged by tests/truth/markers alone
+  truth-threads: REASON       tests/truth/markers records all threads
+  truth-incomplete: REASON    callers may be unknown in a recording of everything
   truth-rings: SIZES: REASON  tests/truth/markers judges snapshots of no other sizes
 NAME.d/ holds more sources of a program NAME: libX.c or libX.cpp becomes libX.so beside it, others are linked into it.
 """

@@ -148,8 +148,12 @@ static bool follow_return(struct thread_stack *stack, const struct flow_event *e
     if (returns_to(thread_stack_leaf(stack), event->to) ||
         context_rewrites_returns_for_interrupted(stack, event))
         return_from_leaf(stack, event);
+    else if (stack_switch_from_first(stack, event))
+        return true;
     else if (stack_switch_was_none(stack, event))
         return_without_switch(stack, event);
+    else if (stack_switch_was_on_top(stack, event))
+        end_frame(stack, stack->leaf, event);
     else if (returns_from_root(stack, event))
         stack_moves_discover(stack, event->function, event->to);
     else if (return_from_several(stack, event))

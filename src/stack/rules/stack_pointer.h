@@ -60,12 +60,14 @@ static inline bool stack_pointer_moved(const struct thread_stack *stack)
     return stack->rules.stack_pointer->move.to != 0;
 }
 
-/* True if `event` is a jump that is known not to change the stack: no unwinding, no switch. */
+/* True if `event` is a jump that is known not to change the stack: no unwinding, no switch. Where the recording begins with the
+ * code before the jump, an instruction before that may have loaded the pointer. */
 static inline bool stack_pointer_stays(const struct thread_stack *stack,
                                        const struct flow_event *event)
 {
     return event->kind == FLOW_JUMP && stack->rules.stack_pointer->is_recorded &&
-           !stack_pointer_moved(stack) && !(event->flags & FLOW_LOADS_STACK);
+           !stack_pointer_moved(stack) && !(event->flags & FLOW_LOADS_STACK) &&
+           stack->previous != FLOW_RESUME && stack->previous != FLOW_CALLER;
 }
 
 #endif

@@ -13,6 +13,8 @@
  *
  * Recordings of real hardware have no stack pointer: see stack_switch.h.
  */
+#include "stack/rules/stack_pointer_switch.h"
+
 #include "stack/rules/calls_on_other_stack.h"
 #include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
@@ -26,8 +28,11 @@ enum {
     PUSHED = 512,
     /* Bytes of the innermost frame, which has called and is returned to. */
     FRAME = 4096,
-    /* Bytes that may be unwound of a suspended stack, where others may exist that were never seen. */
+    /* Bytes that may be unwound of a stack, where others may exist that were never seen; of each frame of a suspended one:
+     * stacks can be as small, and lie side by side. */
     UNWOUND = 16 << 10,
+    FRAME_UNWOUND = 1024,
+    LARGEST_STACK = 1 << 30, /* of Go's goroutines (runtime.maxstacksize) */
     /* Frames of a suspended stack that are examined. */
     FRAMES_LIMIT = 4096,
 };
@@ -188,6 +193,43 @@ static bool runs_handler(const struct thread_stack *stack)
     return false;
 }
 
+/* How far a suspended stack may be unwound, up to a frame of `function`. */
+static uint64_t unwound_at_most(const struct thread_stack *stack, frame_id leaf,
+                                function_id function)
+{
+    uint64_t bytes = PUSHED;
+    for (; bytes < UNWOUND; bytes += FRAME_UNWOUND, leaf = thread_stack_parent(stack, leaf)) {
+        const struct frame *frame = thread_stack_frame(stack, leaf);
+        if (frame->kind == FRAME_PLACEHOLDER || frame->function == function)
+            return bytes;
+    }
+    return UNWOUND;
+}
+
+/* Though the program may have no other stack: the running one is not as large, or the leaf, which returns, has no frame as
+ * large. */
+static bool must_be_another(const struct thread_stack *stack, const struct flow_event *event,
+                            uint64_t distance)
+{
+    return distance > LARGEST_STACK ||
+           (event->kind == FLOW_RETURN &&
+            stack_switch_leaf_returns_to(stack, stack->leaf, event->to));
+}
+
+/* Whether the nearest stack is too far away for control to land in its frame of event->function, and others may exist that
+ * were never seen. */
+static bool may_be_unseen(const struct thread_stack *stack, const struct nearest_stack *nearest,
+                          const struct flow_event *event)
+{
+    uint64_t limit = UNWOUND;
+    if (nearest->suspended < NONE)
+        limit = unwound_at_most(stack, suspended_leaf(stack, nearest->suspended), event->function);
+    if (!stack_switch_misses_stacks(stack) || nearest->distance <= limit || stack->open.has_gogo)
+        return false;
+    return nearest->suspended == NONE || !stack_switch_none_is_suspended(stack) ||
+           must_be_another(stack, event, nearest->distance);
+}
+
 /* No stack is known to return there: the nearest one is unwound, or was left in another way than by
  * the call that is its leaf. */
 static bool land_in_nearest(struct thread_stack *stack, const struct flow_event *event)
@@ -197,17 +239,15 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
                    stack_switch_may_be_further_out(stack, event->function);
     struct nearest_stack found = find_nearest(stack, 0);
     size_t nearest = found.suspended;
-    bool may_be_unseen = stack_switch_misses_stacks(stack) && found.distance > UNWOUND &&
-                         (nearest == NONE || !stack_switch_none_is_suspended(stack)) &&
-                         !stack->open.has_gogo;
-    if (nearest == RUNNING && ((running && !may_be_unseen) || found.distance <= PUSHED))
+    bool unseen = may_be_unseen(stack, &found, event);
+    if (nearest == RUNNING && ((running && !unseen) || found.distance <= PUSHED))
         return false;
-    if (nearest < NONE && !may_be_unseen &&
+    if (nearest < NONE && !unseen &&
         may_land_in(stack, suspended_leaf(stack, nearest), event->function)) {
         stack_switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
         return false;
     }
-    bool elsewhere = may_be_unseen || (nearest == NONE && !stack->open.has_gogo);
+    bool elsewhere = unseen || (nearest == NONE && !stack->open.has_gogo);
     bool unknown = !running || nearest == RUNNING || (elsewhere && !runs_handler(stack));
     if (unknown) /* else a handler on a stack of its own is left */
         go_on_in_unknown(stack, event);
@@ -220,6 +260,45 @@ static bool goroutine_returns(const struct thread_stack *stack, const struct flo
 {
     return event->kind == FLOW_RETURN && stack->open.has_gogo &&
            stack_switch_leaf_returns_to(stack, stack->leaf, event->to);
+}
+
+/* What is known of the distance `seen`, between the same two functions; a new one was seen 0 times. */
+static struct switch_distance *find_distance(struct thread_stack *stack,
+                                             const struct switch_distance *seen)
+{
+    enum { DISTANCES_LIMIT = 64 };
+    struct array *distances = &stack->rules.stack_pointer_switch->distances;
+    for (size_t i = 0; i < distances->count; i++) {
+        struct switch_distance *known = array_at(distances, i);
+        if (known->left_by == seen->left_by && known->continued_by == seen->continued_by)
+            return known;
+    }
+    if (distances->count == DISTANCES_LIMIT)
+        distances->count = 0;
+    *(struct switch_distance *)array_add(distances) = *seen;
+    return array_at(distances, distances->count - 1);
+}
+
+/* False if the suspended stack has run elsewhere since it was left, as far as a few such switches show. */
+static bool is_as_it_was_left(struct thread_stack *stack, const struct suspended_stack *suspended)
+{
+    enum { SURE = 4 };
+    struct switch_distance seen = {
+        .left_by = thread_stack_frame(stack, suspended->leaf)->function,
+        .continued_by = thread_stack_leaf(stack)->function,
+        .distance = stack_pointer_move(stack).to - suspended->pointer,
+    };
+    if (suspended->pointer == 0 || stack->open.has_gogo)
+        return true;
+    struct switch_distance *known = find_distance(stack, &seen);
+    if (known->distance == seen.distance) {
+        known->times += known->times < SURE;
+        return true;
+    }
+    bool sure = known->times == SURE;
+    if (!sure && known->times-- == 0)
+        *known = seen;
+    return !sure;
 }
 
 /* A return or an indirect jump that ends a move: switches to the stack that continues. False: the
@@ -235,11 +314,27 @@ static bool follow_move(struct thread_stack *stack, const struct flow_event *eve
         return false;
     if (nearest == NONE)
         return !goroutine_returns(stack, event) && land_in_nearest(stack, event);
-    stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)),
-                    event);
+    if (is_as_it_was_left(stack, array_at(stack_switch_suspended(stack), nearest)))
+        stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)),
+                        event);
+    else
+        stack_switch_to_unknown(stack, nearest, event);
     return true;
 }
 
+static void begin(struct thread_stack *stack)
+{
+    stack->rules.stack_pointer_switch->distances = array_of(sizeof(struct switch_distance));
+}
+
+static void end(struct thread_stack *stack)
+{
+    array_free(&stack->rules.stack_pointer_switch->distances);
+}
+
 const struct stack_rule stack_pointer_switch_rule = {
+    .state_size = sizeof(struct stack_pointer_switch),
+    .begin = begin,
+    .end = end,
     .follow = {[FLOW_RETURN] = follow_move, [FLOW_JUMP] = follow_move},
 };

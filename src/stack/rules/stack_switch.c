@@ -1,8 +1,8 @@
 #include "stack/rules/stack_switch.h"
 
+#include "stack/rules/fitting_stacks.h"
 #include "stack/rules/kernel_frames.h"
 #include "stack/rules/stack_pointer.h"
-#include "stack/stack_comparison.h"
 #include "stack/stack_moves.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static void add_running(struct thread_stack *stack)
     uint64_t pointer = stack_pointer_move(stack).from;
     if (state->top != 0 && pointer > state->top) /* it did not begin where it was first seen */
         state->top = pointer;
-    add(stack, (struct suspended_stack){stack->leaf, pointer, state->top});
+    add(stack, (struct suspended_stack){stack->leaf, pointer, state->top, state->loaded, false});
 }
 
 static void forget(struct thread_stack *stack, size_t index)
@@ -68,8 +68,11 @@ static void forget(struct thread_stack *stack, size_t index)
 
 static void forget_oldest(struct thread_stack *stack)
 {
-    if (state_of(stack)->suspended.count > SUSPENDED_LIMIT)
-        forget(stack, 0);
+    if (state_of(stack)->suspended.count <= SUSPENDED_LIMIT)
+        return;
+    uint64_t address = thread_stack_frame(stack, suspended_at(stack, 0))->return_address;
+    ++*suspended_addresses_slot(&state_of(stack)->dropped, address);
+    forget(stack, 0);
 }
 
 void stack_switch_add(struct thread_stack *stack, frame_id leaf)
@@ -93,19 +96,8 @@ static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
 void stack_switch_leave(struct thread_stack *stack)
 {
     state_of(stack)->top = 0;
+    state_of(stack)->loaded = false;
     stack_moves_leave(stack);
-}
-
-static void suspend(struct thread_stack *stack)
-{
-    add_running(stack);
-    stack_switch_leave(stack);
-}
-
-void stack_switch_suspend(struct thread_stack *stack)
-{
-    suspend(stack);
-    forget_oldest(stack);
 }
 
 /* Index of the first suspended stack from `first` on that continues at `address`; their number if
@@ -121,6 +113,55 @@ static size_t find_suspended(const struct thread_stack *stack, size_t first, uin
     return index;
 }
 
+/* Two stacks have the same known frames, and may have other callers further out. */
+static bool are_unknown_alike(const struct thread_stack *stack, frame_id left, frame_id right)
+{
+    const struct frame_tree *tree = &stack->tree;
+    const struct frame *one = frame_tree_at(tree, left), *other = frame_tree_at(tree, right);
+    while (left != right && one->kind == other->kind && one->function == other->function &&
+           one->kind != FRAME_PLACEHOLDER &&
+           frame_tree_return_address(tree, left) == frame_tree_return_address(tree, right)) {
+        left = frame_tree_parent(tree, left);
+        right = frame_tree_parent(tree, right);
+        one = frame_tree_at(tree, left);
+        other = frame_tree_at(tree, right);
+    }
+    return left != right && one->kind == FRAME_PLACEHOLDER && other->kind == FRAME_PLACEHOLDER &&
+           !frame_tree_has_begun(tree, left) && !frame_tree_has_begun(tree, right);
+}
+
+/* The list keeps one of many stacks that cannot be distinguished, and of which it is unknown whether they still wait. */
+static void merge_last(struct thread_stack *stack)
+{
+    struct array *list = &state_of(stack)->suspended;
+    const struct suspended_stack *last = array_at(list, list->count - 1);
+    uint64_t address = thread_stack_frame(stack, last->leaf)->return_address;
+    frame_id root = frame_tree_root(&stack->tree, last->leaf);
+    if (last->pointer != 0 || frame_tree_has_begun(&stack->tree, thread_stack_parent(stack, root)))
+        return;
+    for (size_t i = 0; (i = find_suspended(stack, i, address)) + 1 < list->count; i++) {
+        struct suspended_stack *same = array_at(list, i);
+        if (are_unknown_alike(stack, same->leaf, last->leaf)) {
+            same->several = true;
+            forget(stack, list->count - 1);
+            return;
+        }
+    }
+}
+
+static void suspend(struct thread_stack *stack)
+{
+    add_running(stack);
+    stack_switch_leave(stack);
+    merge_last(stack);
+}
+
+void stack_switch_suspend(struct thread_stack *stack)
+{
+    suspend(stack);
+    forget_oldest(stack);
+}
+
 /* A recording that begins with a function may begin in the middle of the thread all the same: then that has a caller. */
 bool stack_switch_misses_stacks(const struct thread_stack *stack)
 {
@@ -129,12 +170,24 @@ bool stack_switch_misses_stacks(const struct thread_stack *stack)
            (stack->segments.count > 0 && !thread_stack_is_root(stack, first->leaf));
 }
 
+/* A stack that continues at `address` need not be one of the list. */
+static bool may_miss_one_at(const struct thread_stack *stack, uint64_t address)
+{
+    return stack_switch_misses_stacks(stack) ||
+           suspended_addresses_may_hold(&state_of(stack)->dropped, address);
+}
+
+static void add_candidate(struct thread_stack *stack, size_t index)
+{
+    struct stack_switch *state = state_of(stack);
+    array_add_all(&state->candidates, array_at(&state->suspended, index), 1);
+}
+
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct array *candidates = &state_of(stack)->candidates;
     for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < state_of(stack)->suspended.count;
          i++)
-        *(frame_id *)array_add(candidates) = suspended_at(stack, i);
+        add_candidate(stack, i);
     stack_moves_begin_in_one_of(stack, event);
 }
 
@@ -156,10 +209,9 @@ void stack_switch_continue_interrupted(struct thread_stack *stack, const struct 
     }
     for (size_t i = 0; i < state_of(stack)->suspended.count; i++)
         if (stack_switch_leaf_was_interrupted_at(stack, suspended_at(stack, i), event->to)) {
-            *(frame_id *)array_add(candidates) = suspended_at(stack, i);
+            add_candidate(stack, i);
             last = i;
         }
-    state_of(stack)->only_one = candidates->count > 1;
     if (candidates->count > 1) {
         stack_moves_begin_in_one_of(stack, event);
         return;
@@ -170,7 +222,8 @@ void stack_switch_continue_interrupted(struct thread_stack *stack, const struct 
 
 void stack_switch_assume(struct thread_stack *stack, frame_id leaf, const struct flow_event *event)
 {
-    *(frame_id *)array_add(&state_of(stack)->candidates) = leaf;
+    *(struct suspended_stack *)array_add(&state_of(stack)->candidates) =
+        (struct suspended_stack){.leaf = leaf};
     stack_moves_begin_assumed(stack, event);
 }
 
@@ -197,6 +250,7 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
                   frame_id frame, const struct flow_event *event)
 {
     state_of(stack)->top = suspended->top;
+    state_of(stack)->loaded = suspended->loaded;
     state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_resume(stack, frame, event->function, event->to);
     if (stack_pointer_moved(stack))
@@ -218,6 +272,15 @@ void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
     go_on(stack, &suspended, frame, event);
 }
 
+void stack_switch_to_unknown(struct thread_stack *stack, size_t index,
+                             const struct flow_event *event)
+{
+    struct suspended_stack suspended = take_suspended(stack, index);
+    stack_switch_suspend(stack);
+    stack_switch_begin(stack, event);
+    state_of(stack)->top = suspended.top;
+}
+
 frame_id stack_switch_begin_again(struct thread_stack *stack, size_t index,
                                   const struct flow_event *event)
 {
@@ -227,17 +290,26 @@ frame_id stack_switch_begin_again(struct thread_stack *stack, size_t index,
     return thread_stack_parent(stack, suspended.leaf);
 }
 
+/* How many suspended stacks continue at `address`, as far as it matters: 2 are several. *index: of the first one. */
+static unsigned count_suspended(const struct thread_stack *stack, uint64_t address, size_t *index)
+{
+    size_t count = state_of(stack)->suspended.count;
+    *index = find_suspended(stack, 0, address);
+    if (*index == count)
+        return 0;
+    return 1 + (find_suspended(stack, *index + 1, address) < count);
+}
+
 bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_event *event)
 {
-    size_t index = find_suspended(stack, 0, event->to);
-    if (index == state_of(stack)->suspended.count)
-        return false;
-    if (find_suspended(stack, index + 1, event->to) < state_of(stack)->suspended.count)
+    size_t index;
+    unsigned count = count_suspended(stack, event->to, &index);
+    if (count > 1)
         begin_one_of_several(stack, event);
-    else
+    else if (count == 1)
         stack_switch_resume(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
                             event);
-    return true;
+    return count > 0;
 }
 
 /* The leaf returns there, and a switch would have loaded the stack pointer, which is recorded; unless the program has switched
@@ -261,7 +333,7 @@ bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_eve
     if (stack_pointer_moved(stack) || !stack_switch_is_suspended_at(stack, event->to) ||
         returns_after_switch(stack, event->to))
         return false;
-    bool misses = stack_switch_misses_stacks(stack);
+    bool misses = may_miss_one_at(stack, event->to);
     if (misses && is_own_return(stack, event->to))
         return false;
     suspend(stack);
@@ -279,13 +351,61 @@ void stack_switch_begin(struct thread_stack *stack, const struct flow_event *eve
     stack_moves_begin_at(stack, event, thread_stack_is_start(stack, event->to));
 }
 
+/* What the code has done before the event's branch, as far as is known without recorded pointers. */
+static enum stack_load load_before(const struct thread_stack *stack, const struct flow_event *event)
+{
+    if (stack_pointer_is_recorded(stack))
+        return STACK_NOT_LOADED;
+    return stack->code.loads_stack(stack->code.context, stack->now, event->from);
+}
+
+static bool has_loaded(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return load_before(stack, event) != STACK_NOT_LOADED;
+}
+
+bool stack_switch_has_exchanged(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return load_before(stack, event) == STACK_EXCHANGED;
+}
+
+static bool is_active_in(const struct thread_stack *stack, frame_id frame, function_id function,
+                         unsigned *budget)
+{
+    for (; *budget > 0; --*budget, frame = thread_stack_parent(stack, frame)) {
+        const struct frame *at = thread_stack_frame(stack, frame);
+        if (at->kind == FRAME_PLACEHOLDER || at->function == function)
+            return at->kind != FRAME_PLACEHOLDER;
+    }
+    return true;
+}
+
+/* The stack that runs begins at event->to. Not if an exception or longjmp may have unwound another one up to there, in which
+ * the function is active. */
+static bool is_beginning(const struct thread_stack *stack, const struct flow_event *event)
+{
+    unsigned budget = 1 << 14; /* frames to examine */
+    if (stack_switch_misses_stacks(stack) || event->function == FUNCTION_UNKNOWN)
+        return false;
+    bool active = false;
+    for (size_t i = 0; !thread_stack_is_start(stack, event->to) && !active &&
+                       i < state_of(stack)->suspended.count;
+         i++)
+        active = is_active_in(stack, suspended_at(stack, i), event->function, &budget);
+    return !active;
+}
+
 void stack_switch_to_new(struct thread_stack *stack, const struct flow_event *event, uint64_t top)
 {
+    bool loaded = has_loaded(stack, event);
     stack_switch_suspend(stack);
     stack_switch_begin(stack, event);
     if (top != 0)
         forget_stacks_at(stack, top);
     state_of(stack)->top = top;
+    state_of(stack)->loaded = loaded;
+    if (is_beginning(stack, event))
+        stack_moves_note_beginning(stack);
 }
 
 /* True if the leaf is the outermost known frame of a new stack. */
@@ -305,10 +425,11 @@ static bool goes_on_in(const struct thread_stack *stack, frame_id suspended,
             event->function != FUNCTION_UNKNOWN && !thread_stack_is_start(stack, event->to));
 }
 
-/* The stack was begun where the recorded stack pointer changed. gogo always loads it. */
+/* The stack was begun where the stack pointer changed. gogo always loads it. */
 static bool has_begun_for_certain(const struct thread_stack *stack)
 {
-    return state_of(stack)->top != 0 || (stack->open.has_gogo && stack_pointer_is_recorded(stack));
+    return state_of(stack)->top != 0 || state_of(stack)->loaded ||
+           (stack->open.has_gogo && stack_pointer_is_recorded(stack));
 }
 
 bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *event)
@@ -328,6 +449,50 @@ bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *
     return true;
 }
 
+/* The leaf is all that is known of a stack which has begun for certain. */
+static bool is_first_of_loaded(const struct thread_stack *stack)
+{
+    return state_of(stack)->loaded && thread_stack_is_root(stack, stack->leaf);
+}
+
+bool stack_switch_was_on_top(struct thread_stack *stack, const struct flow_event *event)
+{
+    size_t index;
+    if (!is_first_of_loaded(stack) || count_suspended(stack, event->to, &index) != 1 ||
+        may_miss_one_at(stack, event->to))
+        return false;
+    struct suspended_stack below = take_suspended(stack, index);
+    state_of(stack)->top = below.top;
+    state_of(stack)->loaded = below.loaded;
+    state_of(stack)->joined.count = 0; /* it may return through them */
+    stack_moves_learn_callers(stack, thread_stack_parent(stack, below.leaf), event->to);
+    return true;
+}
+
+/* The code has loaded the stack pointer in the leaf, before the return. */
+static bool switch_from_first(struct thread_stack *stack, const struct flow_event *event)
+{
+    bool begun = state_of(stack)->loaded, switched = stack_switch_to_suspended(stack, event);
+    if (!switched && begun)
+        stack_switch_to_new(stack, event, 0);
+    return switched || begun;
+}
+
+bool stack_switch_from_first(struct thread_stack *stack, const struct flow_event *event)
+{
+    size_t index;
+    if (!thread_stack_is_root(stack, stack->leaf))
+        return false;
+    if (has_loaded(stack, event))
+        return switch_from_first(stack, event);
+    if (!is_first_of_loaded(stack) || count_suspended(stack, event->to, &index) < 2 ||
+        may_miss_one_at(stack, event->to))
+        return false;
+    stack_switch_leave(stack); /* it was put on top of one of several */
+    begin_one_of_several(stack, event);
+    return true;
+}
+
 /* --- Events. --- */
 
 /* A return to the first instruction of a function. Code that makes a new stack may have its first
@@ -335,7 +500,9 @@ bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *
  * be the restorer, and the leaf a signal handler. */
 static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (is_first_of_new_stack(stack))
+    if (has_loaded(stack, event))
+        stack_switch_to_new(stack, event, 0);
+    else if (is_first_of_new_stack(stack))
         stack_moves_discover(stack, event->function, event->to);
     else if (thread_stack_is_root(stack, stack->leaf))
         stack_moves_replace(stack, event->function, event->to);
@@ -351,6 +518,19 @@ static bool follow_return(struct thread_stack *stack, const struct flow_event *e
     if (starts)
         begin_or_replace(stack, event);
     return starts;
+}
+
+/* A jump to the first instruction of a function, by code that has loaded the stack pointer, is none of longjmp's or an
+ * unwinder's. */
+static bool follow_jump(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (stack_switch_to_suspended(stack, event))
+        return true;
+    bool begins = event->flags & FLOW_LOADS_STACK && !stack_pointer_moved(stack) &&
+                  thread_stack_is_start(stack, event->to) && has_loaded(stack, event);
+    if (begins)
+        stack_switch_to_new(stack, event, 0);
+    return begins;
 }
 
 /* --- Which of several suspended stacks has continued. --- */
@@ -387,50 +567,32 @@ static void part_assumed(struct thread_stack *stack, frame_id leaf)
     joined->count = 0;
 }
 
-/* True if the stack suspended with the leaf `suspended`, which continues in that leaf's parent, may be
- * the segment's: innermost frame with innermost frame, and all others as far as both are known. `join`: then it is. */
-static bool fits_suspended(struct thread_stack *stack, struct segment *segment, frame_id suspended,
-                           bool join)
+static struct fitting_stacks find_fitting(struct thread_stack *stack, const struct segment *segment)
 {
-    struct comparison comparison =
-        stack_comparison_begin(stack, segment, thread_stack_parent(stack, suspended));
-    size_t before = comparison.before.frames.count, after = comparison.after.frames.count;
-    size_t both = before < after ? before : after;
-    struct meeting meeting = {both - 1, both - 1, 0};
-    if (both > 0)
-        meeting.agreeing = stack_comparison_count_agreeing(&comparison, both - 1, both - 1);
-    bool same = both > 0 && meeting.agreeing == both;
-    if (same && join) {
-        note_join(stack, segment, stack_comparison_join(&comparison, &meeting));
-        if (suspended == segment->before)
-            stack_comparison_keep(&comparison, &meeting, segment);
+    const struct array *candidates = &state_of(stack)->candidates;
+    struct fitting_stacks fitting = fitting_stacks_begin();
+    for (size_t i = 0; i < candidates->count && fitting_stacks_is_open(&fitting); i++) {
+        const struct suspended_stack *candidate = array_at(candidates, i);
+        fitting_stacks_consider(&fitting, stack, segment, candidate->leaf, candidate->several);
     }
-    stack_comparison_end(&comparison);
-    return same;
+    return fitting;
 }
 
-/* The running stack has been left. Of several that it can be, it is the one that has waited longest; or it is unknown
- * which, if there must be only one. */
+/* The running stack has been left: which of those that it can be has it been? */
 static void decide(struct thread_stack *stack, struct segment *segment)
 {
     struct array *candidates = &state_of(stack)->candidates;
-    bool only_one = state_of(stack)->only_one, searching = true;
-    frame_id chosen = FRAME_NONE;
-    for (size_t i = 0; searching && i < candidates->count; i++) {
-        frame_id suspended = *(frame_id *)array_at(candidates, i);
-        if (!fits_suspended(stack, segment, suspended, !only_one))
-            continue;
-        searching = only_one && chosen == FRAME_NONE;
-        chosen = chosen == FRAME_NONE ? suspended : FRAME_NONE;
+    struct fitting_stacks fitting = find_fitting(stack, segment);
+    if (fitting.leaf != FRAME_NONE && fitting.is_certain) {
+        note_join(stack, segment, fitting_stacks_join(&fitting, segment));
+        forget_leaf(stack, fitting.leaf);
+    } else if (fitting.leaf != FRAME_NONE) {
+        fitting_stacks_gain_common(&fitting);
+    } else if (segment->start == SEGMENT_ASSUMED) {
+        part_assumed(stack, ((const struct suspended_stack *)array_at(candidates, 0))->leaf);
     }
-    if (chosen != FRAME_NONE && only_one)
-        fits_suspended(stack, segment, chosen, true);
-    if (chosen != FRAME_NONE)
-        forget_leaf(stack, chosen);
-    else if (segment->start == SEGMENT_ASSUMED)
-        part_assumed(stack, *(const frame_id *)array_at(candidates, 0));
+    fitting_stacks_end(&fitting);
     candidates->count = 0;
-    state_of(stack)->only_one = false;
 }
 
 /* The first code of the thread that was seen has no callers. */
@@ -456,7 +618,7 @@ static void note_beginning(struct thread_stack *stack, const struct flow_event *
 static void begin(struct thread_stack *stack)
 {
     state_of(stack)->suspended = array_of(sizeof(struct suspended_stack));
-    state_of(stack)->candidates = array_of(sizeof(frame_id));
+    state_of(stack)->candidates = array_of(sizeof(struct suspended_stack));
     state_of(stack)->joined = array_of(sizeof(struct assumed_join));
 }
 
@@ -473,5 +635,5 @@ const struct stack_rule stack_switch_rule = {
     .end = end,
     .before_event = note_beginning,
     .segment_ended = decide,
-    .follow = {[FLOW_RETURN] = follow_return, [FLOW_JUMP] = stack_switch_to_suspended},
+    .follow = {[FLOW_RETURN] = follow_return, [FLOW_JUMP] = follow_jump},
 };

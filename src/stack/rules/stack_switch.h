@@ -3,18 +3,22 @@
  * A switch saves the stack pointer of the running stack, loads that of another, and returns there.
  * In the packets that is a return which fits nothing on the running stack. It goes
  *   to the first instruction of a function    a new stack begins with that function, and the
- *                                             running one is suspended
+ *                                             running one is suspended. So does a jump there of code that has
+ *                                             loaded the stack pointer
  *   to where the leaf of a suspended stack    that stack continues, in the leaf's caller; the
  *   would return to                           running one is suspended
  *
  * If the first function of a new stack returns to where the stack suspended for it would have
  * continued, there were not two stacks: it was a tail call by "push; ret". The function then gets
- * the other stack's callers after all.
+ * the other stack's callers after all. Not if the code had loaded the stack pointer before the function began: then it
+ * returns to the stack on top of which it was put (Boost.Context's ontop_fcontext), if a single one waits there. Nor if the
+ * code has loaded it before the return: a fiber's function can end by a jump to the one that switches.
  *
  * If several stacks are suspended in the same place (all in yield, called from one line), a return
  * to it does not show which one continues. A segment begins then, and the returns that follow
- * decide: of several stacks that fit, the one that has waited longest. That is decided when the
- * segment ends, because the next switch depends on which stacks are suspended.
+ * decide (fitting_stacks.h). That is decided when the segment ends, because the next switch depends on which stacks are
+ * suspended. While it is undecided, all of them stay in the list, and the running one comes to it when it is left: so the
+ * stack that continues is always one of the list, which may have more.
  *
  * A recording that begins in the middle of a thread may not have all of its stacks. What continues where a
  * suspended stack would need not be that one then, and its callers are unknown until it returns to them.
@@ -30,6 +34,9 @@ struct suspended_stack {
     frame_id leaf;
     uint64_t pointer; /* the stack pointer when it was left; 0: not recorded */
     uint64_t top;     /* the stack pointer when it began; 0: not recorded */
+    bool loaded;      /* the code had loaded the stack pointer before it began */
+    bool
+        several; /* it stands for others, too, that have the same known frames: it stays in the list */
 };
 
 /* Two stacks that were taken for one. */
@@ -41,12 +48,13 @@ struct assumed_join {
 struct stack_switch {
     struct array suspended;               /* struct suspended_stack, the oldest first */
     struct suspended_addresses addresses; /* where they continue */
-    struct array candidates; /* frame_id: leaves of the stacks that may be the running one, if
-                              * that is unknown */
-    struct array joined;     /* struct assumed_join */
-    bool assumed_wrongly;    /* once */
-    bool only_one;    /* of the candidates, as far as they are known, may be the running one */
-    uint64_t top;     /* of the running stack, as in struct suspended_stack */
+    struct suspended_addresses dropped;   /* where those would that were too many for the list */
+    struct array
+        candidates; /* struct suspended_stack: those that may be the running one, if that is unknown */
+    struct array joined;  /* struct assumed_join */
+    bool assumed_wrongly; /* once */
+    uint64_t top;         /* of the running stack, as in struct suspended_stack */
+    bool loaded;          /* likewise */
     frame_id arrived; /* the leaf in which a stack has continued last whose pointer was recorded */
     bool
         switches_unrecorded; /* the program has switched by code that is not taken for a load of the pointer */
@@ -137,9 +145,16 @@ bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t add
 void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                      const struct flow_event *event);
 
+/* The same, but it has run elsewhere in the meantime: its callers are unknown. */
+void stack_switch_to_unknown(struct thread_stack *stack, size_t index,
+                             const struct flow_event *event);
+
 /* True if a suspended stack continues at event->to: the switch has been made. Also if the running
  * stack's leaf would return there: it may be either. */
 bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
+
+/* The code has changed to another stack before the event's branch, as far as is known without recorded pointers. */
+bool stack_switch_has_exchanged(const struct thread_stack *stack, const struct flow_event *event);
 
 /* A return to the first instruction of a function. `top`: the stack pointer there, if it was
  * recorded. Stacks that were suspended in the same memory have ended. */
@@ -148,5 +163,11 @@ void stack_switch_to_new(struct thread_stack *stack, const struct flow_event *ev
 /* The leaf returns to event->to. True if it is the first of a new stack, and there was no switch to
  * it: it has got the callers of the stack that was suspended for it. */
 bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *event);
+
+/* Likewise; true if it was put on top of a suspended stack: it has got the callers of that. */
+bool stack_switch_was_on_top(struct thread_stack *stack, const struct flow_event *event);
+
+/* Likewise; true if another stack continues there: the switch has been made. */
+bool stack_switch_from_first(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -114,9 +114,19 @@ static void land_anywhere(struct thread_stack *stack, const struct flow_event *e
         stack_switch_to_new(stack, event, 0);
 }
 
+/* Code has changed to another stack, and no call has ended where that continues: it begins, with code that only seems to be in a
+ * function which is active, because its own has no name. */
+static bool begins_a_stack(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return stack_switch_has_exchanged(stack, event) &&
+           !stack->code.call_may_end_at(stack->code.context, stack->now, event->to);
+}
+
 static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (active_functions_count(&stack->open, event->function) > 0)
+    if (begins_a_stack(stack, event))
+        stack_switch_to_new(stack, event, 0);
+    else if (active_functions_count(&stack->open, event->function) > 0)
         land_in_active_function(stack, event);
     else
         land_anywhere(stack, event);

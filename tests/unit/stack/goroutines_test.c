@@ -145,7 +145,7 @@ static void of_goroutines_in_one_place_the_one_with_fitting_callers_continues(vo
     assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)m(s(g()$)$)$)$");
 }
 
-static void of_goroutines_in_one_place_the_first_continues(void **state)
+static void of_goroutines_in_one_place_none_is_chosen_that_returns_do_not_distinguish(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -158,7 +158,8 @@ static void of_goroutines_in_one_place_the_first_continues(void **state)
     go_on_after(s, at('c', 0x10));
     leave(s, 'c', 0x20);
     jump(s, at('d', 0));
-    assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))s)s)sd()$");
+    assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sc?(m(s(g()))s)s"
+                    "d()$");
 }
 
 static void of_goroutines_in_one_place_the_pointer_decides(void **state)
@@ -449,7 +450,7 @@ int main(void)
         TEST(gogo_may_continue_in_a_part_of_another_name),
         TEST(a_new_goroutine_returns_to_its_caller),
         TEST(of_goroutines_in_one_place_the_one_with_fitting_callers_continues),
-        TEST(of_goroutines_in_one_place_the_first_continues),
+        TEST(of_goroutines_in_one_place_none_is_chosen_that_returns_do_not_distinguish),
         TEST(of_goroutines_in_one_place_the_pointer_decides),
         TEST(a_goroutine_is_distinguished_from_others_again_and_again),
         TEST(a_goroutine_may_be_chosen_again),

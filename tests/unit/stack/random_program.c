@@ -83,6 +83,11 @@ static bool view_forces_unwinding(void *context, function_id function, function_
     return false;
 }
 
+static enum stack_load view_loads_stack(void *context, struct ticks time, uint64_t address)
+{
+    return STACK_NOT_LOADED;
+}
+
 struct code_view random_program_code(void)
 {
     return (struct code_view){
@@ -93,6 +98,7 @@ struct code_view random_program_code(void)
         .program_changes = view_program_changes,
         .go_role = view_go_role,
         .is_jit_code = view_is_jit_code,
+        .loads_stack = view_loads_stack,
     };
 }
 

@@ -694,12 +694,83 @@ static void a_return_without_a_move_is_that_of_the_leaf(void **state)
     assert_spans(s, "a?(y(s()s)s)sf(y(s())$)$");
 }
 
+/* Fibers of which each waits in a y that has called setjmp. The one that continues was left before the recording, 16 KB further up
+ * than one that it has. */
+static void of_small_stacks_side_by_side_a_near_one_is_not_unwound_into_another(void **state)
+{
+    enum { STACK = 16 << 10 };
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('y', 0x40));
+    caller(s, at('f', 0x15));
+    call(s, at('y', 0x50), 's');
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('a', 0x40), MAIN);
+    call(s, at('a', 0x50), 's');
+    stack_pointer(s, MAIN);
+    jump_loading_stack(s, at('y', 0x60), ONE + STACK - 0x100);
+    assert_stack(s, "y");
+}
+
+static void
+the_first_switch_of_a_recording_is_no_return_though_it_goes_where_the_leaf_returns(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('s', 0));
+    caller(s, at('y', 0x15));
+    caller(s, at('f', 0x15));
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('y', 0x15), MAIN);
+    assert_stack(s, "y");
+}
+
+/* Between two threads: the stack f continues a frame further down than where this one has left it, in another call of y. */
+static void a_stack_that_has_run_elsewhere_has_unknown_callers(void **state)
+{
+    enum { USUAL = 4 };
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    for (int i = 0; i < USUAL; i++) {
+        call(s, at('y', 0x10), 's');
+        switch_to_call(s, ONE - 0x40, MAIN + 8, at('a', 0x10));
+        call(s, at('a', 0x10), 's');
+        switch_to_call(s, MAIN, ONE - 0x38, at('y', 0x10));
+        assert_stack(s, "yf");
+    }
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, ONE - 0x40, MAIN + 8, at('a', 0x10));
+    call(s, at('a', 0x10), 's');
+    switch_to_call(s, MAIN, ONE - 0x58, at('y', 0x10));
+    assert_stack(s, "y");
+}
+
+/* The code before the first jump is not in the recording: longjmp had loaded the pointer. */
+static void the_first_jump_of_a_recording_may_be_a_longjmp(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('l', 0x40));
+    caller(s, at('b', 0x15));
+    caller(s, at('a', 0x15));
+    no_caller(s);
+    jump(s, at('a', 0x20));
+    assert_stack(s, "a");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         RULE(a_return_without_a_move_is_that_of_the_leaf),
+        RULE(of_small_stacks_side_by_side_a_near_one_is_not_unwound_into_another),
+        RULE(a_stack_that_has_run_elsewhere_has_unknown_callers),
+        RULE(the_first_switch_of_a_recording_is_no_return_though_it_goes_where_the_leaf_returns),
+        RULE(the_first_jump_of_a_recording_may_be_a_longjmp),
         RULE(a_return_that_fits_nothing_has_unknown_callers_where_stacks_may_be_missing),
         RULE(reported_callers_are_active_from_the_beginning),
         RULE(callers_beyond_all_measure_are_not_learned),

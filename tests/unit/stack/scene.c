@@ -59,6 +59,14 @@ static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
     return ((const struct scene *)context)->pushed != address;
 }
 
+static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
+{
+    char function = ((const struct scene *)context)->switches;
+    (void)time;
+    bool switches = function != 0 && address >> FUNCTION_SIZE_BITS == id_of(function);
+    return switches ? STACK_EXCHANGED : STACK_NOT_LOADED;
+}
+
 void scene_init(struct scene *scene)
 {
     struct code_view code = {
@@ -70,6 +78,7 @@ void scene_init(struct scene *scene)
         .go_role = go_role,
         .is_jit_code = is_jit_code,
         .call_may_end_at = call_may_end_at,
+        .loads_stack = loads_stack,
     };
     *scene = (struct scene){.time = 1000};
     thread_stack_init(&scene->stack, &code);
@@ -102,6 +111,13 @@ static function_id function_at(uint64_t address)
     return (function_id)(address >> FUNCTION_SIZE_BITS);
 }
 
+/* Some instruction of the function that runs. */
+static uint64_t running_address(const struct scene *scene)
+{
+    bool runs = scene->stack.leaf != FRAME_NONE;
+    return runs ? (uint64_t)thread_stack_leaf(&scene->stack)->function << FUNCTION_SIZE_BITS : 0;
+}
+
 static void feed(struct scene *scene, struct flow_event event)
 {
     event.time.value = scene->time;
@@ -129,7 +145,7 @@ void return_after(struct scene *scene, uint64_t call_site)
 
 void return_to(struct scene *scene, uint64_t to)
 {
-    feed(scene, (struct flow_event){.kind = FLOW_RETURN, .to = to});
+    feed(scene, (struct flow_event){.kind = FLOW_RETURN, .from = running_address(scene), .to = to});
 }
 
 void jump(struct scene *scene, uint64_t to)
@@ -167,7 +183,10 @@ void copied_stacks(struct scene *scene, uint32_t left, uint32_t continues)
 
 void jump_in_stack(struct scene *scene, uint64_t to)
 {
-    feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_LOADS_STACK});
+    feed(scene, (struct flow_event){.kind = FLOW_JUMP,
+                                    .from = running_address(scene),
+                                    .to = to,
+                                    .flags = FLOW_LOADS_STACK});
 }
 
 void jump_to_pointer(struct scene *scene, uint64_t to, uint64_t pointer)

@@ -31,6 +31,7 @@ struct scene {
     char forced_unwinder;               /* this function is; 0: none */
     const char *jit_code;               /* these functions are; NULL: none */
     uint64_t pushed;                    /* an address in them at which no call ends; 0: none */
+    char switches;                      /* this function loads the stack pointer; 0: none does */
 };
 
 void scene_init(struct scene *scene);

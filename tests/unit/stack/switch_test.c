@@ -171,6 +171,151 @@ static void the_oldest_suspended_stack_can_continue(void **state)
     assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('a'));
 }
 
+/* Begins a stack with `function`, which calls y from `site`, and that waits. */
+static void begin_waiting(struct scene *s, char function, uint64_t site)
+{
+    return_to(s, at(function, 0));
+    call(s, site, 'y');
+    call(s, at('y', 0x10), 's');
+}
+
+static void of_two_that_fit_none_is_chosen(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    begin_waiting(s, 'f', at('f', 0x10));
+    begin_waiting(s, 'g', at('g', 0x10));
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    return_after(s, at('y', 0x10)); /* f's or g's */
+    call(s, at('y', 0x20), 's');
+    return_after(s, at('a', 0x20));
+    assert_spans(s, "a(s()s)sf(y(s()s)s)sg(y(s()s)s)sa?(s()s)sy?(s()s)sa?()$");
+}
+
+static void the_callers_that_all_have_are_known(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 'w');
+    call(s, at('w', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_to(s, at('g', 0));
+    call(s, at('g', 0x10), 'w');
+    call(s, at('w', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    return_after(s, at('y', 0x10));
+    call(s, at('y', 0x20), 's');
+    return_after(s, at('a', 0x20));
+    assert_spans(s, "a(s()s)sf(w(y(s()s)s)s)sg(w(y(s()s)s)s)sa?(s()s)sw?(y?(s()s)s)sa?()$");
+}
+
+static void of_stacks_that_are_alike_one_is_chosen(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    begin_waiting(s, 'f', at('f', 0x10));
+    begin_waiting(s, 'f', at('f', 0x10));
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    return_after(s, at('y', 0x10));
+    call(s, at('y', 0x20), 's');
+    return_after(s, at('a', 0x20));
+    assert_int_equal(stack_switch_suspended(&s->stack)->count, 2);
+    assert_spans(s, "a(s()s)sf(y(s()s)s)sf(y(s()s)s)sa?(s()s)sf?(y?(s()s)s)sa?()$");
+}
+
+/* A stack was dropped from the list that waits where another one of the list does. */
+static void where_a_stack_was_dropped_the_callers_are_unknown(void **state)
+{
+    enum { REMEMBERED = 1024 };
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    begin_waiting(s, 'f', at('f', 0x10));
+    for (uint64_t i = 0; i < REMEMBERED; i++) {
+        return_to(s, at('c', 0));
+        call(s, at('c', 0x20 + i * 8), 's');
+    }
+    begin_waiting(s, 'g', at('g', 0x10));
+    return_to(s, at('h', 0));
+    call(s, at('h', 0x10), 's');
+    return_after(s, at('y', 0x10));
+    assert_stack(s, "y");
+}
+
+static void a_function_that_ends_by_switching_was_called_by_nobody(void **state)
+{
+    struct scene *s = *state;
+    s->switches = 's';
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    direct_jump(s, at('s', 0));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(s()s)sf()ts()sa?()$");
+}
+
+static void a_function_that_ends_by_switching_to_a_new_stack_was_not_called_by_that(void **state)
+{
+    struct scene *s = *state;
+    s->switches = 's';
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    direct_jump(s, at('s', 0));
+    return_to(s, at('g', 0));
+    call(s, at('g', 0x10), 's');
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(s()s)sf()ts()sg(s()s)sa?()$");
+}
+
+static void a_function_on_top_of_a_stack_returns_to_it(void **state)
+{
+    struct scene *s = *state;
+    s->switches = 's';
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    jump_in_stack(s, at('t', 0)); /* on top of a's */
+    return_after(s, at('b', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(s()s)s)sf(s()s)sa?(b?(t()))$");
+}
+
+static void a_new_stack_may_begin_with_a_function_that_is_active(void **state)
+{
+    struct scene *s = *state;
+    s->switches = 's';
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'f');
+    call(s, at('f', 0x10), 's');
+    jump_in_stack(s, at('f', 0));
+    call(s, at('f', 0x20), 's');
+    jump_in_stack(s, at('f', 0x15));
+    assert_spans(s, "a(f(s()s)s)sf(s()s)sa?(f?()$)$");
+}
+
+static void a_stack_may_begin_in_code_without_a_name_of_its_own(void **state)
+{
+    struct scene *s = *state;
+    s->switches = 's';
+    s->pushed = at('s', 0x80); /* no call ends there */
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    jump_in_stack(s, at('s', 0x80));
+    call(s, at('s', 0x90), 'f');
+    assert_stack(s, "fs");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 /* Where stacks are suspended and resumed: "-A" and "+A", by letters in the order of their first
@@ -245,6 +390,15 @@ int main(void)
         RULE(a_return_to_the_start_of_the_function_that_began_a_stack_is_no_return_to_it),
         RULE(unknown_code_that_began_a_stack_is_not_known_again),
         RULE(what_turns_out_to_be_no_stack_leaves_the_others_alone),
+        RULE(of_two_that_fit_none_is_chosen),
+        RULE(the_callers_that_all_have_are_known),
+        RULE(of_stacks_that_are_alike_one_is_chosen),
+        RULE(where_a_stack_was_dropped_the_callers_are_unknown),
+        RULE(a_function_that_ends_by_switching_was_called_by_nobody),
+        RULE(a_function_that_ends_by_switching_to_a_new_stack_was_not_called_by_that),
+        RULE(a_function_on_top_of_a_stack_returns_to_it),
+        RULE(a_new_stack_may_begin_with_a_function_that_is_active),
+        RULE(a_stack_may_begin_in_code_without_a_name_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

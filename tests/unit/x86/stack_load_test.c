@@ -79,6 +79,19 @@ static void additions_of_a_register(void **state)
     assert_true(x86_is_stack_load(BYTES(0x48, 0x01, 0xc4)));
 }
 
+static void saves_of_the_stack_pointer(void **state)
+{
+    assert_true(x86_is_stack_save(BYTES(0x48, 0x89, 0x27)));        /* mov %rsp,(%rdi): Coro */
+    assert_true(x86_is_stack_save(BYTES(0x48, 0x89, 0x67, 8)));     /* mov %rsp,8(%rdi): minicoro */
+    assert_true(x86_is_stack_save(BYTES(0x48, 0x89, 0xe0)));        /* mov %rsp,%rax: Boost */
+    assert_false(x86_is_stack_save(BYTES(0x48, 0x89, 0xe5)));       /* mov %rsp,%rbp */
+    assert_false(x86_is_stack_save(BYTES(0x48, 0x89, 0x65, 0xf8))); /* mov %rsp,-8(%rbp) */
+    assert_false(x86_is_stack_save(BYTES(0x48, 0x89, 0x64, 0x24, 8))); /* mov %rsp,8(%rsp) */
+    assert_false(x86_is_stack_save(BYTES(0x48, 0x89, 0x07)));          /* mov %rax,(%rdi) */
+    assert_false(x86_is_stack_save(BYTES(0x48, 0x8b, 0x27)));          /* mov (%rdi),%rsp */
+    assert_false(x86_is_stack_save(BYTES(0x48, 0x89)));
+}
+
 static void only_before_an_indirect_jump(void **state)
 {
     assert_false(loads(1, BYTES(0x4c, 0x89, 0xc4, 0xc3)));             /* ret */
@@ -105,6 +118,7 @@ int main(void)
         cmocka_unit_test(returns_by_pop_and_jump),
         cmocka_unit_test(what_functions_do_with_their_own_frame),
         cmocka_unit_test(additions_of_a_register),
+        cmocka_unit_test(saves_of_the_stack_pointer),
         cmocka_unit_test(only_before_an_indirect_jump),
         cmocka_unit_test(cut_code_does_no_harm),
     };

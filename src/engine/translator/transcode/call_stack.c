@@ -57,20 +57,23 @@ static const struct pt_call *find_call(const struct pt_encoder *encoder, uint64_
     return NULL;
 }
 
-/* Whether the return to `pc` is that of a function that has run on top of the stack that continued. Then the stack's calls
- * are known again, and its innermost one has ended. */
+/* Whether the return to `pc` is that of a call of the stack that continued: of the innermost one, by a function that has run on
+ * top of it, or of one further out, by a function in which longjmp has continued. Then the stack's calls are known again, and those up
+ * to that one have ended. */
 static bool return_from_top(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc)
 {
     const struct pt_saved_calls *continued = &stack->continued;
-    uint64_t depth = continued->depth;
+    uint64_t depth = continued->depth, ended = 0, known = depth - continued->calls.base;
     if (!stack->may_be_on_top || encoder->depth != depth || encoder->calls.base != depth)
         return false;
-    const struct pt_call *call = pt_calls_at(&encoder->calls, depth - 1);
-    if (call->return_address != pc)
+    while (ended < known && ended <= stack->ended_at_most &&
+           pt_calls_at(&encoder->calls, depth - 1 - ended)->return_address != pc)
+        ended++;
+    if (ended == known || ended > stack->ended_at_most)
         return false;
     stack->may_be_on_top = false;
-    stack->pointer = call->slot + PUSHED;
-    stack->continued.depth--;
+    stack->continued.depth -= ended + 1;
+    stack->pointer = pt_calls_at(&encoder->calls, stack->continued.depth)->slot + PUSHED;
     pt_encoder_restore_calls(encoder, continued);
     return true;
 }
@@ -119,6 +122,7 @@ static void change_stacks(struct call_stack *stack, struct pt_encoder *encoder, 
     left = (struct suspended_stack){.pointer = to, .psb = UINT64_MAX};
     if (!suspended_calls_take(&stack->suspended, encoder, to, &left))
         pt_encoder_forget_calls(encoder);
+    stack->ended_at_most = (to - left.pointer) / PUSHED; /* each call has pushed as much at least */
     stack->pointer = left.pointer;
     stack->psb = left.psb;
     stack->unreported = UINT64_MAX;

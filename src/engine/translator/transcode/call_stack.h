@@ -40,10 +40,11 @@ struct call_stack {
     uint64_t psb; /* stream position: since the PSB there they are known */
     uint64_t
         unreported; /* stream position: since the PSB there the running stack's are not; UINT64_MAX: they are */
-    /* A stack continued, and not where its innermost call returns: a new stack in its place, or a function on top of it
-     * (Boost.Context's ontop_fcontext). Then that returns for the call. */
+    /* A stack continued, and not where its innermost call returns: a new stack in its place; or a function on top of it
+     * (Boost.Context's ontop_fcontext), which returns for the call; or a caller, by longjmp: that returns for its own. */
     struct pt_saved_calls continued;
-    bool may_be_on_top; /* `continued` is valid */
+    bool may_be_on_top;     /* `continued` is valid */
+    uint64_t ended_at_most; /* so many of its innermost calls, by the stack pointer */
 };
 
 /* `reports`: the recording may begin anywhere, so stacks that code changes to are to be reported. */
