@@ -71,6 +71,8 @@ const struct command *command_find(const char *name)
         if ((*command)->alias)
             closest_names_offer(&closest, (*command)->alias);
     }
+    char *escaped = printable_copy(name, PRINTABLE_NAME);
+    name = escaped ? escaped : name;
     if (closest.names[0])
         fprintf(stderr, "magic-trace: there is no command `%s`. Did you mean `%s`?\n", name,
                 closest.names[0]);
@@ -79,6 +81,7 @@ const struct command *command_find(const char *name)
                 "magic-trace: there is no command `%s`. `magic-trace help` lists them; to trace a "
                 "program: `magic-trace run %s`.\n",
                 name, name);
+    free(escaped);
     return NULL;
 }
 

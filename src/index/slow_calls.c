@@ -85,6 +85,9 @@ static bool is_single(const struct call_pass *pass, const struct call_place *cal
 
 /* Takes the calls that do not enclose the span from `active`: callers come before what they call, in the order of their ends, backwards. For
  * spans that take no time the times do not say which encloses which, so spans of other functions count, too. */
+/* Takes the calls that do not enclose the span from `active`: callers come before what they call, in the order of their ends,
+ * backwards. Where calls take no time, their times do not show it, but the depths of all spans do: so this is to be asked of those of
+ * other functions, too. */
 static void leave(struct array *active, const struct index_span *span)
 {
     while (active->count > 0) {

@@ -2,6 +2,7 @@
 
 #include "base/edit_distance.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "cli/command.h"
 
 #include <getopt.h>
@@ -182,6 +183,8 @@ static enum option_event explain(const struct option_reader *reader, int code)
     const char *argument = optind > 0 && optind <= reader->argc ? reader->argv[optind - 1] : "";
     if (strcmp(argument, "-?") == 0)
         return OPTION_HELP;
+    char *escaped = printable_copy(argument, PRINTABLE_NAME);
+    argument = escaped ? escaped : argument;
     char *name = bare_name(argument);
     const struct option_spec *unavailable = find_unavailable(reader->rows, name);
     if (code == ':')
@@ -196,6 +199,7 @@ static enum option_event explain(const struct option_reader *reader, int code)
     else
         explain_unknown(reader->long_options, argument, name);
     free(name);
+    free(escaped);
     return OPTION_ERROR;
 }
 

@@ -278,8 +278,11 @@ static bool check_contents(const struct text_flow *text, const struct perf_text_
     return error_set(error, ERROR_FORMAT,
                      "Decoding %s failed: no line of it is a branch or a sample as perf script "
                      "prints them. Make it with `perf script --ns --itrace=bep -F "
-                     "pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period`.",
-                     text->path);
+                     "pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period`.%s",
+                     text->path,
+                     strcmp(text->path, "standard input") == 0
+                         ? " A trace (trace.fxt.gz) is read from /dev/stdin."
+                         : "");
 }
 
 bool text_flow_decode(struct text_flow *text, const struct flow_options *options,

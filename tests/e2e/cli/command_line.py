@@ -28,6 +28,21 @@ class CommandLine(harness.TestCase):
         self.assert_usage_error(["report", "-tre"], "no trace was given")
         self.assert_usage_error(["run", "-f", "ls"], "-follow", "-full-execution", "-forward-exit-status")
 
+    def test_control_characters(self):
+        """words of the command line that are not known are shown without what a terminal would obey"""
+        for words in (["ru\x1b[2Jn"], ["run", "-nos\x1b[2Juch"], ["run", "-s=\x1b[2J"], ["run", "-follow=\x1b[2J", "true"], ["report", "\x1b[2J"]):
+            finished = self.magic_trace(*words)
+            self.assertNotEqual(finished.status, 0)
+            self.assertNotIn(b"\x1b", finished.stderr)
+
+    def test_trace_on_standard_input(self):
+        """`-` is a recording or text; of a trace the message says how it is given"""
+        trace = self.trace(["true"]).trace
+        finished = self.magic_trace("report", "-", stdin=trace.open("rb"))
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"/dev/stdin", finished.stderr)
+        self.assertEqual(self.magic_trace("report", "/dev/stdin", stdin=trace.open("rb")).status, 0)
+
     def test_values(self):
         """wrong, missing and superfluous values of options"""
         self.assert_usage_error(["run", "-clock", "sundial", "ls"], "sundial")
