@@ -119,6 +119,11 @@ void tr_own_fix_limit(void)
     atomic_store(&limit_is_fixed, true);
 }
 
+bool tr_own_limit_is_fixed(void)
+{
+    return atomic_load(&limit_is_fixed);
+}
+
 /* --- Mapping --- */
 
 bool tr_own_add(uint64_t start, uint64_t size)

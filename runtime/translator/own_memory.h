@@ -31,8 +31,9 @@ uint64_t tr_own_limit(uint64_t bytes);
 /* The limit that the kernel has by that; UINT64_MAX: the program has none. */
 uint64_t tr_own_limit_in_kernel(void);
 
-/* The program's filter may forbid to change it: it grows once more, by what the runtime may need from now on. */
+/* The program's filter forbids to change it: it grows once more, by what the runtime may need from now on. */
 void tr_own_fix_limit(void);
+bool tr_own_limit_is_fixed(void);
 
 /* Makes all pages of [start, start + size), which begins and ends with a page, at once (MADV_POPULATE_WRITE, Linux 5.14): a small part of
  * the time of as many page faults. Their content stays as it is. False: it cannot be done, or not for all of them, as on a full disk. */

@@ -2,12 +2,16 @@
  * child, a program that is executed. Prints what it gets: how much can be mapped until the limit, and how the limit reads. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,8 +85,41 @@ static void run_child(void)
     printf("status %x\n", status);
 }
 
-int main(void)
+static void print_by_old_call(void)
 {
+    struct rlimit limit = {0};
+    syscall(SYS_getrlimit, RLIMIT_AS, &limit);
+    printf("%ld of %ld\n", (long)limit.rlim_cur >> 20, (long)limit.rlim_max >> 20);
+}
+
+/* With a filter that would end it for prlimit64, by the older calls. */
+static void limit_under_filter(void)
+{
+    struct sock_filter instructions[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof instructions / sizeof *instructions, instructions};
+    struct rlimit limit = {(rlim_t)LIMIT * MEGABYTE, (rlim_t)2 * LIMIT * MEGABYTE};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    print_by_old_call();
+    printf("%ld\n", syscall(SYS_setrlimit, RLIMIT_AS, &limit));
+    print_by_old_call();
+    limit.rlim_max = limit.rlim_cur;
+    printf("%ld\n", syscall(SYS_setrlimit, RLIMIT_AS, &limit));
+    print_by_old_call();
+    printf("threads: %d\n", run_threads());
+}
+
+int main(int count, char **words)
+{
+    if (count > 1 && strcmp(words[1], "filtered") == 0) {
+        limit_under_filter();
+        return 0;
+    }
     struct rlimit limit = {(rlim_t)LIMIT * MEGABYTE, RLIM_INFINITY};
     printf("setrlimit: %d\n", setrlimit(RLIMIT_AS, &limit));
     print_limit("soft");

@@ -13,6 +13,7 @@ static const uint64_t hard_extra = UINT64_C(1) << 47;
 
 /* As the program knows it, while tr_own_limit_in_kernel() is its limit. */
 static struct rlimit64 believed = {RLIM64_INFINITY, RLIM64_INFINITY};
+static uint64_t in_kernel = RLIM64_INFINITY; /* the hard limit then */
 
 bool tr_is_address_limit(const struct tr_thread *thread, int32_t number)
 {
@@ -27,6 +28,25 @@ bool tr_is_address_limit(const struct tr_thread *thread, int32_t number)
 static int64_t limit(struct rlimit64 *wanted, struct rlimit64 *before)
 {
     return tr_syscall6(__NR_prlimit64, 0, RLIMIT_AS, (uint64_t)wanted, (uint64_t)before, 0, 0);
+}
+
+/* By the program's own call, where its filter forbids ours. */
+static int64_t limit_by(int32_t number, struct rlimit64 *wanted)
+{
+    return number == __NR_prlimit64 ? limit(wanted, NULL)
+                                    : tr_syscall(number, RLIMIT_AS, (uint64_t)wanted, 0);
+}
+
+/* What the kernel has got last; read where that is allowed. */
+static int64_t read_limit(struct rlimit64 *limits)
+{
+    static const struct rlimit64 none = {RLIM64_INFINITY, RLIM64_INFINITY};
+    if (!tr_own_limit_is_fixed())
+        return limit(NULL, limits);
+    *limits = none;
+    if (tr_own_limit_in_kernel() != UINT64_MAX)
+        *limits = (struct rlimit64){tr_own_limit_in_kernel(), in_kernel};
+    return 0;
 }
 
 /* Whether the kernel's limit is one that the program sees as another. */
@@ -53,7 +73,7 @@ static uint64_t hard_limit(const struct rlimit64 *limits, uint64_t wanted)
     return lowers && sum > limits->rlim_max ? limits->rlim_max : sum;
 }
 
-static int64_t change(const struct rlimit64 *limits, const struct rlimit64 *wanted)
+static int64_t change(int32_t number, const struct rlimit64 *limits, const struct rlimit64 *wanted)
 {
     struct rlimit64 before_own = believed;
     struct rlimit64 made = {0, hard_limit(limits, wanted->rlim_max)};
@@ -62,11 +82,13 @@ static int64_t change(const struct rlimit64 *limits, const struct rlimit64 *want
     made.rlim_cur = tr_own_limit(wanted->rlim_cur);
     if (made.rlim_cur > made.rlim_max)
         made.rlim_cur = made.rlim_max;
-    int64_t result = limit(&made, NULL);
-    if (result == 0)
+    int64_t result = limit_by(number, &made);
+    if (result == 0) {
         believed = *wanted;
-    else
+        in_kernel = made.rlim_max;
+    } else {
         tr_own_limit(before_own.rlim_cur);
+    }
     return result;
 }
 
@@ -77,14 +99,14 @@ int64_t tr_sys_address_limit(struct tr_thread *thread, int32_t number)
     uint64_t to = both ? r[TR_R10] : number == __NR_getrlimit ? r[TR_RSI] : 0;
     uint64_t from = both ? r[TR_RDX] : number == __NR_setrlimit ? r[TR_RSI] : 0;
     struct rlimit64 limits, wanted, seen;
-    int64_t result = limit(NULL, &limits);
+    int64_t result = read_limit(&limits);
     if (result != 0)
         return result;
     if ((from || number == __NR_setrlimit) && !tr_read_safely(&wanted, from, sizeof wanted))
         return -EFAULT;
     seen = shown(&limits);
     if (from)
-        result = thread->vforked ? limit(&wanted, NULL) : change(&limits, &wanted);
+        result = thread->vforked ? limit_by(number, &wanted) : change(number, &limits, &wanted);
     if (result == 0 && (to || number == __NR_getrlimit) && !tr_write_safely(to, &seen, sizeof seen))
         return -EFAULT;
     return result;
@@ -93,7 +115,8 @@ int64_t tr_sys_address_limit(struct tr_thread *thread, int32_t number)
 void tr_address_limit_before_exec(void)
 {
     struct rlimit64 limits;
-    if (tr_own_limit_in_kernel() == UINT64_MAX || limit(NULL, &limits) != 0 || !is_raised(&limits))
+    if (tr_own_limit_in_kernel() == UINT64_MAX || tr_own_limit_is_fixed() ||
+        limit(NULL, &limits) != 0 || !is_raised(&limits))
         return;
     limits.rlim_cur = believed.rlim_cur;
     limit(&limits, NULL);
@@ -102,8 +125,8 @@ void tr_address_limit_before_exec(void)
 void tr_address_limit_after_failed_exec(void)
 {
     struct rlimit64 limits;
-    if (tr_own_limit_in_kernel() == UINT64_MAX || limit(NULL, &limits) != 0 ||
-        limits.rlim_cur != believed.rlim_cur)
+    if (tr_own_limit_in_kernel() == UINT64_MAX || tr_own_limit_is_fixed() ||
+        limit(NULL, &limits) != 0 || limits.rlim_cur != believed.rlim_cur)
         return;
     limits.rlim_cur = tr_own_limit_in_kernel();
     limit(&limits, NULL);

@@ -12,6 +12,7 @@
 #include <linux/futex.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
+#include <linux/resource.h>
 #include <linux/rseq.h>
 #include <linux/seccomp.h>
 
@@ -213,7 +214,6 @@ bool tr_filter_allows_translator(const struct tr_filter *filter)
 
 bool tr_filter_allows_processor_time(const struct tr_filter *filter)
 {
-    enum { CLOCK_THREAD_CPUTIME_ID = 3 };
     return tr_filter_allows(filter, __NR_clock_gettime,
                             (uint64_t[6]){CLOCK_THREAD_CPUTIME_ID, 1 << 16});
 }
@@ -222,6 +222,15 @@ bool tr_filter_allows_populate(const struct tr_filter *filter)
 {
     return tr_filter_allows(filter, __NR_madvise,
                             (uint64_t[6]){1 << 16, 1 << 16, MADV_POPULATE_WRITE});
+}
+
+bool tr_filter_allows_limits(const struct tr_filter *filter)
+{
+    static const struct own_call calls[] = {
+        {__NR_prlimit64, {0, RLIMIT_AS, 0, 1 << 16}},
+        {__NR_prlimit64, {0, RLIMIT_AS, 1 << 16, 0}},
+    };
+    return allows_all(filter, calls, sizeof calls / sizeof *calls);
 }
 
 bool tr_filter_allows_attach(const struct tr_filter *filter)

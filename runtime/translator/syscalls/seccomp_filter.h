@@ -31,6 +31,9 @@ bool tr_filter_allows_processor_time(const struct tr_filter *filter);
 /* The one that makes pages of memory at once (own_memory.h). */
 bool tr_filter_allows_populate(const struct tr_filter *filter);
 
+/* Those that change the limit of address space (own_memory.h). */
+bool tr_filter_allows_limits(const struct tr_filter *filter);
+
 /* Those with which attaching begins and ends (attach.c), besides. */
 bool tr_filter_allows_attach(const struct tr_filter *filter);
 

@@ -171,7 +171,8 @@ static int64_t install_filter(struct tr_thread *thread, uint64_t program)
     if (!tr_filter_allows_translator(&filter) || dispatches ||
         (times && !tr_filter_allows_processor_time(&filter)))
         give_up(thread, "it installs a seccomp filter");
-    tr_own_fix_limit();
+    if (!tr_filter_allows_limits(&filter))
+        tr_own_fix_limit();
     if (!tr_filter_allows_populate(&filter))
         tr_own_forbid_populate();
     if (!tr_filter_allows_files(&filter)) {

@@ -83,6 +83,8 @@ class SystemCalls(harness.TestCase):
     def test_address_limit(self):
         """a program that limits its own address space gets as much of it as untraced, and reads the limit that it has set"""
         self.check("address_limit", "-multi-thread")
+        filtered = [harness.compile_program("address_limit"), "filtered"]
+        self.assert_same_as_untraced(self.trace(filtered, "-engine", "translator", "-multi-thread"), filtered)
 
     def test_executable_memory_forbidden(self):
         """a program that forbids new executable memory goes on natively from there, and the cause is named"""

@@ -179,6 +179,8 @@ static void test_what_the_runtime_needs(void **state)
     assert_false(allows(tr_filter_allows_translator, SYS_futex, SECCOMP_RET_ERRNO));
     assert_false(allows(tr_filter_allows_translator, SYS_rt_sigreturn, SECCOMP_RET_TRAP));
     assert_true(allows(tr_filter_allows_translator, SYS_madvise, SECCOMP_RET_KILL_PROCESS));
+    assert_false(allows(tr_filter_allows_limits, SYS_prlimit64, SECCOMP_RET_KILL_PROCESS));
+    assert_true(allows(tr_filter_allows_limits, SYS_mmap, SECCOMP_RET_KILL_PROCESS));
     assert_false(allows(tr_filter_allows_populate, SYS_madvise, SECCOMP_RET_KILL_PROCESS));
     assert_true(allows(tr_filter_allows_populate, SYS_mmap, SECCOMP_RET_KILL_PROCESS));
     assert_true(allows(tr_filter_allows_attach, SYS_ptrace, SECCOMP_RET_KILL_PROCESS));
