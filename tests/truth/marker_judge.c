@@ -46,7 +46,8 @@ struct judged_thread {
     const struct thread *thread;
     struct process_code *code;
     struct thread_stack stack;
-    struct ticks last;
+    struct ticks first, last; /* of its events; first.value 0: none yet */
+    bool has_calls;
 };
 
 static const char *name_of(const struct judge *judge, function_id function)
@@ -96,9 +97,13 @@ static void take_events(void *thread_object, const struct flow_event *events, si
             continue;
         follow_events(&thread->stack, &event, 1);
         thread->last = event.time;
-        if (is_marker(thread, &event))
-            *(struct marker_call *)array_add(&thread->judge->calls) =
-                (struct marker_call){event.time, thread, thread->stack.leaf};
+        if (thread->first.value == 0)
+            thread->first = event.time;
+        if (!is_marker(thread, &event))
+            continue;
+        thread->has_calls = true;
+        *(struct marker_call *)array_add(&thread->judge->calls) =
+            (struct marker_call){event.time, thread, thread->stack.leaf};
     }
 }
 
@@ -259,11 +264,37 @@ static void judge_call(const struct marker_call *call, size_t marker, struct res
     address_space_cursor_free(&space);
 }
 
+/* From when on the recording has all threads that call. */
+static uint64_t common_beginning(const struct judge *judge)
+{
+    uint64_t latest = 0;
+    for (size_t i = 0; i < judge->threads.count; i++) {
+        const struct judged_thread *thread =
+            *(struct judged_thread *const *)array_at(&judge->threads, i);
+        if (thread->has_calls && thread->first.value > latest)
+            latest = thread->first.value;
+    }
+    return latest;
+}
+
+/* Sorts the calls, and drops those of a snapshot that begin before it has all threads. */
+static void prepare_calls(struct judge *judge)
+{
+    struct marker_call *calls = judge->calls.elements;
+    size_t count = judge->calls.count, early = 0;
+    uint64_t begins = flow_is_snapshot(judge->flow) ? common_beginning(judge) : 0;
+    qsort(calls, count, sizeof *calls, compare_times);
+    while (early < count && calls[early].time.value < begins)
+        early++;
+    memmove(calls, calls + early, (count - early) * sizeof *calls);
+    judge->calls.count = count - early;
+}
+
 static struct result judge_all(struct judge *judge)
 {
     struct result result = {0};
+    prepare_calls(judge);
     size_t calls = judge->calls.count, markers = judge->markers.count;
-    qsort(judge->calls.elements, calls, sizeof(struct marker_call), compare_times);
     if (calls > markers) {
         printf("  %zu calls of truth_marker in the recording, %zu known\n", calls, markers);
         result.invented += calls - markers;

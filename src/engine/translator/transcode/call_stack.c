@@ -110,7 +110,8 @@ static struct suspended_stack left_with(const struct call_stack *stack,
                                         const struct pt_encoder *encoder, uint64_t pointer)
 {
     bool unknown = stack->due || stack->unreported == encoder->last_psb;
-    return (struct suspended_stack){pointer, unknown ? UINT64_MAX : encoder->last_psb};
+    return (struct suspended_stack){pointer, encoder->previous->pc,
+                                    unknown ? UINT64_MAX : encoder->last_psb};
 }
 
 /* What was known of the stack that is left is kept; of the other one it may be known, too. */
@@ -120,7 +121,7 @@ static void change_stacks(struct call_stack *stack, struct pt_encoder *encoder, 
     struct suspended_stack left = left_with(stack, encoder, from);
     suspended_calls_add(&stack->suspended, encoder, &left);
     left = (struct suspended_stack){.pointer = to, .psb = UINT64_MAX};
-    if (!suspended_calls_take(&stack->suspended, encoder, to, &left))
+    if (!suspended_calls_take(&stack->suspended, encoder, to, encoder->previous->pc, &left))
         pt_encoder_forget_calls(encoder);
     stack->ended_at_most = (to - left.pointer) / PUSHED; /* each call has pushed as much at least */
     stack->pointer = left.pointer;

@@ -15,6 +15,13 @@ struct entry {
     struct array calls; /* struct pt_call, the outermost first; at least one */
 };
 
+/* Between two places in the code. */
+struct switch_distance {
+    uint64_t left_by, continued_by;
+    uint64_t bytes;
+    unsigned times; /* it was seen, less those that differed */
+};
+
 static struct entry *entry_at(const struct suspended_calls *suspended, size_t index)
 {
     return array_at(&suspended->stacks, index);
@@ -30,7 +37,8 @@ static void remove_at(struct suspended_calls *suspended, size_t index)
 
 struct suspended_calls suspended_calls_none(void)
 {
-    return (struct suspended_calls){.stacks = array_of(sizeof(struct entry))};
+    return (struct suspended_calls){.stacks = array_of(sizeof(struct entry)),
+                                    .distances = array_of(sizeof(struct switch_distance))};
 }
 
 void suspended_calls_forget(struct suspended_calls *suspended)
@@ -43,6 +51,7 @@ void suspended_calls_free(struct suspended_calls *suspended)
 {
     suspended_calls_forget(suspended);
     array_free(&suspended->stacks);
+    array_free(&suspended->distances);
 }
 
 /* Where the return address of its outermost known call lies. */
@@ -141,10 +150,48 @@ static bool take_at(struct suspended_calls *suspended, struct pt_encoder *encode
     return true;
 }
 
-bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
-                          uint64_t pointer, struct suspended_stack *left)
+/* What is known of the distance `seen`, between the same two places; a new one was seen 0 times. */
+static struct switch_distance *find_distance(struct array *distances,
+                                             const struct switch_distance *seen)
 {
-    return take_at(suspended, encoder, find(suspended, pointer), left);
+    enum { MOST_DISTANCES = 64 };
+    for (size_t i = 0; i < distances->count; i++) {
+        struct switch_distance *known = array_at(distances, i);
+        if (known->left_by == seen->left_by && known->continued_by == seen->continued_by)
+            return known;
+    }
+    if (distances->count == MOST_DISTANCES)
+        distances->count = 0;
+    *(struct switch_distance *)array_add(distances) = *seen;
+    return array_at(distances, distances->count - 1);
+}
+
+/* False once a few have shown another distance. */
+static bool is_usual(struct array *distances, const struct switch_distance *seen)
+{
+    enum { SURE = 4 };
+    struct switch_distance *known = find_distance(distances, seen);
+    bool same = known->bytes == seen->bytes, sure = known->times == SURE;
+    if (same)
+        known->times += !sure;
+    else if (!sure && known->times-- == 0)
+        *known = *seen;
+    return same || !sure;
+}
+
+bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
+                          uint64_t pointer, uint64_t code, struct suspended_stack *left)
+{
+    size_t index = find(suspended, pointer);
+    if (index == suspended->stacks.count)
+        return false;
+    const struct suspended_stack *stack = &entry_at(suspended, index)->stack;
+    const struct switch_distance seen = {
+        .left_by = stack->code, .continued_by = code, .bytes = pointer - stack->pointer};
+    if (is_usual(&suspended->distances, &seen))
+        return take_at(suspended, encoder, index, left);
+    remove_at(suspended, index);
+    return false;
 }
 
 bool suspended_calls_take_numbered(struct suspended_calls *suspended, struct pt_encoder *encoder,

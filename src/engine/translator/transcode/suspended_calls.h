@@ -14,12 +14,15 @@
 /* A stack that was left. */
 struct suspended_stack {
     uint64_t pointer; /* the stack pointer then */
+    uint64_t code;    /* the address of the block that left it */
     uint64_t
         psb; /* stream position of the newest PSB then; UINT64_MAX: decoders did not know its callers */
 };
 
 struct suspended_calls {
     struct array stacks; /* the one left longest ago first */
+    struct array
+        distances; /* struct switch_distance, in suspended_calls.c: from where stacks are left to where they continue */
 };
 
 struct suspended_calls suspended_calls_none(void);
@@ -44,9 +47,11 @@ void suspended_calls_add_numbered(struct suspended_calls *suspended,
 /* Whether a stack was left where the stack pointer is now. */
 bool suspended_calls_has(const struct suspended_calls *suspended, uint64_t pointer);
 
-/* That stack runs again: the calls that were active when it was left become the encoder's. False: that stack is not suspended. */
+/* That stack runs again: the calls that were active when it was left become the encoder's. False: that stack is not suspended, or
+ * it has run in another thread since: stacks that the same code leaves, and that the block at `code` continues, are always left as far
+ * from where they continue, and this one was not. */
 bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
-                          uint64_t pointer, struct suspended_stack *left);
+                          uint64_t pointer, uint64_t code, struct suspended_stack *left);
 bool suspended_calls_take_numbered(struct suspended_calls *suspended, struct pt_encoder *encoder,
                                    uint32_t number, struct suspended_stack *left);
 

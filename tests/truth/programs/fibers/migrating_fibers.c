@@ -2,7 +2,6 @@
 /* truth: -O0 -g -pthread; -O2 -pthread */
 /* truth-threads: each fiber runs in both */
 /* truth-incomplete: what ran in the other thread is known from the returns that follow */
-/* truth-rings: none: what the recorder knows of a suspended stack is that of the thread which has left it */
 /* truth-marked: stacks are judged within their threads */
 #include "marker.h"
 #include <pthread.h>
