@@ -83,8 +83,6 @@ static bool is_single(const struct call_pass *pass, const struct call_place *cal
            index_is_same_span(&call->span, &pass->single->span);
 }
 
-/* Takes the calls that do not enclose the span from `active`: callers come before what they call, in the order of their ends, backwards. For
- * spans that take no time the times do not say which encloses which, so spans of other functions count, too. */
 /* Takes the calls that do not enclose the span from `active`: callers come before what they call, in the order of their ends,
  * backwards. Where calls take no time, their times do not show it, but the depths of all spans do: so this is to be asked of those of
  * other functions, too. */
