@@ -17,9 +17,9 @@ struct pace_part pace_next_part(const struct pt_block_run *const *runs, size_t c
 struct pace_part pace_until(const struct pt_block_run *const *runs, size_t count, double ticks)
 {
     struct pace_part part = {0};
-    while (part.count < count && (part.count == 0 || (double)part.ticks < ticks)) {
+    while (part.count < count && (part.count == 0 || part.ticks < ticks)) {
         const struct pt_block_run *run = runs[part.count++];
-        part.ticks += way_run_of(run)->ticks;
+        part.ticks += (double)way_run_of(run)->ticks;
         part.instructions += run->instructions;
     }
     return part;

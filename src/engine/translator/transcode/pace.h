@@ -25,7 +25,7 @@ void pace_init(struct pace *pace);
 struct pace_part {
     size_t count;
     uint64_t instructions;
-    float ticks; /* by the estimates */
+    double ticks; /* by the estimates */
 };
 
 /* A part to which edges are added for as long as they fit. */
@@ -45,15 +45,15 @@ static inline bool pace_goes_on(struct pace_cut *cut, const struct pt_block_run 
     float ticks = way_run_of(run)->ticks, even = ticks;
     uint32_t instructions = run->instructions;
     if (cut->part.instructions > 0)
-        even =
-            cut->part.ticks / (float)(int64_t)cut->part.instructions * (float)(int32_t)instructions;
+        even = (float)cut->part.ticks / (float)(int64_t)cut->part.instructions *
+               (float)(int32_t)instructions;
     float off = cut->off + (ticks - even);
     if (off > unevenness || off < -unevenness)
         return false;
     cut->off = off;
     cut->part.count++;
     cut->part.instructions += instructions;
-    cut->part.ticks += ticks;
+    cut->part.ticks += (double)ticks;
     return true;
 }
 

@@ -136,7 +136,7 @@ static struct pace_part before_pause(const struct transcoder *transcoder,
 {
     const struct pause *pause = pauses_next(&transcoder->pauses);
     double scale = transcoder->pace_scale;
-    *pauses = pause && time + scale * (double)part->ticks >= (double)pause->begin;
+    *pauses = pause && time + scale * part->ticks >= (double)pause->begin;
     return *pauses ? pace_until(runs, part->count, ((double)pause->begin - time) / scale) : *part;
 }
 
@@ -148,8 +148,8 @@ static void take_part(struct transcoder *transcoder, struct progress *progress,
         struct pace_part now = before_pause(transcoder, runs, &part, progress->time, &pauses);
         const struct pause *pause = pauses_next(&transcoder->pauses);
         progress->instructions += now.instructions;
-        progress->time = pauses ? (double)pause->begin
-                                : progress->time + transcoder->pace_scale * (double)now.ticks;
+        progress->time =
+            pauses ? (double)pause->begin : progress->time + transcoder->pace_scale * now.ticks;
         timeline_pass_part(&transcoder->coder.timeline, moment_of(progress->time),
                            progress->instructions);
         step_encoder_take_ways(&transcoder->coder, runs, now.count);
@@ -244,8 +244,7 @@ static void plan_pace(struct transcoder *transcoder, uint64_t time)
         return;
     uint64_t instructions = transcoder->reaches - timeline->from_instructions;
     double passed = (double)(time - timeline->from);
-    double expected =
-        pace_expect(&transcoder->pace, (double)sum.ticks, sum.instructions, instructions);
+    double expected = pace_expect(&transcoder->pace, sum.ticks, sum.instructions, instructions);
     if (!pace_learn(&transcoder->pace, ways, sum.count, instructions, passed, expected))
         return;
     transcoder->pace_scale = passed / expected;

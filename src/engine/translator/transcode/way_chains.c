@@ -108,7 +108,7 @@ static void make(struct way_chains *chains, const struct way_chain_words *words,
     memcpy(chain->part, part, parts * sizeof *part);
     chain->parts.part = chain->part;
     place.run.run.parts = &chain->parts;
-    place.run.ticks = sum.ticks;
+    place.run.ticks = (float)sum.ticks;
     if (++chains->count > chains->mask / 4)
         grow(chains);
     insert(chains, &place);
