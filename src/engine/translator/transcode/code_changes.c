@@ -29,6 +29,7 @@ struct code_changes {
     size_t offset; /* in the sideband log: all records before it are known */
     uint64_t tail; /* of the log, then */
     struct process_changes *processes;
+    bool gave_up; /* the newest record that was waited for was not filled */
 };
 
 struct code_changes *code_changes_open(const struct translator_arena *arena)
@@ -140,14 +141,19 @@ static void take_mapping(struct code_changes *changes, const struct logged_mappi
     array_add_all(&get_moment(process, mapping->record.time)->changes, &change, 1);
 }
 
-/* Its writer has reserved a place, which is filled at once unless it was killed. */
-static void await_record(const struct logged_record *record)
+/* Its writer has reserved a place, which is filled at once, or when a processor is free for it again: some ten milliseconds on busy
+ * machines. Of one that was killed it never is, and the next one is not waited for as long. */
+static void await_record(struct code_changes *changes, const struct logged_record *record)
 {
-    enum { PAUSES = 20 };
+    enum { MOST_PAUSES = 1000, FEWEST_PAUSES = 20 };
     const struct timespec pause = {.tv_nsec = 100 * 1000};
-    for (unsigned i = 0; i < PAUSES; i++) {
-        if (atomic_load_explicit(&record->ready, memory_order_acquire) == 1)
+    unsigned most = changes->gave_up ? FEWEST_PAUSES : MOST_PAUSES;
+    changes->gave_up = false;
+    for (unsigned i = 0; atomic_load_explicit(&record->ready, memory_order_acquire) != 1; i++) {
+        if (i == most) {
+            changes->gave_up = true;
             return;
+        }
         nanosleep(&pause, NULL);
     }
 }
@@ -158,7 +164,7 @@ static void read_records(struct code_changes *changes)
     struct log_reader reader = translator_arena_sideband(changes->arena);
     reader.offset = changes->offset;
     while (reader.offset + sizeof(struct logged_record) <= reader.size) {
-        await_record((const struct logged_record *)(reader.log + reader.offset));
+        await_record(changes, (const struct logged_record *)(reader.log + reader.offset));
         const struct logged_record *record = log_reader_next(&reader);
         if (!record)
             break;
