@@ -687,11 +687,9 @@ static void write_batch(struct writer *writer, const struct span_event *events, 
     if (writer->event_count == 0)
         writer->summary.first = events[0].time;
     writer->summary.last = events[count - 1].time;
-    for (size_t done = 0; done < count;) {
-        done += write_plain(writer, events + done, count - done);
-        if (done < count)
-            write_event(writer, &events[done++]);
-    }
+    size_t done = 0;
+    while ((done += write_plain(writer, events + done, count - done)) < count)
+        write_event(writer, &events[done++]);
     writer->event_count += count;
 }
 
