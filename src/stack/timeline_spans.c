@@ -193,11 +193,10 @@ static size_t read_first(struct timeline_source *merged, struct nanoseconds turn
     };
     struct replay_event other;
     size_t count = 0;
-    for (;;) {
+    while (count < EVENTS_AT_ONCE) {
         plain.next = merged->events + count;
         count += replay_take_plain_steps(replay, EVENTS_AT_ONCE - count, turn, make_event, &plain);
-        bool is_full = EVENTS_AT_ONCE - count < REPLAY_PLAIN_EVENTS;
-        if (is_full || replay_read(replay, &other, 1, turn) == 0)
+        if (count == EVENTS_AT_ONCE || replay_read(replay, &other, 1, turn) == 0)
             break;
         convert(merged, &other, &merged->events[count++]);
     }
