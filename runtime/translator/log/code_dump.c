@@ -17,7 +17,7 @@ enum {
 
 _Static_assert(TR_DUMP_SPAN < CODE_IMAGE_PARTS * SIZE, "all that begin in a span are parts");
 
-/* Zeros where nothing is mapped, or no page has been supplied yet. */
+/* Zeros where no page is mapped, or none has been supplied yet. */
 static void copy(uint8_t code[SIZE], uint64_t page)
 {
     if (tr_page_is_awaited(page) || !tr_read_safely(code, page, TR_PAGE))

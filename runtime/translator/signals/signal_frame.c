@@ -25,8 +25,8 @@ _Static_assert(sizeof(((struct tr_signals_of_thread *)0)->extended_state) ==
                    sizeof(struct _fpx_sw_bytes),
                "");
 
-/* Flags that sigreturn may change: FIX_EFLAGS of arch/x86/kernel/signal_64.c but for the trap flag,
- * which would step through the runtime. */
+/* Flags that sigreturn may change: FIX_EFLAGS of arch/x86/kernel/signal_64.c. A thread that gets the trap flag so goes on natively
+ * (signal_delivery.c). */
 static const uint64_t restorable_flags =
     X86_EFLAGS_AC | X86_EFLAGS_OF | X86_EFLAGS_DF | X86_EFLAGS_TF | X86_EFLAGS_SF | X86_EFLAGS_ZF |
     X86_EFLAGS_AF | X86_EFLAGS_PF | X86_EFLAGS_CF | X86_EFLAGS_RF;

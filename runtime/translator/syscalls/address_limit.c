@@ -75,7 +75,6 @@ static uint64_t hard_limit(const struct rlimit64 *limits, uint64_t wanted)
 
 static int64_t change(int32_t number, const struct rlimit64 *limits, const struct rlimit64 *wanted)
 {
-    struct rlimit64 before_own = believed;
     struct rlimit64 made = {0, hard_limit(limits, wanted->rlim_max)};
     if (wanted->rlim_cur > wanted->rlim_max)
         return -EINVAL;
@@ -87,7 +86,7 @@ static int64_t change(int32_t number, const struct rlimit64 *limits, const struc
         believed = *wanted;
         in_kernel = made.rlim_max;
     } else {
-        tr_own_limit(before_own.rlim_cur);
+        tr_own_limit(believed.rlim_cur);
     }
     return result;
 }

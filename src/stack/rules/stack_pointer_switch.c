@@ -15,6 +15,7 @@
  */
 #include "stack/rules/stack_pointer_switch.h"
 
+#include "base/usual_numbers.h"
 #include "stack/rules/calls_on_other_stack.h"
 #include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
@@ -262,43 +263,15 @@ static bool goroutine_returns(const struct thread_stack *stack, const struct flo
            stack_switch_leaf_returns_to(stack, stack->leaf, event->to);
 }
 
-/* What is known of the distance `seen`, between the same two functions; a new one was seen 0 times. */
-static struct switch_distance *find_distance(struct thread_stack *stack,
-                                             const struct switch_distance *seen)
-{
-    enum { DISTANCES_LIMIT = 64 };
-    struct array *distances = &stack->rules.stack_pointer_switch->distances;
-    for (size_t i = 0; i < distances->count; i++) {
-        struct switch_distance *known = array_at(distances, i);
-        if (known->left_by == seen->left_by && known->continued_by == seen->continued_by)
-            return known;
-    }
-    if (distances->count == DISTANCES_LIMIT)
-        distances->count = 0;
-    *(struct switch_distance *)array_add(distances) = *seen;
-    return array_at(distances, distances->count - 1);
-}
-
 /* False if the suspended stack has run elsewhere since it was left, as far as a few such switches show. */
 static bool is_as_it_was_left(struct thread_stack *stack, const struct suspended_stack *suspended)
 {
-    enum { SURE = 4 };
-    struct switch_distance seen = {
-        .left_by = thread_stack_frame(stack, suspended->leaf)->function,
-        .continued_by = thread_stack_leaf(stack)->function,
-        .distance = stack_pointer_move(stack).to - suspended->pointer,
-    };
     if (suspended->pointer == 0 || stack->open.has_gogo)
         return true;
-    struct switch_distance *known = find_distance(stack, &seen);
-    if (known->distance == seen.distance) {
-        known->times += known->times < SURE;
-        return true;
-    }
-    bool sure = known->times == SURE;
-    if (!sure && known->times-- == 0)
-        *known = seen;
-    return !sure;
+    return usual_numbers_see(&stack->rules.stack_pointer_switch->distances,
+                             thread_stack_frame(stack, suspended->leaf)->function,
+                             thread_stack_leaf(stack)->function,
+                             stack_pointer_move(stack).to - suspended->pointer);
 }
 
 /* A return or an indirect jump that ends a move: switches to the stack that continues. False: the
@@ -324,7 +297,7 @@ static bool follow_move(struct thread_stack *stack, const struct flow_event *eve
 
 static void begin(struct thread_stack *stack)
 {
-    stack->rules.stack_pointer_switch->distances = array_of(sizeof(struct switch_distance));
+    stack->rules.stack_pointer_switch->distances = usual_numbers_none();
 }
 
 static void end(struct thread_stack *stack)

@@ -4,18 +4,10 @@
 #define MAGIC_TRACE_STACK_RULES_STACK_POINTER_SWITCH_H
 
 #include "base/array.h"
-#include "symbol/symbols.h"
-
-#include <stdint.h>
-
-struct switch_distance {
-    function_id left_by, continued_by;
-    uint64_t distance;
-    uint32_t times; /* it was seen, less those that differed */
-};
 
 struct stack_pointer_switch {
-    struct array distances; /* struct switch_distance */
+    struct array
+        distances; /* of usual_numbers.h: from the function that left a stack to the one that continues it */
 };
 
 #endif

@@ -484,7 +484,7 @@ static bool leaves_frames(const struct control_flow *flow)
            (flow->branch_kind == BRANCH_JUMP && flow->branch.flags & FLOW_LOADS_STACK);
 }
 
-/* The newest branch, which leads to `to`, where nothing is traced. */
+/* The newest branch, which leads to `to`, outside of what is traced. */
 static void leave_for(struct control_flow *flow, uint64_t to)
 {
     struct flow_event event = flow->branch;

@@ -1,5 +1,7 @@
 #include "engine/translator/transcode/suspended_calls.h"
 
+#include "base/usual_numbers.h"
+
 #include <string.h>
 
 enum {
@@ -13,13 +15,6 @@ struct entry {
     uint32_t number;    /* 0: it has none */
     bool all;           /* the first call is the outermost one */
     struct array calls; /* struct pt_call, the outermost first; at least one */
-};
-
-/* Between two places in the code. */
-struct switch_distance {
-    uint64_t left_by, continued_by;
-    uint64_t bytes;
-    unsigned times; /* it was seen, less those that differed */
 };
 
 static struct entry *entry_at(const struct suspended_calls *suspended, size_t index)
@@ -38,7 +33,7 @@ static void remove_at(struct suspended_calls *suspended, size_t index)
 struct suspended_calls suspended_calls_none(void)
 {
     return (struct suspended_calls){.stacks = array_of(sizeof(struct entry)),
-                                    .distances = array_of(sizeof(struct switch_distance))};
+                                    .distances = usual_numbers_none()};
 }
 
 void suspended_calls_forget(struct suspended_calls *suspended)
@@ -150,35 +145,6 @@ static bool take_at(struct suspended_calls *suspended, struct pt_encoder *encode
     return true;
 }
 
-/* What is known of the distance `seen`, between the same two places; a new one was seen 0 times. */
-static struct switch_distance *find_distance(struct array *distances,
-                                             const struct switch_distance *seen)
-{
-    enum { MOST_DISTANCES = 64 };
-    for (size_t i = 0; i < distances->count; i++) {
-        struct switch_distance *known = array_at(distances, i);
-        if (known->left_by == seen->left_by && known->continued_by == seen->continued_by)
-            return known;
-    }
-    if (distances->count == MOST_DISTANCES)
-        distances->count = 0;
-    *(struct switch_distance *)array_add(distances) = *seen;
-    return array_at(distances, distances->count - 1);
-}
-
-/* False once a few have shown another distance. */
-static bool is_usual(struct array *distances, const struct switch_distance *seen)
-{
-    enum { SURE = 4 };
-    struct switch_distance *known = find_distance(distances, seen);
-    bool same = known->bytes == seen->bytes, sure = known->times == SURE;
-    if (same)
-        known->times += !sure;
-    else if (!sure && known->times-- == 0)
-        *known = *seen;
-    return same || !sure;
-}
-
 bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *encoder,
                           uint64_t pointer, uint64_t code, struct suspended_stack *left)
 {
@@ -186,9 +152,7 @@ bool suspended_calls_take(struct suspended_calls *suspended, struct pt_encoder *
     if (index == suspended->stacks.count)
         return false;
     const struct suspended_stack *stack = &entry_at(suspended, index)->stack;
-    const struct switch_distance seen = {
-        .left_by = stack->code, .continued_by = code, .bytes = pointer - stack->pointer};
-    if (is_usual(&suspended->distances, &seen))
+    if (usual_numbers_see(&suspended->distances, stack->code, code, pointer - stack->pointer))
         return take_at(suspended, encoder, index, left);
     remove_at(suspended, index);
     return false;

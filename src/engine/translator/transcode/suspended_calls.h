@@ -21,8 +21,8 @@ struct suspended_stack {
 
 struct suspended_calls {
     struct array stacks; /* the one left longest ago first */
-    struct array
-        distances; /* struct switch_distance, in suspended_calls.c: from where stacks are left to where they continue */
+    /* Of usual_numbers.h: from the code that left a stack to the code that continues it. */
+    struct array distances;
 };
 
 struct suspended_calls suspended_calls_none(void);
