@@ -89,6 +89,7 @@ struct tr_hot {
     uint64_t switched_at;      /* 0xf8 log address: of a switch that is to be reported; 0: none */
     uint32_t seen_pages[TR_SEEN_PAGES]; /* 0x100 of stacks that were reported, by a hash */
     uint64_t stack_copied; /* 0x500 as stack_loaded: after code has added to the stack pointer */
+    uint64_t last_time;    /* 0x508 ticks, of the newest record with a time: none goes below */
 };
 
 enum {
@@ -278,7 +279,6 @@ struct tr_thread {
     /* With options.on_cpu: the thread's time on processors when it began to translate, and how much of it all translations
      * took; ticks. */
     uint64_t translation_began, translated;
-    uint64_t last_time;   /* ticks, of the newest record with a time: none goes below */
     uint64_t exec_cookie; /* struct tr_request */
     uint64_t random; /* state of what getrandom() gives, where inputs are held; 0: none was made */
     struct tr_signals_of_thread signals;

@@ -27,7 +27,8 @@
 #define REPORTS_SWITCHES 0xf0
 #define SWITCHED_AT 0xf8
 #define SEEN_PAGES 0x100
-#define APP 0x508 /* struct tr_state */
+#define LAST_TIME 0x508
+#define APP 0x510 /* struct tr_state */
 #define APP_FLAGS (APP + 16 * 8)
 #define PAGE_SHIFT 12
 #define PAGE_HASH 0x9e3779b1 /* 2^32 by the golden ratio */
@@ -189,6 +190,10 @@ ENTRY tr_leave_check
     test %rdx, %rdx
     js 5f /* the clock stands still */
     sub %rdx, %rax
+    /* Between the two readings this thread may have lost its processor, and the clock may have stood. */
+    cmp %gs:LAST_TIME, %rax
+    cmovb %gs:LAST_TIME, %rax
+    mov %rax, %gs:LAST_TIME
     mov %eax, 4(%r11) /* in halves: the program may have unaligned accesses checked */
     shr $32, %rax
     mov %eax, 8(%r11)

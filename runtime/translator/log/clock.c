@@ -32,9 +32,9 @@ static uint64_t time_at(struct tr_thread *thread, uint64_t tsc)
     if (tr_clock_stands(state))
         state = end_long_stand(control, state, tsc);
     uint64_t now = tr_clock_time(state, control->options.start_tsc, tsc);
-    if (now < thread->last_time)
-        now = thread->last_time;
-    thread->last_time = now;
+    if (now < thread->hot.last_time)
+        now = thread->hot.last_time;
+    thread->hot.last_time = now;
     return now;
 }
 
@@ -50,7 +50,7 @@ uint64_t tr_clock_new_moment(struct tr_thread *thread)
 {
     uint64_t now = time_at(thread, tr_rdtsc());
     if (!thread->new_code)
-        now = thread->last_time = now + TR_MOMENT;
+        now = thread->hot.last_time = now + TR_MOMENT;
     return now;
 }
 

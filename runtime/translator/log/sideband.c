@@ -77,7 +77,7 @@ static uint64_t moment_of_change(struct tr_thread *thread, uint64_t now)
 {
     struct tr_process *process = thread->process;
     if (now <= process->newest_code && process->newest_code_by != thread->serial)
-        now = thread->last_time = process->newest_code + TR_MOMENT;
+        now = thread->hot.last_time = process->newest_code + TR_MOMENT;
     process->newest_code = now;
     process->newest_code_by = thread->serial;
     return now;

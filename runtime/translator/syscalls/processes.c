@@ -160,7 +160,7 @@ static struct tr_thread *prepare_child(struct tr_thread *parent, const struct cl
     if (call->stack)
         child->app.r[TR_RSP] = call->stack;
     child->stack_top = child->app.r[TR_RSP];
-    child->last_time = parent->last_time;
+    child->hot.last_time = parent->hot.last_time;
     child->let_go = parent->let_go;
     child->pid = parent->pid;
     child->tid = parent->tid;

@@ -524,7 +524,7 @@ void step_encoder_pause(struct step_encoder *coder, uint64_t begin, uint64_t end
     coder->begun = encoder->previous->instructions;
     pt_encoder_emit_pause(encoder, end);
     coder->begun = 0;
-    timeline_set(&coder->timeline, end, instructions);
+    timeline_pause(&coder->timeline, end, instructions);
     encoder->time_is_due = 1;
 }
 

@@ -70,9 +70,15 @@ void timeline_set(struct timeline *timeline, uint64_t time, uint64_t instruction
 {
     if (timeline->counts_instructions)
         return;
-    timeline->from = time;
+    timeline->from = time > timeline->latest ? time : timeline->latest;
     timeline->from_instructions = instructions;
     timeline->until = UINT64_MAX;
+}
+
+void timeline_pause(struct timeline *timeline, uint64_t until, uint64_t instructions)
+{
+    timeline_set(timeline, until, instructions);
+    timeline_at(timeline, instructions);
 }
 
 void timeline_system_call(struct timeline *timeline)

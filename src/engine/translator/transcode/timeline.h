@@ -36,8 +36,11 @@ bool timeline_reaches(const struct timeline *timeline, uint64_t time, uint64_t i
 /* The end of what follows is unknown: time goes on at the same rate. */
 void timeline_pass_unknown(struct timeline *timeline);
 
-/* `instructions` have run, and it is `time`, whatever was interpolated before. */
+/* `instructions` have run, and it is `time`, whatever was interpolated before; but no earlier than a time that was given out. */
 void timeline_set(struct timeline *timeline, uint64_t time, uint64_t instructions);
+
+/* The same at the end of a pause, which packets have: that time is given out. */
+void timeline_pause(struct timeline *timeline, uint64_t until, uint64_t instructions);
 
 /* A system call: what comes after it is not at the same time, either. */
 void timeline_system_call(struct timeline *timeline);

@@ -59,11 +59,20 @@ static void it_never_goes_back(void **state)
     assert_int_equal(timeline_at(&timeline, 50), 1000);
     timeline_set(&timeline, 900, 100);
     assert_int_equal(timeline_at(&timeline, 100), 1000);
-    timeline_pass(&timeline, 1200, 400);
-    assert_int_equal(timeline_at(&timeline, 150), 1000);
-    assert_int_equal(timeline_at(&timeline, 400), 1200);
+    timeline_pass(&timeline, 1300, 400);
+    assert_int_equal(timeline_at(&timeline, 250), 1150);
+    assert_int_equal(timeline_at(&timeline, 400), 1300);
     assert_int_equal(timeline_at(&timeline, 20),
-                     1200); /* fewer instructions than at the beginning */
+                     1300); /* fewer instructions than at the beginning */
+}
+
+static void it_does_not_go_back_before_the_end_of_a_pause(void **state)
+{
+    struct timeline timeline;
+    timeline_begin(&timeline, false, 1000);
+    timeline_pause(&timeline, 5000, 10);
+    timeline_set(&timeline, 4000, 10);
+    assert_int_equal(timeline_at(&timeline, 10), 5000);
 }
 
 static void no_time_is_too_long(void **state)
@@ -105,6 +114,7 @@ int main(void)
         cmocka_unit_test(an_unknown_beginning_comes_at_one_tick_per_instruction),
         cmocka_unit_test(it_jumps_where_it_is_set),
         cmocka_unit_test(it_never_goes_back),
+        cmocka_unit_test(it_does_not_go_back_before_the_end_of_a_pause),
         cmocka_unit_test(no_time_is_too_long),
         cmocka_unit_test(instructions_count_where_they_are_the_clock),
     };

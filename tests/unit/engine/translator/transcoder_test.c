@@ -3,6 +3,7 @@
 #include "engine/translator/transcode/transcoder.h"
 
 #include "base/file.h"
+#include "engine/translator/transcode/off_cpu_file.h"
 #include "packet/call_values_head.h"
 #include "packet/callchain_snapshot.h"
 #include "random_walk.h"
@@ -34,14 +35,18 @@ static void read_packet_bytes(const struct packet_file *file, uint8_t *bytes, si
     file_unmap(&view);
 }
 
+/* `off_cpu` may be NULL. */
 static struct packets transcode_with(struct made_arena *made, struct fragments *fragments,
-                                     struct ways *ways)
+                                     struct ways *ways, struct off_cpu *off_cpu)
 {
     struct transcoder *transcoder = calloc(1, sizeof *transcoder);
     char folder[96];
     snprintf(folder, sizeof folder, "%s/translator", made->directory);
-    struct transcoder_shared shared = {
-        .arena = &made->arena, .folder = folder, .fragments = fragments, .ways = ways};
+    struct transcoder_shared shared = {.arena = &made->arena,
+                                       .folder = folder,
+                                       .fragments = fragments,
+                                       .ways = ways,
+                                       .off_cpu = off_cpu};
     struct error error;
     if (!transcoder_begin(transcoder, &shared, made->slot, made->slot->first_time, &error))
         fail_msg("%s", error.text);
@@ -63,11 +68,14 @@ static struct packets transcode_with(struct made_arena *made, struct fragments *
     return packets;
 }
 
+/* A recording that a killed magic-trace has left: with what it had read of context switches, if anything. */
 static struct packets transcode(struct made_arena *made)
 {
     struct fragments *fragments = fragments_open(&made->arena);
     struct ways *ways = ways_open();
-    struct packets packets = transcode_with(made, fragments, ways);
+    struct off_cpu *off_cpu = off_cpu_salvage(&made->arena, made->directory);
+    struct packets packets = transcode_with(made, fragments, ways, off_cpu);
+    off_cpu_close(off_cpu);
     fragments_close(fragments);
     ways_close(ways);
     return packets;
@@ -266,7 +274,7 @@ static void expect_repeated_way(const struct walk_options *options)
     struct ways *ways = ways_open();
     const struct way_chains *chains = ways_table(ways, atomic_load(&made.slot->table))->chains;
     for (unsigned i = 0; i < REPEATS; i++) {
-        struct packets packets = transcode_with(&made, fragments, ways);
+        struct packets packets = transcode_with(&made, fragments, ways, NULL);
         expect_packets(&packets, &walk, options->seed);
         free(packets.bytes);
     }
@@ -728,6 +736,36 @@ static void a_system_call_is_left_and_entered_at_its_times(void **state)
     end_scene(scene);
 }
 
+static void be_off_cpu(const struct scene *scene, uint64_t out, uint64_t in)
+{
+    struct off_cpu_file file = off_cpu_file_create(scene->made.directory);
+    off_cpu_file_add(&file,
+                     &(struct off_cpu_period){.out = out, .in = in, .tid = scene->made.slot->tid});
+    off_cpu_file_publish(&file);
+    off_cpu_file_close(&file);
+}
+
+/* perf adds up what passes between time packets: its clock would never get back. */
+static void the_time_never_goes_back_after_a_pause(void **state)
+{
+    struct scene *scene = begin_scene();
+    const struct places *at = &scene->at;
+    uint64_t syscall = made_block_at(at->system_call, 0).last;
+    be_off_cpu(scene, TIME + 2000, TIME + 4000);
+    enter(scene, at->leaf, true);
+    enter(scene, at->system_call, true);
+    MADE_EVENT(&scene->made, TR_STAMP, TR_STAMP_ENTRY, TIME + 4000);
+    MADE_EVENT(&scene->made, TR_STAMP, TR_STAMP_ENTRY, TIME + 3000); /* of a clock that went back */
+    MADE_EVENT(&scene->made, TR_SYSCALL, 15, TIME + 3500);
+    MADE_EVENT(&scene->made, TR_RESUME, 0, TIME + 5000);
+    enter(scene, at->first, false);
+    play_until(scene, at->call);
+    EXPECT_IPS(scene, at->leaf, at->leaf + 1, at->system_call, syscall, at->first, at->first + 2);
+    assert_int_equal(time_of(scene, ppt_tip_pgd, 0), TIME + 4000);
+    assert_int_equal(time_of(scene, ppt_tip_pge, 1), TIME + 5000);
+    end_scene(scene);
+}
+
 /* The scene of a trigger that is hit at the second fragment, which `enter_second` enters. */
 static struct scene *play_trigger_hit(void (*enter_second)(struct scene *, uint64_t, bool))
 {
@@ -1056,6 +1094,7 @@ int main(void)
         cmocka_unit_test(a_signal_interrupts_where_a_fragment_was_left),
         cmocka_unit_test(a_jump_to_where_nothing_can_run_raises_a_signal),
         cmocka_unit_test(a_system_call_is_left_and_entered_at_its_times),
+        cmocka_unit_test(the_time_never_goes_back_after_a_pause),
         cmocka_unit_test(the_time_of_a_trigger_hit_is_exact),
         cmocka_unit_test(values_are_where_they_were_recorded),
         cmocka_unit_test(values_where_a_chunk_begins_are_where_they_were_recorded),

@@ -41,12 +41,12 @@ void tr_unlock(uint32_t *lock)
 
 uint64_t tr_time(struct tr_thread *thread)
 {
-    return ++thread->last_time;
+    return ++thread->hot.last_time;
 }
 
 uint64_t tr_clock_new_moment(struct tr_thread *thread)
 {
-    return ++thread->last_time;
+    return ++thread->hot.last_time;
 }
 
 void tr_invalidate(struct tr_thread *thread, uint64_t start, uint64_t end)

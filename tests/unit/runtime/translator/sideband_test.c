@@ -102,10 +102,10 @@ static void test_every_kind(void **state)
 static void test_replaced_code_has_times_in_its_order(void **state)
 {
     struct tr_thread *thread = stand_in_begin();
-    thread->last_time = 1000;
+    thread->hot.last_time = 1000;
     struct tr_thread other = *thread;
     other.serial++;
-    other.last_time = 500;
+    other.hot.last_time = 500;
     const struct tr_mapping mapping = {.start = 0x1000, .length = 0x1000};
     tr_sideband_mapping(thread, 0, &mapping, "one");
     tr_sideband_mapping(&other, 0, &mapping, "two");
