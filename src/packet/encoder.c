@@ -300,12 +300,12 @@ void pt_encoder_stop_at(struct pt_encoder *encoder, uint64_t pc)
     put_asynchronous_end(encoder, pc);
 }
 
-/* After a step to `pc`: makes room in the ring, and writes a PSB+ if one is due. */
-static void settle(struct pt_encoder *encoder, uint64_t pc)
+/* After a step to `pc`: makes room in the ring, and writes a PSB+ if one is due and `synchronises`. */
+static void settle(struct pt_encoder *encoder, uint64_t pc, bool synchronises)
 {
     if (!may_go_on(encoder)) {
         pt_encoder_stop_at(encoder, pc);
-    } else if (psb_is_due(encoder)) {
+    } else if (synchronises && psb_is_due(encoder)) {
         struct group group = group_begin(encoder);
         if (has_branches(encoder))
             put_branches(encoder, &group);
@@ -382,7 +382,7 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc)
     struct group group = group_begin(encoder);
     put_branches(encoder, &group);
     group_end(encoder, &group);
-    settle(encoder, pc);
+    settle(encoder, pc, true);
 }
 
 void pt_encoder_emit(struct pt_encoder *encoder)
@@ -707,6 +707,13 @@ bool pt_encoder_edge_is_new(const struct pt_encoder *encoder, uint64_t pc)
     return note && atomic_load_explicit(note, memory_order_relaxed) != pc;
 }
 
+/* Whether the branch after a load of the stack pointer is still to come: longjmp, a switch of stacks. Decoders may begin at each PSB,
+ * and are to see both. */
+static bool runs_on_after_load(const struct pt_code_block *block)
+{
+    return block->loads_stack && block->kind == PT_BLOCK_SEQUENTIAL;
+}
+
 /* Lets the inline path take this edge from now on. */
 static void see_edge(struct pt_code_block *block, uint64_t pc)
 {
@@ -776,7 +783,7 @@ void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *bloc
         put_edge(encoder, block->pc);
     see_edge(previous, block->pc);
     encoder->previous = block;
-    settle(encoder, block->pc);
+    settle(encoder, block->pc, !runs_on_after_load(previous));
 }
 
 void pt_encoder_disable(struct pt_encoder *encoder)

@@ -194,6 +194,31 @@ static void coarse_time_is_reported_once_after_a_psb(void **state)
     end(recording);
 }
 
+/* Decoders may begin at each PSB: one that saw the jump alone would not know that it leaves frames. */
+static void a_psb_does_not_part_a_load_of_the_stack_pointer_from_its_jump(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *load = block(0x401000, 2, PT_BLOCK_SEQUENTIAL, 0);
+    struct pt_code_block *jump = block(load->end, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    load->fall = load->end;
+    load->loads_stack = 1;
+    pt_code_block_describe(load);
+    step(recording, load);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    recording->encoder.next_psb = 0;
+    step(recording, jump);
+    assert_int_equal(atomic_load(&recording->encoder.head), from);
+    step(recording, load);
+    struct written *written = read_back(recording, from);
+    assert_int_equal(written->packets[0].type, ppt_cyc);
+    assert_int_equal(written->packets[1].type, ppt_tip);
+    assert_int_equal(written->packets[3].type, ppt_psb);
+    free(written);
+    free(jump);
+    free(load);
+    end(recording);
+}
+
 static void a_moment_is_reported_in_coarse_time_too(void **state)
 {
     struct recording *recording = begin(4096);
@@ -1226,6 +1251,7 @@ int main(void)
         cmocka_unit_test(system_calls_turn_tracing_off_and_on),
         cmocka_unit_test(coarse_time_is_reported_by_tsc_where_tracing_begins),
         cmocka_unit_test(coarse_time_is_reported_once_after_a_psb),
+        cmocka_unit_test(a_psb_does_not_part_a_load_of_the_stack_pointer_from_its_jump),
         cmocka_unit_test(a_moment_is_reported_in_coarse_time_too),
         cmocka_unit_test(periods_are_reported_when_they_have_passed),
         cmocka_unit_test(an_uncompressed_return_is_a_tip),
