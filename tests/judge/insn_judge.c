@@ -182,12 +182,41 @@ static void judge_synchronised(struct judge *judge, int status)
         report_error(judge, status, insn.ip);
 }
 
+/* Whether the recording was made by software of ours: all time that passes is in CYC packets, which count ticks of the TSC. */
+static bool counts_ticks(const struct pt_setup *setup)
+{
+    return setup->tsc_ctc_numerator == 0 && !(setup->config & setup->mtc_bit);
+}
+
+/* A TSC packet with a time before what the packets before it add up to: decoders that add would stay ahead from there on. */
+static void judge_time(struct judge *judge, const struct pt_config *config)
+{
+    struct pt_packet packet;
+    uint64_t time = 0, offset = 0;
+    struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
+    pt_pkt_sync_set(decoder, 0);
+    while (pt_pkt_get_offset(decoder, &offset) == 0 &&
+           pt_pkt_next(decoder, &packet, sizeof(packet)) >= 0) {
+        if (packet.type == ppt_cyc)
+            time += packet.payload.cyc.value;
+        if (packet.type != ppt_tsc)
+            continue;
+        if (packet.payload.tsc.tsc < time && judge->judgement.errors++ < ERRORS_SHOWN_PER_THREAD)
+            printf("error: tid %u offset %#" PRIx64 ": the time goes back by %" PRIu64 " ticks\n",
+                   judge->judgement.tid, offset, time - packet.payload.tsc.tsc);
+        time = packet.payload.tsc.tsc;
+    }
+    pt_pkt_free_decoder(decoder);
+}
+
 static void judge_segment(struct judge *judge, const struct trace_segment *segment)
 {
     struct pt_config config;
     uint8_t *copy;
     const uint8_t *bytes = trace_segment_bytes(segment, &copy);
     judged_recording_config(judge->recording, &config, bytes, segment->size);
+    if (counts_ticks(&judge->recording->data.setup))
+        judge_time(judge, &config);
     config.flags.variant.insn.enable_tick_events = 1;
     judge->decoder = pt_insn_alloc_decoder(&config);
     pt_image_set_callback(pt_insn_get_image(judge->decoder), read_code, judge);
