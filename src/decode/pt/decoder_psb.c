@@ -232,6 +232,8 @@ static void continue_at_psb(struct decoder *decoder)
         decoder->enabled = decoder->flow.running = true;
         decoder->enabled_at = decoder->time.now;
         decoder_go_to(decoder, header.ip);
+        if (header.mode == X86_MODE_64 && decoder->flow.space)
+            control_flow_begin_within(&decoder->flow, header.ip);
     }
     event_batch_restart(&decoder->flow.batch, 0, decoder->time.now);
     decoder_settle(decoder);

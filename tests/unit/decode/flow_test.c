@@ -178,6 +178,43 @@ static void a_psb_within_a_block_does_not_hide_that_it_loads_the_stack_pointer(v
     expect_one_jump_that_loads_the_stack_pointer(f);
 }
 
+/* More packets than a PSB segment has. */
+static void fill_psb_segment(struct fixture *f)
+{
+    static const uint8_t padding[1 << 16];
+    packets_raw(&f->packets, padding, sizeof padding);
+}
+
+static void a_psb_segment_that_begins_after_the_load_has_it(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("stack_loader"));
+    fill_psb_segment(f);
+    packets_psb(&f->packets, 2000, at("stack_loader_jump"));
+    packets_tip(&f->packets, at("stack_loader_target"));
+    packets_tip(&f->packets, at("stack_loader_jump"));
+    packets_tip(&f->packets, at("stack_loader_target")); /* without the load */
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_one_jump_that_loads_the_stack_pointer(f);
+}
+
+static void a_psb_segment_that_begins_within_a_push_of_a_handler_has_it_once(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("caml_start_program"));
+    fill_psb_segment(f);
+    packets_psb(&f->packets, 2000, at("traps_push"));
+    fill_psb_segment(f);
+    packets_psb(&f->packets, 3000, at("traps_call"));
+    packets_tip(&f->packets, at("leaf"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_TRAP_PUSH, at("traps_push"), at("traps_handler"));
+    expect_event(f, 2, FLOW_CALL, at("traps_call"), at("leaf"));
+}
+
 static void a_psb_within_a_push_of_a_handler_does_not_hide_it(void **state)
 {
     struct fixture *f = *state;
@@ -1236,6 +1273,8 @@ int main(void)
         TEST(a_jump_to_the_cold_part_of_a_function_is_no_event),
         TEST(a_jump_that_loads_the_stack_pointer_is_always_an_event),
         TEST(a_psb_within_a_block_does_not_hide_that_it_loads_the_stack_pointer),
+        TEST(a_psb_segment_that_begins_after_the_load_has_it),
+        TEST(a_psb_segment_that_begins_within_a_push_of_a_handler_has_it_once),
         TEST(a_psb_within_a_push_of_a_handler_does_not_hide_it),
         TEST(a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump),
         TEST(the_stack_pointer_after_a_return_is_reported_with_it),

@@ -1,6 +1,7 @@
 #include "decode/pt/blocks/code_space.h"
 
 #include "base/memory.h"
+#include "x86/decode.h"
 #include "x86/instruction.h"
 
 #include <stdlib.h>
@@ -195,4 +196,30 @@ const struct block_facts *code_space_block(struct code_space *space, uint64_t fi
     if (facts->first != first || facts->last != last || facts->generation != space->generation)
         learn_block(space, facts, first, last);
     return facts;
+}
+
+struct straight_way code_space_way_to(struct code_space *space, uint64_t address)
+{
+    enum {
+        FARTHEST = 1024
+    }; /* bytes from the function's beginning: code that changes stacks is short */
+    struct straight_way none = {0}, way = none;
+    struct x86_instruction instruction;
+    uint64_t at = code_space_function(space, address).start;
+    size_t known;
+    if (at == 0 || address - at > FARTHEST)
+        return none;
+    const uint8_t *code = code_space_bytes(space, at, &known);
+    for (; at < address; at += instruction.length) {
+        if (!x86_decode(&instruction, code, known, at, X86_MODE_64) || instruction.length > known)
+            return none;
+        code += instruction.length;
+        known -= instruction.length;
+        if (way.instructions++ == 0)
+            way.first = at;
+        way.last = at;
+        if (instruction.flow != X86_SEQUENTIAL)
+            way = none;
+    }
+    return at == address ? way : none;
 }

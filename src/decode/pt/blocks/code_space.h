@@ -71,4 +71,12 @@ struct branch code_space_branch(struct code_space *space, uint64_t address, enum
  * branch. Valid until the next call. */
 const struct block_facts *code_space_block(struct code_space *space, uint64_t first, uint64_t last);
 
+/* The 64-bit code of the function that leads to `address` without a branch: instructions to be executed before it if control did not
+ * jump there. */
+struct straight_way {
+    uint64_t first, last;  /* addresses of instructions */
+    uint64_t instructions; /* 0: there are none, or they are not known */
+};
+struct straight_way code_space_way_to(struct code_space *space, uint64_t address);
+
 #endif

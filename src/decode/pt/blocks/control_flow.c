@@ -312,6 +312,20 @@ bool control_flow_is_within(const struct control_flow *flow, uint64_t ip)
     return straight->next == ip && straight->end == flow->position;
 }
 
+void control_flow_begin_within(struct control_flow *flow, uint64_t ip)
+{
+    struct straight_way way = code_space_way_to(flow->space, ip);
+    if (way.instructions == 0)
+        return;
+    flow->straight = (struct straight_code){
+        .first = way.first,
+        .next = ip,
+        .begin = flow->position - way.instructions,
+        .end = flow->position,
+        .reported = code_space_block(flow->space, way.first, way.last)->trap_count,
+    };
+}
+
 static void begin_straight(struct control_flow *flow, const struct block *block)
 {
     enum { LONGEST = 512 }; /* instructions; limits repeated reading of parts */

@@ -69,6 +69,10 @@ void control_flow_switch_thread(struct control_flow *flow, struct thread_sink *o
 /* Whether what runs next, at `ip`, is the rest of a block of which a part has run. */
 bool control_flow_is_within(const struct control_flow *flow, uint64_t ip);
 
+/* A PSB segment begins at `ip`, in 64-bit code of a known space: what leads there without a branch has run in the one before, with
+ * what it did to the stack. */
+void control_flow_begin_within(struct control_flow *flow, uint64_t ip);
+
 /* The time is `time` after `position` instructions. */
 void control_flow_time(struct control_flow *flow, uint64_t position, struct ticks time);
 
