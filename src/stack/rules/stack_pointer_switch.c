@@ -44,25 +44,26 @@ static const uint64_t unknown_distance = UINT64_MAX - 1;
 
 /* The distance between where a stack was left and `to`, where it would continue; UINT64_MAX if it
  * cannot be the same stack. */
-static uint64_t distance(uint64_t from, uint64_t top, uint64_t to)
+static uint64_t distance(uint64_t from, uint64_t limit, uint64_t to)
 {
     if (from == 0)
         return unknown_distance;
-    if (to + PUSHED < from || (top != 0 && to > top + PUSHED))
+    if (to + PUSHED < from || (limit != 0 && to > limit + PUSHED))
         return UINT64_MAX;
     return to > from ? to - from : from - to;
 }
 
 static uint64_t distance_of_running(const struct thread_stack *stack)
 {
-    return distance(stack_pointer_move(stack).from, stack_switch_top(stack),
+    return distance(stack_pointer_move(stack).from, stack_switch_limit(stack),
                     stack_pointer_move(stack).to);
 }
 
 static uint64_t distance_of_suspended(const struct thread_stack *stack, size_t index)
 {
     const struct suspended_stack *suspended = array_at(suspended_stacks_list(stack), index);
-    return distance(suspended->pointer, suspended->top, stack_pointer_move(stack).to);
+    uint64_t limit = suspended->top != 0 ? suspended->top + suspended->further : 0;
+    return distance(suspended->pointer, limit, stack_pointer_move(stack).to);
 }
 
 static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)

@@ -21,13 +21,14 @@ static void add_running(struct thread_stack *stack)
     suspended_stacks_put(stack, (struct suspended_stack){.leaf = stack->leaf,
                                                          .pointer = pointer,
                                                          .top = state->top,
+                                                         .further = state->further,
                                                          .loaded = state->loaded});
 }
 
 void stack_switch_leave(struct thread_stack *stack)
 {
     handed_over_settle(stack, NULL, 0);
-    state_of(stack)->top = 0;
+    state_of(stack)->top = state_of(stack)->further = 0;
     state_of(stack)->loaded = false;
     stack_moves_leave(stack);
 }
@@ -127,6 +128,7 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
                   frame_id frame, const struct flow_event *event)
 {
     state_of(stack)->top = suspended->top;
+    state_of(stack)->further = suspended->further;
     state_of(stack)->loaded = suspended->loaded;
     state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_resume(stack, frame, event->function, event->to);
@@ -156,6 +158,7 @@ void stack_switch_to_unknown(struct thread_stack *stack, size_t index,
     stack_switch_suspend(stack);
     stack_switch_begin(stack, event);
     state_of(stack)->top = suspended.top;
+    state_of(stack)->further = suspended.further;
 }
 
 frame_id stack_switch_begin_again(struct thread_stack *stack, size_t index,
@@ -164,6 +167,7 @@ frame_id stack_switch_begin_again(struct thread_stack *stack, size_t index,
     struct suspended_stack suspended = suspended_stacks_take(stack, index);
     stack_switch_begin(stack, event);
     state_of(stack)->top = suspended.top;
+    state_of(stack)->further = suspended.further;
     return thread_stack_parent(stack, suspended.leaf);
 }
 
@@ -336,6 +340,7 @@ bool stack_switch_was_on_top(struct thread_stack *stack, const struct flow_event
     struct suspended_stack below = suspended_stacks_take(stack, index);
     handed_over_settle(stack, &below, event->to);
     state_of(stack)->top = below.top;
+    state_of(stack)->further = below.further;
     state_of(stack)->loaded = below.loaded;
     state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_learn_callers(stack, thread_stack_parent(stack, below.leaf), event->to);
@@ -413,6 +418,9 @@ bool stack_switch_to_function(struct thread_stack *stack, const struct flow_even
 
 void stack_switch_discover(struct thread_stack *stack, const struct flow_event *event)
 {
+    enum { FRAME = 1024, FURTHER_LIMIT = 16 << 10 };
+    if (state_of(stack)->further < FURTHER_LIMIT)
+        state_of(stack)->further += FRAME;
     stack_moves_discover(stack, event->function, event->to);
     if (!stack_pointer_is_recorded(stack) &&
         handed_over_has_called_on_other_stack(stack, event->to))

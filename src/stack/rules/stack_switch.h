@@ -41,6 +41,7 @@ struct stack_switch {
     struct array joined;  /* struct assumed_join */
     bool assumed_wrongly; /* once */
     uint64_t top;         /* of the running stack, as in struct suspended_stack */
+    uint64_t further;     /* likewise */
     bool loaded;          /* likewise */
     frame_id arrived; /* the leaf in which a stack has continued last whose pointer was recorded */
     bool
@@ -55,6 +56,13 @@ bool stack_switch_misses_stacks(const struct thread_stack *stack);
 static inline uint64_t stack_switch_top(const struct thread_stack *stack)
 {
     return stack->rules.stack_switch->top;
+}
+
+/* The greatest stack pointer that the known frames of the running stack may have; 0: unknown. */
+static inline uint64_t stack_switch_limit(const struct thread_stack *stack)
+{
+    const struct stack_switch *state = stack->rules.stack_switch;
+    return state->top != 0 ? state->top + state->further : 0;
 }
 
 /* The outermost known frame of the running stack has got a caller: the return address lies further out than where the stack

@@ -13,8 +13,10 @@
 struct suspended_stack {
     frame_id leaf;
     uint64_t pointer; /* the stack pointer when it was left; 0: not recorded */
-    uint64_t top;     /* the stack pointer when it began; 0: not recorded */
-    bool loaded;      /* the code had loaded the stack pointer before it began */
+    uint64_t top;     /* the stack pointer when it began, or was first seen; 0: not recorded */
+    uint64_t
+        further; /* bytes beyond `top` that the frames may take which were discovered since then */
+    bool loaded; /* the code had loaded the stack pointer before it began */
     bool
         lower; /* it is what is below a call on another stack: only a function that takes the place of that returns to it */
     bool

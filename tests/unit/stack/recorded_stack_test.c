@@ -453,6 +453,24 @@ static void a_jump_to_where_no_stack_can_lie_begins_one(void **state)
     assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
 }
 
+/* An exception is caught in d, whose frame lies further out than where the stack was first seen. */
+static void the_callers_that_were_discovered_lie_further_out(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('m', 0x10));
+    call(s, at('m', 0x20), 's');
+    stack_pointer(s, MAIN);
+    jump_loading_stack(s, at('y', 0x10), ONE);
+    return_after(s, at('d', 0x10));
+    call(s, at('d', 0x20), 'f');
+    call(s, at('f', 0x20), 'u');
+    stack_pointer(s, ONE - 0x100);
+    jump_loading_stack(s, at('d', 0x80), ONE + 0x300);
+    assert_stack(s, "d");
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
+}
+
 /* Both stacks wait in s, which y has called; the switch jumps to the return instruction of s. */
 static void a_return_after_a_switch_is_that_of_the_stack_that_continues(void **state)
 {
@@ -801,6 +819,7 @@ int main(void)
         RULE(a_stack_may_begin_in_the_middle_of_a_function),
         RULE(a_suspended_stack_may_continue_with_a_function_on_top),
         RULE(a_jump_to_where_no_stack_can_lie_begins_one),
+        RULE(the_callers_that_were_discovered_lie_further_out),
         RULE(a_return_after_a_switch_is_that_of_the_stack_that_continues),
         RULE(a_function_may_run_on_top_of_a_stack_whose_callers_were_named),
         RULE(an_unwind_target_in_no_known_stack_begins_one),
