@@ -22,7 +22,11 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    scene_free(*state);
+    struct scene *s = *state;
+    if (s->stack.leaf != FRAME_NONE) /* else assert_spans has ended it */
+        follow_end(&s->stack, &(struct follow_ending){.time = {s->time}});
+    assert_well_formed(&s->stack);
+    scene_free(s);
     return 0;
 }
 
