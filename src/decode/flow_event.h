@@ -69,11 +69,11 @@ enum flow_flag {
     FLOW_TIME_LOST = 2,   /* of a GAP: tracing continued unseen; the gap ends at the next event's
                            * time */
     FLOW_TRANSACTION = 4, /* inside a TSX transaction */
-    /* Of a JUMP: its target is in the instruction, or the code runs on without a branch. It stays
-     * in the same activation, because longjmp and unwinders jump indirectly. */
+    /* Of a JUMP: its target is in the instruction, or the code runs on without a branch. Unless it loads the stack pointer, it
+     * stays in the same activation, because longjmp and unwinders jump indirectly. */
     FLOW_DIRECT = 8,
     /* Of a JUMP: the code before it has loaded the stack pointer: longjmp, an unwinder, a switch to
-     * another stack. Such a jump is an event even inside one function. */
+     * another stack. Such a jump is an event even inside one function, if it is indirect. */
     FLOW_LOADS_STACK = 16,
     FLOW_INTERRUPTED = 32, /* of a CALLER */
     FLOW_PLACED = 128, /* of a CALLER: that of the function which runs, in the middle of the code */

@@ -5,6 +5,8 @@
 #include "stack/rules/called_fibers.h"
 #include "stack/rules/common_moves.h"
 #include "stack/rules/kernel_frames.h"
+#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/stack_switch.h"
 #include "stack/stack_moves.h"
 #include "stack/stitching.h"
 
@@ -30,7 +32,9 @@ static void ask_rules(struct thread_stack *stack, const struct flow_event *event
         return;
     if (event->kind != FLOW_JUMP || !(event->flags & FLOW_DIRECT))
         stack_rules_follow(stack, &stack->rules, event);
-    else if (!called_fibers_follow_jump(stack, event))
+    else if (!called_fibers_follow_jump(stack, event) &&
+             !stack_pointer_switch_to_function(stack, event) &&
+             !stack_switch_to_function(stack, event))
         stack_moves_replace(stack, event->function, event->to);
 }
 

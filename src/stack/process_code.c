@@ -9,6 +9,12 @@
 
 enum { CACHE_SIZE = 256 };
 
+/* What the function that holds `address` does before it. */
+struct known_load {
+    uint64_t address;
+    enum stack_load load;
+};
+
 struct process_code {
     const struct process *process;
     struct symbols *symbols;
@@ -19,12 +25,15 @@ struct process_code {
     struct array go_roles;    /* uint8_t, by function: enum go_role + 1; 0: not looked up yet */
     /* By the low bits of the address; end 0: empty. */
     struct function_bounds cache[CACHE_SIZE];
+    struct known_load loads[CACHE_SIZE]; /* likewise; address 0: empty */
 };
 
 static void forget_answers(struct process_code *code)
 {
     for (size_t i = 0; i < CACHE_SIZE; i++)
         code->cache[i] = (struct function_bounds){0};
+    for (size_t i = 0; i < CACHE_SIZE; i++)
+        code->loads[i] = (struct known_load){0};
 }
 
 static struct function_bounds find_bounds(struct process_code *code, uint64_t address)
@@ -154,32 +163,70 @@ static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
     return false;
 }
 
+/* What instructions have done, one after the other. */
+struct loads {
+    enum stack_load load;
+    bool saved;  /* the stack pointer, before it was loaded */
+    bool is_new; /* no branch since it was loaded last */
+    bool calls;  /* a call came after a load, without a branch between: on another stack */
+};
+
+static void note_load(struct loads *loads)
+{
+    if (loads->calls)
+        loads->load = STACK_RESTORED;
+    else if (loads->load == STACK_NOT_LOADED)
+        loads->load = loads->saved ? STACK_EXCHANGED : STACK_LOADED;
+    loads->is_new = true;
+}
+
+static void note_instruction(struct loads *loads, const struct x86_instruction *instruction,
+                             const uint8_t *bytes)
+{
+    bool calls = instruction->flow == X86_CALL || instruction->flow == X86_INDIRECT_CALL;
+    loads->calls = loads->calls || (calls && loads->is_new);
+    loads->is_new = loads->is_new && instruction->flow == X86_SEQUENTIAL;
+    loads->saved = loads->saved || x86_is_stack_save(bytes, instruction->length);
+}
+
 /* `size` bytes of instructions, at `address`. */
 static enum stack_load find_load(const uint8_t *bytes, size_t size, uint64_t address)
 {
     struct x86_instruction instruction;
-    bool saved = false;
+    struct loads loads = {.load = STACK_NOT_LOADED};
     for (size_t at = 0; at < size; at += instruction.length) {
         if (!x86_decode(&instruction, bytes + at, size - at, address + at, X86_MODE_64))
-            return STACK_NOT_LOADED;
+            break;
         if (x86_is_stack_load(bytes + at, instruction.length))
-            return saved ? STACK_EXCHANGED : STACK_LOADED;
-        saved = saved || x86_is_stack_save(bytes + at, instruction.length);
+            note_load(&loads);
+        else
+            note_instruction(&loads, &instruction, bytes + at);
     }
-    return STACK_NOT_LOADED;
+    return loads.load;
 }
 
 /* Functions that switch stacks are short. */
-static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
+static enum stack_load find_load_before(struct process_code *code, uint64_t start, uint64_t address)
 {
     enum { LONGEST_FUNCTION = 4096 };
-    struct process_code *code = context;
-    uint64_t start = function_start(context, time, address), size = address - start;
-    if (code->process == NULL || start == 0 || size == 0 || size > LONGEST_FUNCTION)
+    uint64_t size = address - start;
+    if (start == 0 || size == 0 || size > LONGEST_FUNCTION)
         return STACK_NOT_LOADED;
     size_t known;
     const uint8_t *end = code_before(code, address, size, &known);
     return known == size ? find_load(end - size, size, start) : STACK_NOT_LOADED;
+}
+
+static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
+{
+    struct process_code *code = context;
+    if (code->process == NULL)
+        return STACK_NOT_LOADED;
+    uint64_t start = function_start(context, time, address); /* forgets what is known no longer */
+    struct known_load *known = &code->loads[address & (CACHE_SIZE - 1)];
+    if (known->address != address)
+        *known = (struct known_load){address, find_load_before(code, start, address)};
+    return known->load;
 }
 
 struct process_code *process_code_open(const struct process *process, struct symbols *symbols,

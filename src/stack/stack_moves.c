@@ -328,6 +328,24 @@ static frame_id copy_frame(struct frame_tree *tree, frame_id frame, frame_id cal
     return copy;
 }
 
+frame_id stack_moves_copy_frames(struct thread_stack *stack, frame_id leaf, frame_id end)
+{
+    struct frame_tree *tree = &stack->tree;
+    struct array frames = array_of(sizeof(frame_id));
+    for (frame_id frame = leaf; frame != end; frame = frame_tree_parent(tree, frame))
+        *(frame_id *)array_add(&frames) = frame;
+    frame_id copy = leaf;
+    if (tree->limit - tree->frames.count > frames.count + FRAMES_PER_EVENT) {
+        copy = frame_tree_add_placeholder(tree);
+        for (size_t i = frames.count; i-- > 0;) {
+            frame_id frame = *(const frame_id *)array_at(&frames, i);
+            copy = copy_frame(tree, frame, copy, frame_tree_return_address(tree, frame));
+        }
+    }
+    array_free(&frames);
+    return copy;
+}
+
 void stack_moves_copy_callers(struct thread_stack *stack, frame_id root, const frame_id *frames,
                               size_t count)
 {

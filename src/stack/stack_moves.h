@@ -99,6 +99,8 @@ frame_id stack_moves_learn_caller(struct thread_stack *stack, frame_id frame, fu
  * `count` callers like those that follow there: the last of these returns to an unknown place. None when ids run out. */
 void stack_moves_copy_callers(struct thread_stack *stack, frame_id root, const frame_id *frames,
                               size_t count);
+/* `leaf` once more, with its callers up to the one before `end`, whose caller is unknown. Itself when ids run out. */
+frame_id stack_moves_copy_frames(struct thread_stack *stack, frame_id leaf, frame_id end);
 /* The stack that runs was seen to begin. */
 void stack_moves_note_beginning(struct thread_stack *stack);
 /* `frame`, the outermost one that is known, has no caller. */

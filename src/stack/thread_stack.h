@@ -32,6 +32,7 @@ enum stack_load {
     STACK_NOT_LOADED, /* or unknown */
     STACK_LOADED,     /* loads the stack pointer */
     STACK_EXCHANGED,  /* saves it, and loads another: it changes to another stack */
+    STACK_RESTORED,   /* loads it, calls, and loads it again: it has called on another stack */
 };
 
 /* What the rules must know about the code of the thread's process. Times never decrease between

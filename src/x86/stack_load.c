@@ -146,7 +146,8 @@ static bool sets_stack_pointer(const uint8_t *bytes, size_t size)
 bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last)
 {
     struct x86_instruction instruction;
-    if (!decode(code, last, &instruction) || instruction.flow != X86_INDIRECT_JUMP)
+    if (!decode(code, last, &instruction) ||
+        (instruction.flow != X86_INDIRECT_JUMP && instruction.flow != X86_JUMP))
         return false;
     unsigned jump = jump_register(code->bytes + (last - code->address), instruction.length);
     unsigned popped = NO_REGISTER; /* and not changed since */

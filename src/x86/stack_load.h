@@ -16,8 +16,8 @@
 
 #include "x86/trap_scan.h"
 
-/* True when the 64-bit code from the instruction at `first` to the one at `last` ends in an
- * indirect jump and loads the stack pointer before it, or pops the jump's target. `code` must hold all of it. */
+/* True when the 64-bit code from the instruction at `first` to the one at `last` ends in a jump, direct or not, and loads the
+ * stack pointer before it, or pops the jump's target. `code` must hold all of it. */
 bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last);
 
 /* True when the 64-bit instruction in these bytes loads the stack pointer. */

@@ -80,7 +80,7 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
 static void end_frame(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, frame)) {
-        stack_moves_discover(stack, event->function, event->to);
+        stack_switch_discover(stack, event);
         return;
     }
     stack_moves_return(stack, thread_stack_parent(stack, frame));
@@ -155,7 +155,7 @@ static bool follow_return(struct thread_stack *stack, const struct flow_event *e
     else if (stack_switch_was_on_top(stack, event))
         end_frame(stack, stack->leaf, event);
     else if (returns_from_root(stack, event))
-        stack_moves_discover(stack, event->function, event->to);
+        stack_switch_discover(stack, event);
     else if (return_from_several(stack, event))
         return true;
     else if (thread_stack_leaf(stack)->kind == FRAME_LOCAL)

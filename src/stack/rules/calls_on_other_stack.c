@@ -53,7 +53,7 @@ uint64_t calls_on_other_stack_pointer(const struct thread_stack *stack, frame_id
 
 bool calls_on_other_stack_returns(const struct thread_stack *stack, const struct flow_event *event)
 {
-    return stack_switch_leaf_returns_to(stack, stack->leaf, event->to) &&
+    return suspended_stacks_leaf_returns_to(stack, stack->leaf, event->to) &&
            find_call(stack, stack->leaf) != NULL;
 }
 

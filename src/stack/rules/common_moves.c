@@ -128,7 +128,7 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
 
 static inline bool may_go_on_elsewhere(const struct walk *walk, uint64_t address)
 {
-    return walk->has_traps || stack_switch_may_continue_at(walk->stack, address);
+    return walk->has_traps || suspended_stacks_may_continue_at(walk->stack, address);
 }
 
 /* Only to the caller of the leaf. */
@@ -173,7 +173,8 @@ static inline bool stays_plainly(struct walk *walk, const struct flow_event *eve
 static inline bool jump_plainly(struct walk *walk, const struct flow_event *event)
 {
     stack_moves_advance(walk->stack, event->time); /* the code depends on the time */
-    if (event->next != 0 || (!(event->flags & FLOW_DIRECT) && !stays_plainly(walk, event)))
+    bool is_plain = (event->flags & (FLOW_DIRECT | FLOW_LOADS_STACK)) == FLOW_DIRECT;
+    if (event->next != 0 || (!is_plain && !stays_plainly(walk, event)))
         return false;
     if (walk->leaf->function == event->function)
         return true;
@@ -240,7 +241,7 @@ size_t common_moves_follow(struct thread_stack *stack, const struct flow_event *
         return 0;
     struct caller callers[CALLERS_MAX];
     bool has_traps = ocaml_traps_are_set(stack);
-    bool is_alone = !has_traps && stack_switch_none_is_suspended(stack);
+    bool is_alone = !has_traps && suspended_stacks_none(stack);
     struct walk walk = {
         .stack = stack,
         .leaf = thread_stack_leaf(stack),

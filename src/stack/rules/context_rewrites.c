@@ -165,7 +165,7 @@ static void suspend_interrupted(struct thread_stack *stack,
         .return_address = thread_stack_frame(stack, begun)->return_address,
     };
     frame_id interrupted = thread_stack_parent(stack, begun);
-    stack_switch_add(stack, stack_moves_add_suspended(stack, interrupted, &restorer));
+    suspended_stacks_add(stack, stack_moves_add_suspended(stack, interrupted, &restorer));
 }
 
 void context_rewrites_part(struct thread_stack *stack, frame_id leaf)

@@ -79,11 +79,11 @@ static void forget_leaving(struct thread_stack *stack)
 /* Of those that this thread has suspended with the stack pointer that is set, the last one; their number: none. */
 static size_t find_suspended(const struct thread_stack *stack, const struct flow_event *event)
 {
-    size_t count = stack_switch_suspended(stack)->count;
+    size_t count = suspended_stacks_list(stack)->count;
     for (size_t i = count; i-- > 0;) {
-        const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), i);
+        const struct suspended_stack *suspended = array_at(suspended_stacks_list(stack), i);
         if (suspended->pointer + RETURN_ADDRESS_SIZE == stack_pointer_move(stack).to &&
-            stack_switch_leaf_returns_to(stack, suspended->leaf, event->to))
+            suspended_stacks_leaf_returns_to(stack, suspended->leaf, event->to))
             return i;
     }
     return count;
@@ -96,7 +96,7 @@ static void begin_at_pointer(struct thread_stack *stack, const struct flow_event
     size_t suspended = find_suspended(stack, event);
     state->own_segment = stack->segments.count;
     state->own = FRAME_NONE;
-    if (suspended < stack_switch_suspended(stack)->count)
+    if (suspended < suspended_stacks_list(stack)->count)
         state->own = stack_switch_begin_again(stack, suspended, event);
     else
         stack_switch_begin(stack, event);
@@ -160,7 +160,7 @@ static void recover(struct thread_stack *stack, const struct flow_event *event)
 static bool is_own(const struct thread_stack *stack, const struct flow_event *event)
 {
     return !stack_pointer_moved(stack) &&
-           stack_switch_leaf_returns_to(stack, stack->leaf, event->to) &&
+           suspended_stacks_leaf_returns_to(stack, stack->leaf, event->to) &&
            !stack_switch_is_suspended_at(stack, event->to);
 }
 

@@ -34,7 +34,7 @@ static void note_system_call(struct thread_stack *stack, const struct flow_event
 static const struct suspended_stack *find_left_with(const struct thread_stack *stack,
                                                     uint64_t pointer, size_t *index)
 {
-    const struct array *suspended = stack_switch_suspended(stack);
+    const struct array *suspended = suspended_stacks_list(stack);
     for (*index = suspended->count; *index > 0;) {
         const struct suspended_stack *one = array_at(suspended, --*index);
         if (one->pointer == pointer)
@@ -104,7 +104,7 @@ static bool follow_by_address(struct thread_stack *stack, const struct flow_even
     if (changes_stack(stack, event)) {
         leave_restorer(stack, restorer);
         context_rewrites_part(stack, restorer);
-        stack_switch_add(stack, restorer);
+        suspended_stacks_add(stack, restorer);
         if (stack_switch_has_interrupted(stack, event->to))
             stack_switch_continue_interrupted(stack, event);
         else
@@ -116,7 +116,7 @@ static bool follow_by_address(struct thread_stack *stack, const struct flow_even
     stack->rules.sigreturn_switch->assumed++;
     leave_restorer(stack, restorer); /* shows whether earlier ones have swapped */
     if (stack_switch_assumed_wrongly(stack)) {
-        stack_switch_add(stack, restorer);
+        suspended_stacks_add(stack, restorer);
         stack_switch_begin(stack, event);
     } else {
         stack_switch_assume(stack, restorer, event);

@@ -17,6 +17,7 @@
 
 #include "base/usual_numbers.h"
 #include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/handed_over.h"
 #include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
@@ -43,30 +44,31 @@ static const uint64_t unknown_distance = UINT64_MAX - 1;
 
 /* The distance between where a stack was left and `to`, where it would continue; UINT64_MAX if it
  * cannot be the same stack. */
-static uint64_t distance(uint64_t from, uint64_t top, uint64_t to)
+static uint64_t distance(uint64_t from, uint64_t limit, uint64_t to)
 {
     if (from == 0)
         return unknown_distance;
-    if (to + PUSHED < from || (top != 0 && to > top + PUSHED))
+    if (to + PUSHED < from || (limit != 0 && to > limit + PUSHED))
         return UINT64_MAX;
     return to > from ? to - from : from - to;
 }
 
 static uint64_t distance_of_running(const struct thread_stack *stack)
 {
-    return distance(stack_pointer_move(stack).from, stack_switch_top(stack),
+    return distance(stack_pointer_move(stack).from, stack_switch_limit(stack),
                     stack_pointer_move(stack).to);
 }
 
 static uint64_t distance_of_suspended(const struct thread_stack *stack, size_t index)
 {
-    const struct suspended_stack *suspended = array_at(stack_switch_suspended(stack), index);
-    return distance(suspended->pointer, suspended->top, stack_pointer_move(stack).to);
+    const struct suspended_stack *suspended = array_at(suspended_stacks_list(stack), index);
+    uint64_t limit = suspended->top != 0 ? suspended->top + suspended->further : 0;
+    return distance(suspended->pointer, limit, stack_pointer_move(stack).to);
 }
 
 static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)
 {
-    return ((const struct suspended_stack *)array_at(stack_switch_suspended(stack), index))->leaf;
+    return ((const struct suspended_stack *)array_at(suspended_stacks_list(stack), index))->leaf;
 }
 
 /* The best stack found so far. */
@@ -89,7 +91,7 @@ static void consider(struct nearest_stack *nearest, uint64_t distance, size_t su
 static bool can_return(const struct thread_stack *stack, frame_id leaf, uint64_t address,
                        uint64_t distance)
 {
-    return stack_switch_leaf_returns_to(stack, leaf, address) &&
+    return suspended_stacks_leaf_returns_to(stack, leaf, address) &&
            (distance <= FRAME || distance == unknown_distance);
 }
 
@@ -101,7 +103,7 @@ static struct nearest_stack find_nearest(const struct thread_stack *stack, uint6
     uint64_t running = distance_of_running(stack);
     if (address == 0 || can_return(stack, stack->leaf, address, running))
         consider(&nearest, running, RUNNING, address != 0);
-    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;) {
+    for (size_t i = suspended_stacks_list(stack)->count; i-- > 0;) {
         uint64_t distance = distance_of_suspended(stack, i);
         if (address == 0 || can_return(stack, suspended_leaf(stack, i), address, distance))
             consider(&nearest, distance, i, address != 0);
@@ -157,8 +159,8 @@ static bool is_left_at(const struct suspended_stack *suspended, uint64_t pointer
  */
 static bool go_on_with_function(struct thread_stack *stack, const struct flow_event *event)
 {
-    for (size_t i = stack_switch_suspended(stack)->count; i-- > 0;) {
-        if (!is_left_at(array_at(stack_switch_suspended(stack), i), stack_pointer_move(stack).to))
+    for (size_t i = suspended_stacks_list(stack)->count; i-- > 0;) {
+        if (!is_left_at(array_at(suspended_stacks_list(stack), i), stack_pointer_move(stack).to))
             continue;
         frame_id leaf = suspended_leaf(stack, i);
         stack_switch_to(stack, i, leaf, event);
@@ -177,10 +179,20 @@ static bool go_to_function_start(struct thread_stack *stack, const struct flow_e
     }
     if (go_on_in_handler(stack, event))
         return false;
-    if (go_on_with_function(stack, event))
-        return true;
-    stack_switch_to_new(stack, event, stack_pointer_move(stack).to);
+    struct stack_split left = handed_over_split(stack);
+    if (!go_on_with_function(stack, event))
+        stack_switch_to_new(stack, event, stack_pointer_move(stack).to);
+    handed_over_part(stack, left);
     return true;
+}
+
+bool stack_pointer_switch_to_function(struct thread_stack *stack, const struct flow_event *event)
+{
+    bool moves = event->flags & FLOW_LOADS_STACK && stack_pointer_moved(stack) &&
+                 thread_stack_is_start(stack, event->to) && go_to_function_start(stack, event);
+    if (moves)
+        stack_pointer_branched(stack);
+    return moves;
 }
 
 static bool runs_handler(const struct thread_stack *stack)
@@ -214,7 +226,7 @@ static bool must_be_another(const struct thread_stack *stack, const struct flow_
 {
     return distance > LARGEST_STACK ||
            (event->kind == FLOW_RETURN &&
-            stack_switch_leaf_returns_to(stack, stack->leaf, event->to));
+            suspended_stacks_leaf_returns_to(stack, stack->leaf, event->to));
 }
 
 /* Whether the nearest stack is too far away for control to land in its frame of event->function, and others may exist that
@@ -227,7 +239,7 @@ static bool may_be_unseen(const struct thread_stack *stack, const struct nearest
         limit = unwound_at_most(stack, suspended_leaf(stack, nearest->suspended), event->function);
     if (!stack_switch_misses_stacks(stack) || nearest->distance <= limit || stack->open.has_gogo)
         return false;
-    return nearest->suspended == NONE || !stack_switch_none_is_suspended(stack) ||
+    return nearest->suspended == NONE || !suspended_stacks_none(stack) ||
            must_be_another(stack, event, nearest->distance);
 }
 
@@ -260,7 +272,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
 static bool goroutine_returns(const struct thread_stack *stack, const struct flow_event *event)
 {
     return event->kind == FLOW_RETURN && stack->open.has_gogo &&
-           stack_switch_leaf_returns_to(stack, stack->leaf, event->to);
+           suspended_stacks_leaf_returns_to(stack, stack->leaf, event->to);
 }
 
 /* False if the suspended stack has run elsewhere since it was left, as far as a few such switches show. */
@@ -287,7 +299,7 @@ static bool follow_move(struct thread_stack *stack, const struct flow_event *eve
         return false;
     if (nearest == NONE)
         return !goroutine_returns(stack, event) && land_in_nearest(stack, event);
-    if (is_as_it_was_left(stack, array_at(stack_switch_suspended(stack), nearest)))
+    if (is_as_it_was_left(stack, array_at(suspended_stacks_list(stack), nearest)))
         stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)),
                         event);
     else

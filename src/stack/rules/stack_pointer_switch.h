@@ -4,10 +4,15 @@
 #define MAGIC_TRACE_STACK_RULES_STACK_POINTER_SWITCH_H
 
 #include "base/array.h"
+#include "stack/thread_stack.h"
 
 struct stack_pointer_switch {
     struct array
         distances; /* of usual_numbers.h: from the function that left a stack to the one that continues it */
 };
+
+/* A direct jump. True if it goes to the first instruction of a function, with a loaded stack pointer, and has been followed: in
+ * that function another stack continues, or the running one goes on. */
+bool stack_pointer_switch_to_function(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -33,7 +33,9 @@ struct segment;
     RULE(pushed_calls)           /* JIT code that calls without CALL */                            \
     RULE(calls)                  /* calls; to where a call returns */                              \
     RULE(signals)                /* signal handlers return */                                      \
+    RULE(suspended_stacks)       /* those that are not running */                                  \
     RULE(stack_switch)           /* another stack continues, by its address */                     \
+    RULE(handed_over)            /* fibers go away, without recorded pointers */                   \
     RULE(unwinding)              /* longjmp, and whatever is left */                               \
     RULE(sigreturn_switch)       /* signal handlers return to another stack */                     \
     RULE(kernel_entry)           /* system calls, interrupts, faults */                            \

@@ -1,50 +1,16 @@
 #include "stack/rules/stack_switch.h"
 
 #include "stack/rules/fitting_stacks.h"
-#include "stack/rules/kernel_frames.h"
+#include "stack/rules/handed_over.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/stack_moves.h"
-
-#include <string.h>
-
-/* The greatest number of suspended stacks; beyond it the oldest is dropped. All are examined when a
- * return fits nothing.
- */
-enum { SUSPENDED_LIMIT = 1024 };
 
 static struct stack_switch *state_of(const struct thread_stack *stack)
 {
     return stack->rules.stack_switch;
 }
 
-static frame_id suspended_at(const struct thread_stack *stack, size_t index)
-{
-    return ((const struct suspended_stack *)array_at(&state_of(stack)->suspended, index))->leaf;
-}
-
-bool stack_switch_leaf_was_interrupted_at(const struct thread_stack *stack, frame_id leaf,
-                                          uint64_t address)
-{
-    const struct frame *frame = thread_stack_frame(stack, leaf);
-    return frame->kind == FRAME_SIGNAL_RETURN &&
-           kernel_frames_continues_at(frame->return_address, address);
-}
-
-bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address)
-{
-    const struct frame *frame = thread_stack_frame(stack, leaf);
-    return frame->kind == FRAME_FUNCTION && frame->return_address == address;
-}
-
-/* --- The list of suspended stacks. --- */
-
-static void add(struct thread_stack *stack, struct suspended_stack suspended)
-{
-    struct stack_switch *state = state_of(stack);
-    uint64_t address = thread_stack_frame(stack, suspended.leaf)->return_address;
-    *(struct suspended_stack *)array_add(&state->suspended) = suspended;
-    ++*suspended_addresses_slot(&state->addresses, address);
-}
+/* --- Switches. --- */
 
 static void add_running(struct thread_stack *stack)
 {
@@ -52,114 +18,32 @@ static void add_running(struct thread_stack *stack)
     uint64_t pointer = stack_pointer_move(stack).from;
     if (state->top != 0 && pointer > state->top) /* it did not begin where it was first seen */
         state->top = pointer;
-    add(stack, (struct suspended_stack){stack->leaf, pointer, state->top, state->loaded, false});
+    suspended_stacks_put(stack, (struct suspended_stack){.leaf = stack->leaf,
+                                                         .pointer = pointer,
+                                                         .top = state->top,
+                                                         .further = state->further,
+                                                         .loaded = state->loaded});
 }
-
-static void forget(struct thread_stack *stack, size_t index)
-{
-    struct stack_switch *state = state_of(stack);
-    struct suspended_stack *suspended = state->suspended.elements;
-    uint64_t address = thread_stack_frame(stack, suspended[index].leaf)->return_address;
-    --*suspended_addresses_slot(&state->addresses, address);
-    state->suspended.count--;
-    memmove(suspended + index, suspended + index + 1,
-            (state->suspended.count - index) * sizeof(*suspended));
-}
-
-static void forget_oldest(struct thread_stack *stack)
-{
-    if (state_of(stack)->suspended.count <= SUSPENDED_LIMIT)
-        return;
-    uint64_t address = thread_stack_frame(stack, suspended_at(stack, 0))->return_address;
-    ++*suspended_addresses_slot(&state_of(stack)->dropped, address);
-    forget(stack, 0);
-}
-
-void stack_switch_add(struct thread_stack *stack, frame_id leaf)
-{
-    add(stack, (struct suspended_stack){.leaf = leaf});
-    forget_oldest(stack);
-}
-
-/* Stacks that were suspended in the memory in which a new one begins have ended. */
-static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
-{
-    for (size_t i = state_of(stack)->suspended.count; i-- > 0;) {
-        const struct suspended_stack *suspended = array_at(&state_of(stack)->suspended, i);
-        if (suspended->pointer != 0 && suspended->pointer <= pointer && pointer <= suspended->top)
-            forget(stack, i);
-    }
-}
-
-/* --- Switches. --- */
 
 void stack_switch_leave(struct thread_stack *stack)
 {
-    state_of(stack)->top = 0;
+    handed_over_settle(stack, NULL, 0);
+    state_of(stack)->top = state_of(stack)->further = 0;
     state_of(stack)->loaded = false;
     stack_moves_leave(stack);
-}
-
-/* Index of the first suspended stack from `first` on that continues at `address`; their number if
- * none does. */
-static size_t find_suspended(const struct thread_stack *stack, size_t first, uint64_t address)
-{
-    size_t index = first;
-    if (!stack_switch_may_continue_at(stack, address))
-        return state_of(stack)->suspended.count;
-    while (index < state_of(stack)->suspended.count &&
-           !stack_switch_leaf_returns_to(stack, suspended_at(stack, index), address))
-        index++;
-    return index;
-}
-
-/* Two stacks have the same known frames, and may have other callers further out. */
-static bool are_unknown_alike(const struct thread_stack *stack, frame_id left, frame_id right)
-{
-    const struct frame_tree *tree = &stack->tree;
-    const struct frame *one = frame_tree_at(tree, left), *other = frame_tree_at(tree, right);
-    while (left != right && one->kind == other->kind && one->function == other->function &&
-           one->kind != FRAME_PLACEHOLDER &&
-           frame_tree_return_address(tree, left) == frame_tree_return_address(tree, right)) {
-        left = frame_tree_parent(tree, left);
-        right = frame_tree_parent(tree, right);
-        one = frame_tree_at(tree, left);
-        other = frame_tree_at(tree, right);
-    }
-    return left != right && one->kind == FRAME_PLACEHOLDER && other->kind == FRAME_PLACEHOLDER &&
-           !frame_tree_has_begun(tree, left) && !frame_tree_has_begun(tree, right);
-}
-
-/* The list keeps one of many stacks that cannot be distinguished, and of which it is unknown whether they still wait. */
-static void merge_last(struct thread_stack *stack)
-{
-    struct array *list = &state_of(stack)->suspended;
-    const struct suspended_stack *last = array_at(list, list->count - 1);
-    uint64_t address = thread_stack_frame(stack, last->leaf)->return_address;
-    frame_id root = frame_tree_root(&stack->tree, last->leaf);
-    if (last->pointer != 0 || frame_tree_has_begun(&stack->tree, thread_stack_parent(stack, root)))
-        return;
-    for (size_t i = 0; (i = find_suspended(stack, i, address)) + 1 < list->count; i++) {
-        struct suspended_stack *same = array_at(list, i);
-        if (are_unknown_alike(stack, same->leaf, last->leaf)) {
-            same->several = true;
-            forget(stack, list->count - 1);
-            return;
-        }
-    }
 }
 
 static void suspend(struct thread_stack *stack)
 {
     add_running(stack);
     stack_switch_leave(stack);
-    merge_last(stack);
+    suspended_stacks_merge_last(stack);
 }
 
 void stack_switch_suspend(struct thread_stack *stack)
 {
     suspend(stack);
-    forget_oldest(stack);
+    suspended_stacks_limit(stack);
 }
 
 /* A recording that begins with a function may begin in the middle of the thread all the same: then that has a caller. */
@@ -173,19 +57,19 @@ bool stack_switch_misses_stacks(const struct thread_stack *stack)
 /* A stack that continues at `address` need not be one of the list. */
 static bool may_miss_one_at(const struct thread_stack *stack, uint64_t address)
 {
-    return stack_switch_misses_stacks(stack) ||
-           suspended_addresses_may_hold(&state_of(stack)->dropped, address);
+    return stack_switch_misses_stacks(stack) || suspended_stacks_may_be_dropped(stack, address);
 }
 
 static void add_candidate(struct thread_stack *stack, size_t index)
 {
     struct stack_switch *state = state_of(stack);
-    array_add_all(&state->candidates, array_at(&state->suspended, index), 1);
+    array_add_all(&state->candidates, array_at(suspended_stacks_list(stack), index), 1);
 }
 
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
-    for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < state_of(stack)->suspended.count;
+    for (size_t i = 0;
+         (i = suspended_stacks_find(stack, i, event->to)) < suspended_stacks_list(stack)->count;
          i++)
         add_candidate(stack, i);
     stack_moves_begin_in_one_of(stack, event);
@@ -193,8 +77,9 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
 
 bool stack_switch_has_interrupted(const struct thread_stack *stack, uint64_t address)
 {
-    for (size_t i = 0; i < state_of(stack)->suspended.count; i++)
-        if (stack_switch_leaf_was_interrupted_at(stack, suspended_at(stack, i), address))
+    for (size_t i = 0; i < suspended_stacks_list(stack)->count; i++)
+        if (suspended_stacks_leaf_was_interrupted_at(stack, suspended_stacks_leaf(stack, i),
+                                                     address))
             return true;
     return false;
 }
@@ -207,8 +92,9 @@ void stack_switch_continue_interrupted(struct thread_stack *stack, const struct 
         stack_switch_begin(stack, event);
         return;
     }
-    for (size_t i = 0; i < state_of(stack)->suspended.count; i++)
-        if (stack_switch_leaf_was_interrupted_at(stack, suspended_at(stack, i), event->to)) {
+    for (size_t i = 0; i < suspended_stacks_list(stack)->count; i++)
+        if (suspended_stacks_leaf_was_interrupted_at(stack, suspended_stacks_leaf(stack, i),
+                                                     event->to)) {
             add_candidate(stack, i);
             last = i;
         }
@@ -217,7 +103,8 @@ void stack_switch_continue_interrupted(struct thread_stack *stack, const struct 
         return;
     }
     candidates->count = 0;
-    stack_switch_resume(stack, last, thread_stack_parent(stack, suspended_at(stack, last)), event);
+    stack_switch_resume(stack, last, thread_stack_parent(stack, suspended_stacks_leaf(stack, last)),
+                        event);
 }
 
 void stack_switch_assume(struct thread_stack *stack, frame_id leaf, const struct flow_event *event)
@@ -229,27 +116,19 @@ void stack_switch_assume(struct thread_stack *stack, frame_id leaf, const struct
 
 bool stack_switch_may_be_further_out(const struct thread_stack *stack, function_id function)
 {
-    return stack_switch_none_is_suspended(stack) && thread_stack_was_open_before(stack, function);
+    return suspended_stacks_none(stack) && thread_stack_was_open_before(stack, function);
 }
 
 bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t address)
 {
-    return find_suspended(stack, 0, address) < state_of(stack)->suspended.count;
-}
-
-/* Removes it from the suspended stacks. */
-static struct suspended_stack take_suspended(struct thread_stack *stack, size_t index)
-{
-    struct suspended_stack suspended =
-        *(const struct suspended_stack *)array_at(&state_of(stack)->suspended, index);
-    forget(stack, index);
-    return suspended;
+    return suspended_stacks_find(stack, 0, address) < suspended_stacks_list(stack)->count;
 }
 
 static void go_on(struct thread_stack *stack, const struct suspended_stack *suspended,
                   frame_id frame, const struct flow_event *event)
 {
     state_of(stack)->top = suspended->top;
+    state_of(stack)->further = suspended->further;
     state_of(stack)->loaded = suspended->loaded;
     state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_resume(stack, frame, event->function, event->to);
@@ -260,14 +139,14 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
 void stack_switch_resume(struct thread_stack *stack, size_t index, frame_id frame,
                          const struct flow_event *event)
 {
-    struct suspended_stack suspended = take_suspended(stack, index);
+    struct suspended_stack suspended = suspended_stacks_take(stack, index);
     go_on(stack, &suspended, frame, event);
 }
 
 void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                      const struct flow_event *event)
 {
-    struct suspended_stack suspended = take_suspended(stack, index);
+    struct suspended_stack suspended = suspended_stacks_take(stack, index);
     stack_switch_suspend(stack);
     go_on(stack, &suspended, frame, event);
 }
@@ -275,40 +154,32 @@ void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
 void stack_switch_to_unknown(struct thread_stack *stack, size_t index,
                              const struct flow_event *event)
 {
-    struct suspended_stack suspended = take_suspended(stack, index);
+    struct suspended_stack suspended = suspended_stacks_take(stack, index);
     stack_switch_suspend(stack);
     stack_switch_begin(stack, event);
     state_of(stack)->top = suspended.top;
+    state_of(stack)->further = suspended.further;
 }
 
 frame_id stack_switch_begin_again(struct thread_stack *stack, size_t index,
                                   const struct flow_event *event)
 {
-    struct suspended_stack suspended = take_suspended(stack, index);
+    struct suspended_stack suspended = suspended_stacks_take(stack, index);
     stack_switch_begin(stack, event);
     state_of(stack)->top = suspended.top;
+    state_of(stack)->further = suspended.further;
     return thread_stack_parent(stack, suspended.leaf);
-}
-
-/* How many suspended stacks continue at `address`, as far as it matters: 2 are several. *index: of the first one. */
-static unsigned count_suspended(const struct thread_stack *stack, uint64_t address, size_t *index)
-{
-    size_t count = state_of(stack)->suspended.count;
-    *index = find_suspended(stack, 0, address);
-    if (*index == count)
-        return 0;
-    return 1 + (find_suspended(stack, *index + 1, address) < count);
 }
 
 bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_event *event)
 {
     size_t index;
-    unsigned count = count_suspended(stack, event->to, &index);
+    unsigned count = suspended_stacks_count(stack, event->to, &index);
     if (count > 1)
         begin_one_of_several(stack, event);
     else if (count == 1)
-        stack_switch_resume(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
-                            event);
+        stack_switch_resume(stack, index,
+                            thread_stack_parent(stack, suspended_stacks_leaf(stack, index)), event);
     return count > 0;
 }
 
@@ -317,7 +188,7 @@ bool stack_switch_continue_at(struct thread_stack *stack, const struct flow_even
 static bool is_own_return(const struct thread_stack *stack, uint64_t address)
 {
     return stack_pointer_is_recorded(stack) && !state_of(stack)->switches_unrecorded &&
-           stack_switch_leaf_returns_to(stack, stack->leaf, address);
+           suspended_stacks_leaf_returns_to(stack, stack->leaf, address);
 }
 
 /* The leaf is the one in which the recorded stack pointer has shown the stack to continue (code that jumps to its own return
@@ -325,7 +196,7 @@ static bool is_own_return(const struct thread_stack *stack, uint64_t address)
 static bool returns_after_switch(const struct thread_stack *stack, uint64_t address)
 {
     return state_of(stack)->arrived == stack->leaf &&
-           stack_switch_leaf_returns_to(stack, stack->leaf, address);
+           suspended_stacks_leaf_returns_to(stack, stack->leaf, address);
 }
 
 bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event)
@@ -342,7 +213,7 @@ bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_eve
         stack_switch_begin(stack, event); /* it may be another one that continues there */
     else
         stack_switch_continue_at(stack, event);
-    forget_oldest(stack); /* only now: the oldest may have been the one that continues */
+    suspended_stacks_limit(stack); /* only now: the oldest may have been the one that continues */
     return true;
 }
 
@@ -361,7 +232,8 @@ static enum stack_load load_before(const struct thread_stack *stack, const struc
 
 static bool has_loaded(const struct thread_stack *stack, const struct flow_event *event)
 {
-    return load_before(stack, event) != STACK_NOT_LOADED;
+    enum stack_load load = load_before(stack, event);
+    return load == STACK_LOADED || load == STACK_EXCHANGED;
 }
 
 bool stack_switch_has_exchanged(const struct thread_stack *stack, const struct flow_event *event)
@@ -389,9 +261,9 @@ static bool is_beginning(const struct thread_stack *stack, const struct flow_eve
         return false;
     bool active = false;
     for (size_t i = 0; !thread_stack_is_start(stack, event->to) && !active &&
-                       i < state_of(stack)->suspended.count;
+                       i < suspended_stacks_list(stack)->count;
          i++)
-        active = is_active_in(stack, suspended_at(stack, i), event->function, &budget);
+        active = is_active_in(stack, suspended_stacks_leaf(stack, i), event->function, &budget);
     return !active;
 }
 
@@ -401,7 +273,7 @@ void stack_switch_to_new(struct thread_stack *stack, const struct flow_event *ev
     stack_switch_suspend(stack);
     stack_switch_begin(stack, event);
     if (top != 0)
-        forget_stacks_at(stack, top);
+        suspended_stacks_forget_at(stack, top);
     state_of(stack)->top = top;
     state_of(stack)->loaded = loaded;
     if (is_beginning(stack, event))
@@ -420,7 +292,7 @@ static bool is_first_of_new_stack(const struct thread_stack *stack)
 static bool goes_on_in(const struct thread_stack *stack, frame_id suspended,
                        const struct flow_event *event)
 {
-    return stack_switch_leaf_returns_to(stack, suspended, event->to) ||
+    return suspended_stacks_leaf_returns_to(stack, suspended, event->to) ||
            (thread_stack_frame(stack, suspended)->function == event->function &&
             event->function != FUNCTION_UNKNOWN && !thread_stack_is_start(stack, event->to));
 }
@@ -438,12 +310,12 @@ bool stack_switch_was_none(struct thread_stack *stack, const struct flow_event *
     if (has_begun_for_certain(stack) || segment->start != SEGMENT_NEW ||
         !goes_on_in(stack, segment->before, event) || !is_first_of_new_stack(stack))
         return false;
-    size_t index = state_of(stack)->suspended.count;
-    while (index > 0 && suspended_at(stack, index - 1) != segment->before)
+    size_t index = suspended_stacks_list(stack)->count;
+    while (index > 0 && suspended_stacks_leaf(stack, index - 1) != segment->before)
         index--;
     if (index == 0)
         return false;
-    forget(stack, index - 1);
+    suspended_stacks_forget(stack, index - 1);
     state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_gain_callers(stack, thread_stack_parent(stack, segment->before));
     return true;
@@ -457,12 +329,18 @@ static bool is_first_of_loaded(const struct thread_stack *stack)
 
 bool stack_switch_was_on_top(struct thread_stack *stack, const struct flow_event *event)
 {
-    size_t index;
-    if (!is_first_of_loaded(stack) || count_suspended(stack, event->to, &index) != 1 ||
-        may_miss_one_at(stack, event->to))
+    size_t index, lower;
+    if (!is_first_of_loaded(stack) || may_miss_one_at(stack, event->to))
         return false;
-    struct suspended_stack below = take_suspended(stack, index);
+    unsigned lower_count = suspended_stacks_count_lower(stack, event->to, &lower);
+    if (suspended_stacks_count(stack, event->to, &index) + lower_count != 1)
+        return false;
+    if (lower_count == 1)
+        index = lower;
+    struct suspended_stack below = suspended_stacks_take(stack, index);
+    handed_over_settle(stack, &below, event->to);
     state_of(stack)->top = below.top;
+    state_of(stack)->further = below.further;
     state_of(stack)->loaded = below.loaded;
     state_of(stack)->joined.count = 0; /* it may return through them */
     stack_moves_learn_callers(stack, thread_stack_parent(stack, below.leaf), event->to);
@@ -485,9 +363,10 @@ bool stack_switch_from_first(struct thread_stack *stack, const struct flow_event
         return false;
     if (has_loaded(stack, event))
         return switch_from_first(stack, event);
-    if (!is_first_of_loaded(stack) || count_suspended(stack, event->to, &index) < 2 ||
+    if (!is_first_of_loaded(stack) || suspended_stacks_count(stack, event->to, &index) < 2 ||
         may_miss_one_at(stack, event->to))
         return false;
+    handed_over_settle(stack, NULL, event->to);
     stack_switch_leave(stack); /* it was put on top of one of several */
     begin_one_of_several(stack, event);
     return true;
@@ -520,28 +399,40 @@ static bool follow_return(struct thread_stack *stack, const struct flow_event *e
     return starts;
 }
 
-/* A jump to the first instruction of a function, by code that has loaded the stack pointer, is none of longjmp's or an
- * unwinder's. */
-static bool follow_jump(struct thread_stack *stack, const struct flow_event *event)
+static void hand_over(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (stack_switch_to_suspended(stack, event))
-        return true;
+    frame_id left = stack->leaf;
+    handed_over_begin(stack);
+    stack_switch_to_new(stack, event, 0);
+    handed_over_end(stack, left);
+}
+
+bool stack_switch_to_function(struct thread_stack *stack, const struct flow_event *event)
+{
     bool begins = event->flags & FLOW_LOADS_STACK && !stack_pointer_moved(stack) &&
                   thread_stack_is_start(stack, event->to) && has_loaded(stack, event);
     if (begins)
-        stack_switch_to_new(stack, event, 0);
+        hand_over(stack, event);
     return begins;
 }
 
-/* --- Which of several suspended stacks has continued. --- */
-
-static void forget_leaf(struct thread_stack *stack, frame_id leaf)
+void stack_switch_discover(struct thread_stack *stack, const struct flow_event *event)
 {
-    for (size_t i = state_of(stack)->suspended.count; i-- > 0;)
-        if (((const struct suspended_stack *)array_at(&state_of(stack)->suspended, i))->leaf ==
-            leaf)
-            forget(stack, i);
+    enum { FRAME = 1024, FURTHER_LIMIT = 16 << 10 };
+    if (state_of(stack)->further < FURTHER_LIMIT)
+        state_of(stack)->further += FRAME;
+    stack_moves_discover(stack, event->function, event->to);
+    if (!stack_pointer_is_recorded(stack) &&
+        handed_over_has_called_on_other_stack(stack, event->to))
+        state_of(stack)->loaded = true;
 }
+
+static bool follow_jump(struct thread_stack *stack, const struct flow_event *event)
+{
+    return stack_switch_to_suspended(stack, event) || stack_switch_to_function(stack, event);
+}
+
+/* --- Which of several suspended stacks has continued. --- */
 
 static void note_join(struct thread_stack *stack, const struct segment *segment, frame_id link)
 {
@@ -557,7 +448,7 @@ static void part_assumed(struct thread_stack *stack, frame_id leaf)
 {
     struct array *joined = &state_of(stack)->joined;
     state_of(stack)->assumed_wrongly = true;
-    stack_switch_add(stack, leaf);
+    suspended_stacks_add(stack, leaf);
     for (size_t i = 0; i < joined->count; i++) {
         const struct assumed_join *join = array_at(joined, i);
         struct segment *segment = array_at(&stack->segments, join->segment);
@@ -585,7 +476,7 @@ static void decide(struct thread_stack *stack, struct segment *segment)
     struct fitting_stacks fitting = find_fitting(stack, segment);
     if (fitting.leaf != FRAME_NONE && fitting.is_certain) {
         note_join(stack, segment, fitting_stacks_join(&fitting, segment));
-        forget_leaf(stack, fitting.leaf);
+        suspended_stacks_forget_leaf(stack, fitting.leaf);
     } else if (fitting.leaf != FRAME_NONE) {
         fitting_stacks_gain_common(&fitting);
     } else if (segment->start == SEGMENT_ASSUMED) {
@@ -617,14 +508,12 @@ static void note_beginning(struct thread_stack *stack, const struct flow_event *
 
 static void begin(struct thread_stack *stack)
 {
-    state_of(stack)->suspended = array_of(sizeof(struct suspended_stack));
     state_of(stack)->candidates = array_of(sizeof(struct suspended_stack));
     state_of(stack)->joined = array_of(sizeof(struct assumed_join));
 }
 
 static void end(struct thread_stack *stack)
 {
-    array_free(&state_of(stack)->suspended);
     array_free(&state_of(stack)->candidates);
     array_free(&state_of(stack)->joined);
 }

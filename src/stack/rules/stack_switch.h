@@ -26,18 +26,8 @@
 #ifndef MAGIC_TRACE_STACK_RULES_STACK_SWITCH_H
 #define MAGIC_TRACE_STACK_RULES_STACK_SWITCH_H
 
-#include "stack/rules/suspended_addresses.h"
+#include "stack/rules/suspended_stacks.h"
 #include "stack/thread_stack.h"
-
-/* A stack that is not running, and may continue later. */
-struct suspended_stack {
-    frame_id leaf;
-    uint64_t pointer; /* the stack pointer when it was left; 0: not recorded */
-    uint64_t top;     /* the stack pointer when it began; 0: not recorded */
-    bool loaded;      /* the code had loaded the stack pointer before it began */
-    bool
-        several; /* it stands for others, too, that have the same known frames: it stays in the list */
-};
 
 /* Two stacks that were taken for one. */
 struct assumed_join {
@@ -46,36 +36,18 @@ struct assumed_join {
 };
 
 struct stack_switch {
-    struct array suspended;               /* struct suspended_stack, the oldest first */
-    struct suspended_addresses addresses; /* where they continue */
-    struct suspended_addresses dropped;   /* where those would that were too many for the list */
     struct array
         candidates; /* struct suspended_stack: those that may be the running one, if that is unknown */
     struct array joined;  /* struct assumed_join */
     bool assumed_wrongly; /* once */
     uint64_t top;         /* of the running stack, as in struct suspended_stack */
+    uint64_t further;     /* likewise */
     bool loaded;          /* likewise */
     frame_id arrived; /* the leaf in which a stack has continued last whose pointer was recorded */
     bool
         switches_unrecorded; /* the program has switched by code that is not taken for a load of the pointer */
     bool misses_stacks; /* the recording does not begin with the thread, or has gaps */
 };
-
-static inline const struct array *stack_switch_suspended(const struct thread_stack *stack)
-{
-    return &stack->rules.stack_switch->suspended;
-}
-
-static inline bool stack_switch_none_is_suspended(const struct thread_stack *stack)
-{
-    return stack->rules.stack_switch->suspended.count == 0;
-}
-
-/* False if no suspended stack continues at `address`. */
-static inline bool stack_switch_may_continue_at(const struct thread_stack *stack, uint64_t address)
-{
-    return suspended_addresses_may_hold(&stack->rules.stack_switch->addresses, address);
-}
 
 /* There may be stacks that were suspended before the first event, or in a gap. */
 bool stack_switch_misses_stacks(const struct thread_stack *stack);
@@ -86,6 +58,13 @@ static inline uint64_t stack_switch_top(const struct thread_stack *stack)
     return stack->rules.stack_switch->top;
 }
 
+/* The greatest stack pointer that the known frames of the running stack may have; 0: unknown. */
+static inline uint64_t stack_switch_limit(const struct thread_stack *stack)
+{
+    const struct stack_switch *state = stack->rules.stack_switch;
+    return state->top != 0 ? state->top + state->further : 0;
+}
+
 /* The outermost known frame of the running stack has got a caller: the return address lies further out than where the stack
  * was first seen. */
 static inline void stack_switch_extend(struct thread_stack *stack)
@@ -94,17 +73,6 @@ static inline void stack_switch_extend(struct thread_stack *stack)
     if (stack->rules.stack_switch->top != 0)
         stack->rules.stack_switch->top += RETURN_ADDRESS;
 }
-
-/* True if the frame `leaf`, suspended or not, is a restorer whose handler has interrupted code at `address`. */
-bool stack_switch_leaf_was_interrupted_at(const struct thread_stack *stack, frame_id leaf,
-                                          uint64_t address);
-
-/* True if the frame `leaf` was pushed by a call whose return address is `address`. */
-bool stack_switch_leaf_returns_to(const struct thread_stack *stack, frame_id leaf,
-                                  uint64_t address);
-
-/* The suspended stacks include one that is not running, with this leaf. */
-void stack_switch_add(struct thread_stack *stack, frame_id leaf);
 
 /* The two halves of a switch. The running stack is suspended, or never continues: ... */
 void stack_switch_suspend(struct thread_stack *stack);
@@ -152,6 +120,17 @@ void stack_switch_to_unknown(struct thread_stack *stack, size_t index,
 /* True if a suspended stack continues at event->to: the switch has been made. Also if the running
  * stack's leaf would return there: it may be either. */
 bool stack_switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
+
+/* A jump that may be direct. True if it goes to the first instruction of a function, and the code had loaded the stack pointer, which
+ * is not recorded: it is none of longjmp's or an unwinder's, and has been followed. */
+bool stack_switch_to_function(struct thread_stack *stack, const struct flow_event *event);
+
+/* The leaf, whose callers are unknown, is the first frame of its stack: one on top of which it has called may be that of its caller. */
+void stack_switch_note_begun(struct thread_stack *stack);
+
+/* The outermost frame returns, and its caller is discovered: one that has called on another stack is the first on its own,
+ * which may be any that is suspended. */
+void stack_switch_discover(struct thread_stack *stack, const struct flow_event *event);
 
 /* The code has changed to another stack before the event's branch, as far as is known without recorded pointers. */
 bool stack_switch_has_exchanged(const struct thread_stack *stack, const struct flow_event *event);

@@ -21,8 +21,7 @@ bool tail_calls_stays_in_leaf(const struct thread_stack *stack, const struct flo
     if (leaf->function == event->function || returns_from_cold_part(stack, event))
         return true;
     if (active_functions_count(&stack->open, event->function) == 0 &&
-        stack_switch_none_is_suspended(stack) &&
-        !thread_stack_was_open_before(stack, event->function))
+        suspended_stacks_none(stack) && !thread_stack_was_open_before(stack, event->function))
         return true;
     return thread_stack_is_start(stack, event->to);
 }

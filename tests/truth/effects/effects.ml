@@ -107,10 +107,32 @@ let[@inline never] discontinued n =
     marker ()
   done
 
+(* A handler at each level of a recursion, all of one code; they go on after the fiber has ended, and what they pass on is resumed from elsewhere. *)
+let rec levels n =
+  match_with (fun () ->
+      if n = 0 then begin descend 2; marker (); work (perform Ask) end else begin levels (n - 1); step n end;
+      marker ()) ()
+    { retc = (fun () -> marker (); step 15); exnc = raise;
+      effc = fun (type a) (e : a Effect.t) -> match e with
+        | Yield v -> Some (fun (k : (a, _) continuation) -> continue k v; marker (); step 16)
+        | _ -> None };
+  marker ()
+
+let[@inline never] levels_elsewhere n =
+  match_with levels n
+    { retc = (fun () -> step 17); exnc = raise;
+      effc = fun (type a) (e : a Effect.t) -> match e with
+        | Ask -> Some (fun (k : (a, _) continuation) -> Queue.add (fun () -> marker (); continue k 3; step 18) queue)
+        | _ -> None };
+  marker ();
+  run_one_deeper n;
+  marker ()
+
 let () =
   handled_at_once 20;
   threads 8;
   nested 6;
   discontinued 12;
+  for i = 0 to 9 do levels_elsewhere (i mod 5) done;
   marker ();
   Printf.printf "sum %d\n" !sum

@@ -224,7 +224,7 @@ static void a_goroutine_that_has_ended_does_not_continue(void **state)
     jump(s, at('a', 0));
     leave_for(s, 'a', 0x10, 'e');
     jump(s, at('b', 0));
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1); /* the thread's own */
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1); /* the thread's own */
     assert_spans(s, "t(s(g()))sa(m(e(g()))s)sb()$");
 }
 

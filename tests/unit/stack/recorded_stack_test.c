@@ -224,7 +224,7 @@ static void a_stack_in_the_place_of_a_dead_one_is_new(void **state)
     switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x10));
     call(s, at('a', 0x20), 's');
     switch_to_start(s, MAIN, ONE, 'f');
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf()$");
 }
 
@@ -250,7 +250,7 @@ static void a_stack_left_without_a_pointer_continues_where_it_would_return(void 
     call(s, at('f', 0x10), 's');
     switch_to_call(s, ONE, MAIN, at('a', 0x10));
     call(s, at('a', 0x20), 's');
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
     assert_int_equal(s->stack.statistics.repaired, 0);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()$)$");
 }
@@ -316,7 +316,7 @@ static void two_stacks_alternate(void **state)
     call(s, at('f', 0x20), 's');
     switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x20));
     assert_int_equal(s->stack.statistics.repaired, 0);
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
     assert_int_equal(s->stack.segments.count, 2);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?(s()s)sa?()$");
 }
@@ -450,7 +450,25 @@ static void a_jump_to_where_no_stack_can_lie_begins_one(void **state)
     call(s, at('m', 0x10), 's');
     stack_pointer(s, MAIN);
     jump_loading_stack(s, at('s', 0x40), ONE);
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
+}
+
+/* An exception is caught in d, whose frame lies further out than where the stack was first seen. */
+static void the_callers_that_were_discovered_lie_further_out(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('m', 0x10));
+    call(s, at('m', 0x20), 's');
+    stack_pointer(s, MAIN);
+    jump_loading_stack(s, at('y', 0x10), ONE);
+    return_after(s, at('d', 0x10));
+    call(s, at('d', 0x20), 'f');
+    call(s, at('f', 0x20), 'u');
+    stack_pointer(s, ONE - 0x100);
+    jump_loading_stack(s, at('d', 0x80), ONE + 0x300);
+    assert_stack(s, "d");
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
 }
 
 /* Both stacks wait in s, which y has called; the switch jumps to the return instruction of s. */
@@ -466,7 +484,7 @@ static void a_return_after_a_switch_is_that_of_the_stack_that_continues(void **s
     stack_pointer(s, ONE - 0x40);
     jump_loading_stack(s, at('s', 0x40), MAIN);
     return_after(s, at('y', 0x10));
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
     assert_spans(s, "m(y(s()s)s)sf(y(s()s)s)sm?(y?(s?())$)$");
 }
 
@@ -507,7 +525,7 @@ static void an_unwind_target_in_no_known_stack_begins_one(void **state)
     switch_to_start(s, MAIN, ONE, 'f');
     stack_pointer(s, ONE - 0x100);
     jump_loading_stack(s, at('z', 0x40), MAIN + 0x200);
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 2);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 2);
     assert_spans(s, "a(s()s)sf()sz?()$");
 }
 
@@ -519,7 +537,7 @@ static void a_new_stack_below_others_is_not_in_their_place(void **state)
     switch_to_start(s, MAIN, TWO, 'f');
     call(s, at('f', 0x10), 's');
     switch_to_start(s, TWO - 0x100, ONE, 'g');
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 2);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 2);
 }
 
 static void a_return_to_a_function_start_near_the_pointer_is_a_tail_call(void **state)
@@ -556,7 +574,7 @@ static void a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away(void 
     struct scene *s = *state;
     switch_from_handler(s);
     switch_to_start(s, ONE - 0x100, TWO, 'g');
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 2);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 2);
     assert_spans(s, "a(I()h()s)sf()sg()$");
 }
 
@@ -603,7 +621,7 @@ static void a_handler_that_rewrites_the_context_stays_on_its_stack(void **state)
     restore(s, MAIN, MAIN - 8, at('c', 0));
     return_to(s, at('b', 0x20));
     return_after(s, at('a', 0x10));
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 0);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 0);
     assert_spans(s, "a(b(I()h()r(S())c()))$");
 }
 
@@ -801,6 +819,7 @@ int main(void)
         RULE(a_stack_may_begin_in_the_middle_of_a_function),
         RULE(a_suspended_stack_may_continue_with_a_function_on_top),
         RULE(a_jump_to_where_no_stack_can_lie_begins_one),
+        RULE(the_callers_that_were_discovered_lie_further_out),
         RULE(a_return_after_a_switch_is_that_of_the_stack_that_continues),
         RULE(a_function_may_run_on_top_of_a_stack_whose_callers_were_named),
         RULE(an_unwind_target_in_no_known_stack_begins_one),

@@ -45,12 +45,16 @@ static enum go_role go_role(void *context, function_id function)
     return function < SCENE_ROLES ? scene->go_roles[function] : GO_ROLE_NONE;
 }
 
-static bool is_jit_code(void *context, function_id function)
+static bool is_one_of(const char *functions, function_id function)
 {
-    const char *functions = ((const struct scene *)context)->jit_code;
     while (functions != NULL && *functions != 0 && id_of(*functions) != function)
         functions++;
     return functions != NULL && *functions != 0;
+}
+
+static bool is_jit_code(void *context, function_id function)
+{
+    return is_one_of(((const struct scene *)context)->jit_code, function);
 }
 
 static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
@@ -61,10 +65,10 @@ static bool call_may_end_at(void *context, struct ticks time, uint64_t address)
 
 static enum stack_load loads_stack(void *context, struct ticks time, uint64_t address)
 {
-    char function = ((const struct scene *)context)->switches;
+    const char *switches = ((const struct scene *)context)->switches;
     (void)time;
-    bool switches = function != 0 && address >> FUNCTION_SIZE_BITS == id_of(function);
-    return switches ? STACK_EXCHANGED : STACK_NOT_LOADED;
+    bool loads = is_one_of(switches, (function_id)(address >> FUNCTION_SIZE_BITS));
+    return loads ? STACK_EXCHANGED : STACK_NOT_LOADED;
 }
 
 void scene_init(struct scene *scene)
@@ -218,6 +222,14 @@ void no_caller(struct scene *scene)
 void direct_jump(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_DIRECT});
+}
+
+void direct_jump_in_stack(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_JUMP,
+                                    .from = running_address(scene),
+                                    .to = to,
+                                    .flags = FLOW_DIRECT | FLOW_LOADS_STACK});
 }
 
 void resume(struct scene *scene, uint64_t to)

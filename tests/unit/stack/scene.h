@@ -31,7 +31,7 @@ struct scene {
     char forced_unwinder;               /* this function is; 0: none */
     const char *jit_code;               /* these functions are; NULL: none */
     uint64_t pushed;                    /* an address in them at which no call ends; 0: none */
-    char switches;                      /* this function loads the stack pointer; 0: none does */
+    const char *switches; /* these functions load the stack pointer; NULL: none does */
 };
 
 void scene_init(struct scene *scene);
@@ -72,6 +72,7 @@ void placed_caller(struct scene *scene, uint64_t to);
 /* It has no caller. */
 void no_caller(struct scene *scene);
 void direct_jump(struct scene *scene, uint64_t to);
+void direct_jump_in_stack(struct scene *scene, uint64_t to); /* loads the stack pointer before */
 void resume(struct scene *scene, uint64_t to);
 void system_call(struct scene *scene, uint64_t from);
 void system_call_into(struct scene *scene, uint64_t from, uint64_t to);

@@ -57,7 +57,7 @@ static void a_thousand_suspended_stacks_continue(void **state)
     call(s, goes_on[STACKS - 1], 's');
     for (int i = 0; i < STACKS - 1; i++) {
         return_after(s, goes_on[i]);
-        assert_int_equal(stack_switch_suspended(&s->stack)->count, STACKS);
+        assert_int_equal(suspended_stacks_list(&s->stack)->count, STACKS);
         call(s, goes_on[i] + 0x800, 's');
     }
     assert_int_equal(s->stack.segments.count, STACKS + 1);
@@ -145,7 +145,7 @@ static void what_turns_out_to_be_no_stack_leaves_the_others_alone(void **state)
     call(s, at('a', 0x20), 's');
     return_after(s, at('c', 0x10));
     return_to(s, at('b', 0x50));
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 1);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 1);
     call(s, at('b', 0x60), 's');
     return_after(s, at('a', 0x20));
     assert_spans(s, "a(s()s)sf(b()tc(s()s)s)sa?(s()s)sf?(c?()tb(s()s)s)sa?()$");
@@ -164,9 +164,9 @@ static void the_oldest_suspended_stack_can_continue(void **state)
         return_to(s, at(function, 0));
         call(s, at(function, 0x20 + i * 8), 's');
     }
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, REMEMBERED);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, REMEMBERED);
     return_after(s, at('a', 0x10));
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, REMEMBERED);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, REMEMBERED);
     assert_int_equal(s->stack.segments.count, REMEMBERED + 1);
     assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('a'));
 }
@@ -227,7 +227,7 @@ static void of_stacks_that_are_alike_one_is_chosen(void **state)
     return_after(s, at('y', 0x10));
     call(s, at('y', 0x20), 's');
     return_after(s, at('a', 0x20));
-    assert_int_equal(stack_switch_suspended(&s->stack)->count, 2);
+    assert_int_equal(suspended_stacks_list(&s->stack)->count, 2);
     assert_spans(s, "a(s()s)sf(y(s()s)s)sf(y(s()s)s)sa?(s()s)sf?(y?(s()s)s)sa?()$");
 }
 
@@ -253,7 +253,7 @@ static void where_a_stack_was_dropped_the_callers_are_unknown(void **state)
 static void a_function_that_ends_by_switching_was_called_by_nobody(void **state)
 {
     struct scene *s = *state;
-    s->switches = 's';
+    s->switches = "s";
     resume(s, at('a', 0));
     call(s, at('a', 0x10), 's');
     return_to(s, at('f', 0));
@@ -265,7 +265,7 @@ static void a_function_that_ends_by_switching_was_called_by_nobody(void **state)
 static void a_function_that_ends_by_switching_to_a_new_stack_was_not_called_by_that(void **state)
 {
     struct scene *s = *state;
-    s->switches = 's';
+    s->switches = "s";
     resume(s, at('a', 0));
     call(s, at('a', 0x10), 's');
     return_to(s, at('f', 0));
@@ -279,7 +279,7 @@ static void a_function_that_ends_by_switching_to_a_new_stack_was_not_called_by_t
 static void a_function_on_top_of_a_stack_returns_to_it(void **state)
 {
     struct scene *s = *state;
-    s->switches = 's';
+    s->switches = "s";
     resume(s, at('a', 0));
     call(s, at('a', 0x10), 'b');
     call(s, at('b', 0x10), 's');
@@ -294,7 +294,7 @@ static void a_function_on_top_of_a_stack_returns_to_it(void **state)
 static void a_new_stack_may_begin_with_a_function_that_is_active(void **state)
 {
     struct scene *s = *state;
-    s->switches = 's';
+    s->switches = "s";
     resume(s, at('a', 0));
     call(s, at('a', 0x10), 'f');
     call(s, at('f', 0x10), 's');
@@ -307,7 +307,7 @@ static void a_new_stack_may_begin_with_a_function_that_is_active(void **state)
 static void a_stack_may_begin_in_code_without_a_name_of_its_own(void **state)
 {
     struct scene *s = *state;
-    s->switches = 's';
+    s->switches = "s";
     s->pushed = at('s', 0x80); /* no call ends there */
     resume(s, at('a', 0));
     call(s, at('a', 0x10), 's');

@@ -266,7 +266,8 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     if (copies_stack(flow))
         emit_copy(flow, ip);
     /* The flags of a branch that has been completed are out of date. */
-    bool loads_stack = flow->branch_kind == BRANCH_JUMP && branch->flags & FLOW_LOADS_STACK;
+    bool loads_stack = flow->branch_kind == BRANCH_JUMP && !flow->branch_direct &&
+                       branch->flags & FLOW_LOADS_STACK;
     switch ((enum branch_kind)flow->branch_kind) {
     case BRANCH_CALL:
         branch->kind = FLOW_CALL;
@@ -345,8 +346,7 @@ static struct trap_walk begin_traps(struct control_flow *flow, const struct bloc
 {
     struct trap_walk walk = {NULL, flow->straight.reported};
     const struct straight_code *straight = &flow->straight;
-    bool may_load_stack =
-        block->kind == BRANCH_JUMP && !block->direct && straight->first != block->last;
+    bool may_load_stack = block->kind == BRANCH_JUMP && straight->first != block->last;
     if ((flow->current.ocaml || may_load_stack) && block->mode == X86_MODE_64 && flow->space)
         walk.facts = code_space_block(flow->space, straight->first, block->last);
     return walk;
