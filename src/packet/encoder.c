@@ -58,6 +58,13 @@ static void clear_returns(struct pt_encoder *encoder)
     encoder->floor = encoder->depth;
 }
 
+/* Where instructions are the clock, those of a block that was interrupted are taken back. */
+static uint64_t time_now(const struct pt_encoder *encoder)
+{
+    uint64_t now = encoder->owner->time(encoder->owner);
+    return now > encoder->last_time ? now : encoder->last_time;
+}
+
 static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t now)
 {
     group->end += pt_packet_tsc(group->end, now);
@@ -90,7 +97,7 @@ static void put_period(struct pt_encoder *encoder, struct group *group, uint64_t
  * and its clock would stand still until the sum has caught up. */
 static void put_exact_time(struct pt_encoder *encoder, struct group *group)
 {
-    uint64_t now = encoder->owner->time(encoder->owner);
+    uint64_t now = time_now(encoder);
     if (encoder->coarse_time) {
         if (encoder->periods)
             put_period(encoder, group, now);
@@ -116,7 +123,7 @@ static void put_time(struct pt_encoder *encoder, struct group *group)
 static void put_moment(struct pt_encoder *encoder, struct group *group)
 {
     if (encoder->coarse_time)
-        put_tsc(encoder, group, encoder->owner->time(encoder->owner));
+        put_tsc(encoder, group, time_now(encoder));
     else
         put_exact_time(encoder, group);
 }
@@ -172,7 +179,7 @@ static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip
     encoder->last_ip = 0;
     clear_returns(encoder);
     group->end += pt_packet_psb(group->end);
-    put_tsc(encoder, group, timed ? encoder->last_time : encoder->owner->time(encoder->owner));
+    put_tsc(encoder, group, timed ? encoder->last_time : time_now(encoder));
     group->end += pt_packet_cbr(group->end, encoder->bus_ratio);
     group->end += pt_packet_mode_exec_64(group->end);
     if (ip != 0)

@@ -100,7 +100,7 @@ enum { PT_WORK_COST_SHIFT = 38 };
 
 /* What the encoder asks of its owner. Called only when packets are written. */
 struct pt_encoder_owner {
-    /* The time now, in ticks, which never decreases. */
+    /* The time now, in ticks. Packets have the newest one again where it is less. */
     uint64_t (*time)(struct pt_encoder_owner *owner);
     /* The packets have reached `limit`: makes room for PT_ENCODER_SLACK bytes or more and sets
      * packets, mask and limit. False: there is no room, and tracing ends here (within the slack

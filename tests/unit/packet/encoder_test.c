@@ -194,6 +194,28 @@ static void coarse_time_is_reported_once_after_a_psb(void **state)
     end(recording);
 }
 
+static void time_that_goes_back_stands_still(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, jump);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    recording->ticks -= 500;
+    step(recording, jump);
+    recording->ticks += 600;
+    step(recording, jump);
+    struct written *written = read_back(recording, 0);
+    uint64_t first = written->packets[1].payload.tsc.tsc;
+    free(written);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip, ppt_cyc, ppt_tip);
+    written = read_back(recording, from);
+    assert_int_equal(written->packets[0].payload.cyc.value, 0);
+    assert_int_equal(written->packets[2].payload.cyc.value, recording->ticks - first);
+    free(written);
+    free(jump);
+    end(recording);
+}
+
 /* Decoders may begin at each PSB: one that saw the jump alone would not know that it leaves frames. */
 static void a_psb_does_not_part_a_load_of_the_stack_pointer_from_its_jump(void **state)
 {
@@ -1251,6 +1273,7 @@ int main(void)
         cmocka_unit_test(system_calls_turn_tracing_off_and_on),
         cmocka_unit_test(coarse_time_is_reported_by_tsc_where_tracing_begins),
         cmocka_unit_test(coarse_time_is_reported_once_after_a_psb),
+        cmocka_unit_test(time_that_goes_back_stands_still),
         cmocka_unit_test(a_psb_does_not_part_a_load_of_the_stack_pointer_from_its_jump),
         cmocka_unit_test(a_moment_is_reported_in_coarse_time_too),
         cmocka_unit_test(periods_are_reported_when_they_have_passed),
