@@ -93,6 +93,18 @@ disambiguation_end(const struct timestamp_disambiguation *disambiguation)
     return &disambiguation->window[disambiguation->count];
 }
 
+/* The end of those of them, from the one that was looked at on, that are placed before `before`. */
+static inline const struct placed_step *
+disambiguation_end_before(const struct timestamp_disambiguation *disambiguation,
+                          struct nanoseconds before)
+{
+    const struct placed_step *first = &disambiguation->window[disambiguation->next];
+    const struct placed_step *end = disambiguation_end(disambiguation);
+    while (end != first && end[-1].place.value >= before.value)
+        end--;
+    return end;
+}
+
 /* Continues at one of these, or at disambiguation_end. */
 static inline void disambiguation_go_to(struct timestamp_disambiguation *disambiguation,
                                         const struct placed_step *step)
