@@ -616,9 +616,10 @@ struct plain_run {
 static inline bool write_plain_enter(struct plain_run *run, const struct span_event *event)
 {
     uint32_t index = event->function->index;
+    if (index >= run->cache_count || event->hit || event->stack)
+        return false;
     const struct call_template *call = &run->caches[index].call;
-    if (index >= run->cache_count || event->hit || event->stack || call->word_count == 0 ||
-        call->address != event->address || call->flags != event->flags)
+    if (call->word_count == 0 || call->address != event->address || call->flags != event->flags)
         return false;
     memcpy(run->next, call->words, sizeof call->words);
     run->next[0] |= run->thread;
@@ -655,8 +656,8 @@ static inline bool write_plain_event(struct plain_run *run, const struct span_ev
            write_plain_leave(run, event);
 }
 
-/* Writes plain events up to the first other one; returns their number. All are in the row of the
- * last event, and in one block, so neither is looked at for each. */
+/* Writes plain events of `count`, at least one, up to the first other one; returns their number. All
+ * are in the row of the last event, and in one block, so neither is looked at for each. */
 static size_t write_plain(struct writer *writer, const struct span_event *events, size_t count)
 {
     const struct row_reference *row = &writer->last_row;
@@ -687,9 +688,12 @@ static void write_batch(struct writer *writer, const struct span_event *events, 
     if (writer->event_count == 0)
         writer->summary.first = events[0].time;
     writer->summary.last = events[count - 1].time;
-    size_t done = 0;
-    while ((done += write_plain(writer, events + done, count - done)) < count)
-        write_event(writer, &events[done++]);
+    const struct span_event *end = events + count;
+    while (events != end) {
+        events += write_plain(writer, events, (size_t)(end - events));
+        if (events != end)
+            write_event(writer, events++);
+    }
     writer->event_count += count;
 }
 

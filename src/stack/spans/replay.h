@@ -157,23 +157,27 @@ replay_leave_inlined(struct replay_plain *plain, const struct placed_step *step,
     }
 }
 
-/* `frame` begins on top of the leaf, or instead of it. */
-static inline __attribute__((always_inline)) void replay_enter(struct replay_plain *plain,
-                                                               const struct placed_step *step,
-                                                               const struct frame *frame,
-                                                               replay_make *make, void *context)
+/* The frame of the step begins, on top of the leaf or instead of it. */
+static inline __attribute__((always_inline)) void replay_begin_frame(struct replay_plain *plain,
+                                                                     const struct placed_step *step,
+                                                                     replay_make *make,
+                                                                     void *context)
 {
-    uint64_t start = frame_starts_get(&plain->tree->starts, step->step.frame, frame->function,
-                                      frame->start_choice);
+    frame_id id = step->step.frame;
+    const struct frame *frame = frame_tree_at(plain->tree, id);
+    uint64_t start =
+        frame_starts_get(&plain->tree->starts, id, frame->function, frame->start_choice);
     make(context, step, SPAN_ENTER, frame->function, start, SPAN_END_RETURN);
     plain->room--;
+    plain->leaf = frame;
+    plain->leaf_id = id;
 }
 
 /* The leaf ends. False: nothing has changed. */
-static inline __attribute__((always_inline)) bool replay_leave(struct replay_plain *plain,
-                                                               const struct placed_step *step,
-                                                               enum span_end end, replay_make *make,
-                                                               void *context)
+static inline __attribute__((always_inline)) bool replay_end_leaf(struct replay_plain *plain,
+                                                                  const struct placed_step *step,
+                                                                  enum span_end end,
+                                                                  replay_make *make, void *context)
 {
     if (plain->depth == plain->values_depth ||
         !replay_leave_inlined(plain, step, INLINED_NONE, end, make, context))
@@ -183,44 +187,69 @@ static inline __attribute__((always_inline)) bool replay_leave(struct replay_pla
     return true;
 }
 
-/* False: the step needs a plan, or there is no space left. */
+static inline __attribute__((always_inline)) bool replay_take_call(struct replay_plain *plain,
+                                                                   const struct placed_step *step,
+                                                                   replay_make *make, void *context)
+{
+    replay_begin_frame(plain, step, make, context);
+    if (plain->inlined != NULL)
+        plain->inlined[plain->depth] = plain->open;
+    plain->depth++;
+    plain->open = INLINED_NONE;
+    return true;
+}
+
+/* Not from several calls, nor past a link. */
+static inline __attribute__((always_inline)) bool replay_take_return(struct replay_plain *plain,
+                                                                     const struct placed_step *step,
+                                                                     replay_make *make,
+                                                                     void *context)
+{
+    const struct frame *caller = frame_tree_at(plain->tree, step->step.frame);
+    if (plain->leaf->parent != step->step.frame || caller->kind == FRAME_LINK ||
+        !replay_end_leaf(plain, step, SPAN_END_RETURN, make, context))
+        return false;
+    plain->depth--;
+    if (plain->inlined != NULL)
+        plain->open = plain->inlined[plain->depth];
+    plain->leaf = caller;
+    plain->leaf_id = step->step.frame;
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool
+replay_take_tail_call(struct replay_plain *plain, const struct placed_step *step, replay_make *make,
+                      void *context)
+{
+    if (!replay_end_leaf(plain, step, SPAN_END_TAIL_CALL, make, context))
+        return false;
+    replay_begin_frame(plain, step, make, context);
+    return true;
+}
+
+/* False: the step needs a plan, or there is no space left. Only steps of a few kinds have a frame:
+ * the number of another one may be beyond all frames. */
 static inline __attribute__((always_inline)) bool
 replay_take_plain_step(struct replay_plain *plain, const struct placed_step *step,
                        replay_make *make, void *context)
 {
     if (plain->room < REPLAY_PLAIN_EVENTS)
         return false;
-    enum history_kind kind = step->step.kind;
-    if (kind == HISTORY_INLINED)
+    switch (step->step.kind) {
+    case HISTORY_ENTER:
+        return replay_take_call(plain, step, make, context);
+    case HISTORY_RETURN:
+        return replay_take_return(plain, step, make, context);
+    case HISTORY_REPLACE:
+        return replay_take_tail_call(plain, step, make, context);
+    case HISTORY_INLINED:
         return replay_take_inlined(plain, step, make, context);
-    if (kind == HISTORY_INLINED_END)
+    case HISTORY_INLINED_END:
         return plain->inlined != NULL &&
                replay_leave_inlined(plain, step, step->step.frame, SPAN_END_RETURN, make, context);
-    const struct frame *frame = frame_tree_at(plain->tree, step->step.frame);
-    if (kind == HISTORY_ENTER) {
-        replay_enter(plain, step, frame, make, context);
-        if (plain->inlined != NULL)
-            plain->inlined[plain->depth] = plain->open;
-        plain->depth++;
-        plain->open = INLINED_NONE;
-    } else if (kind == HISTORY_RETURN) {
-        /* Not from several calls, nor past a link. */
-        if (plain->leaf->parent != step->step.frame || frame->kind == FRAME_LINK ||
-            !replay_leave(plain, step, SPAN_END_RETURN, make, context))
-            return false;
-        plain->depth--;
-        if (plain->inlined != NULL)
-            plain->open = plain->inlined[plain->depth];
-    } else if (kind == HISTORY_REPLACE) {
-        if (!replay_leave(plain, step, SPAN_END_TAIL_CALL, make, context))
-            return false;
-        replay_enter(plain, step, frame, make, context);
-    } else {
+    default:
         return false;
     }
-    plain->leaf = frame;
-    plain->leaf_id = step->step.frame;
-    return true;
 }
 
 /* Takes the steps that need no plan, nearly all, as long as there are some and there is space.

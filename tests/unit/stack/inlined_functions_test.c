@@ -1,5 +1,5 @@
-/* Inlined functions on a stack: in function a, the code from 0x100 on is x, inlined, and that from
- * 0x200 on is y inside of x. Spans are written as in scene.h.
+/* Inlined functions on a stack: in function a, the code from 0x100 on is x, inlined, that from 0x200
+ * on is y inside of x, and that from 0x300 on is what a test wants. Spans are written as in scene.h.
  */
 #include "scene.h"
 
@@ -14,13 +14,16 @@
 
 enum { NONE = INLINED_NONE, X, Y };
 
+static inlined_id wanted;
+
 static bool find(void *context, function_id function, uint64_t start, uint64_t address,
                  inlined_id *inlined)
 {
     if (function != id_of('a'))
         return false;
     assert_int_equal(start, at('a', 0));
-    *inlined = address < at('a', 0x100) ? NONE : address < at('a', 0x200) ? X : Y;
+    const inlined_id found[] = {NONE, X, Y, wanted};
+    *inlined = found[(address - start) / 0x100];
     return true;
 }
 
@@ -65,36 +68,48 @@ static void go_to(struct scene *scene, uint64_t offset)
     follow_events(&scene->stack, &event, 1);
 }
 
-/* Checks nesting, too. */
-static void assert_shown(struct scene *scene, const char *expected)
+/* What has been shown so far, and the letters of what is open. */
+struct shown {
+    char text[512], open[64];
+    size_t length, depth;
+};
+
+static void show(struct shown *shown, const struct replay_event *event)
 {
     static const char *const ends[] = {[SPAN_END_RETURN] = ")",
                                        [SPAN_END_UNWOUND] = ")u",
                                        [SPAN_END_GAP] = ")g",
                                        [SPAN_END_OF_TRACE] = ")$",
                                        [SPAN_END_TAIL_CALL] = ")t"};
-    char text[512] = "", open[64];
-    size_t length = 0, depth = 0;
+    char letter = (char)('a' + event->function - FUNCTION_FIRST);
+    char *text = shown->text + shown->length;
+    assert_true(shown->length + 8 < sizeof shown->text);
+    if (event->kind == SPAN_ENTER) {
+        shown->open[shown->depth++] = letter;
+        *text = letter;
+        strcpy(text + 1, event->flags & SPAN_START_INFERRED ? "?(" : "(");
+    } else if (event->kind == SPAN_LEAVE && event->gap == NULL) {
+        assert_int_equal(shown->open[--shown->depth], letter);
+        strcpy(text, ends[event->end]);
+    }
+    shown->length += strlen(text);
+}
+
+/* Checks nesting, too. Reads many events at once, as those do who write traces. */
+static void assert_shown(struct scene *scene, const char *expected)
+{
+    struct shown shown = {0};
     struct replay replay;
-    struct replay_event event;
+    struct replay_event events[16];
+    size_t count;
     follow_end(&scene->stack, &(struct follow_ending){0});
     replay_init(&replay, &scene->stack);
-    while (replay_next(&replay, &event)) {
-        char letter = (char)('a' + event.function - FUNCTION_FIRST);
-        assert_true(length + 8 < sizeof text);
-        if (event.kind == SPAN_ENTER) {
-            open[depth++] = letter;
-            text[length++] = letter;
-            strcpy(text + length, event.flags & SPAN_START_INFERRED ? "?(" : "(");
-        } else if (event.kind == SPAN_LEAVE && event.gap == NULL) {
-            assert_int_equal(open[--depth], letter);
-            strcpy(text + length, ends[event.end]);
-        }
-        length = strlen(text);
-    }
+    while ((count = replay_read(&replay, events, 16, (struct nanoseconds){UINT64_MAX})) > 0)
+        for (size_t i = 0; i < count; i++)
+            show(&shown, &events[i]);
     replay_free(&replay);
-    assert_int_equal(depth, 0);
-    assert_string_equal(text, expected);
+    assert_int_equal(shown.depth, 0);
+    assert_string_equal(shown.text, expected);
 }
 
 static void they_are_entered_and_left(void **state)
@@ -186,6 +201,22 @@ static void events_of_other_functions_are_ignored(void **state)
     go_to(scene, 0x100);
     return_after(scene, at('m', 0));
     assert_shown(scene, "m?(b())$");
+}
+
+/* A program has more inlined calls than one of its threads has frames. */
+static void their_numbers_are_not_those_of_frames(void **state)
+{
+    struct scene *scene = *state;
+    struct inlined z = {.function = id_of('z'), .outer = NONE, .depth = 1};
+    do
+        wanted = inlined_table_add(&calls, &z);
+    while (wanted < 40000);
+    resume(scene, at('a', 0x300));
+    call(scene, at('a', 0x310), 'b');
+    return_after(scene, at('a', 0x310));
+    go_to(scene, 0x10);
+    go_to(scene, 0x300);
+    assert_shown(scene, "a?(z?(b())z()$)$");
 }
 
 /* A walk through many inlined functions, nested up to 40 deep, and what it must show: the number of
@@ -314,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(unwinding_ends_them, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gaps_end_them, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_of_other_functions_are_ignored, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(their_numbers_are_not_those_of_frames, set_up, tear_down),
         cmocka_unit_test_setup_teardown(long_walks_are_shown_whatever_the_space, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
