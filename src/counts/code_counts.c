@@ -247,27 +247,32 @@ static struct counted_step *slot_of_step(const struct counter *counter,
     return &counter->steps[hash >> 32 & (COUNTED_STEPS - 1)];
 }
 
+static bool is_same_step(const struct counted_step *known, const struct flow_step *step,
+                         uint64_t epoch)
+{
+    return known->from == step->from && known->to == step->to && known->kind == step->kind &&
+           known->epoch == epoch;
+}
+
 /* Counts the step, of which kind all of `table` are; *entry is the index of its entry. False: it is
  * unknown which code that is. */
 static bool count_step(struct counter *counter, struct count_table *table,
                        const struct flow_step *step, size_t *entry)
 {
+    struct branch_count key = {.kind = step->kind};
     if (!step->space)
         return false;
     note_code(counter, step->space);
     struct counted_step *known = slot_of_step(counter, step);
-    if (known->from == step->from && known->to == step->to && known->kind == step->kind &&
-        known->epoch == counter->epoch) {
-        struct branch_count *counted = array_at(&table->entries, *entry = known->entry);
-        counted->count++;
-        return true;
+    if (is_same_step(known, step, counter->epoch)) {
+        ((struct branch_count *)array_at(&table->entries, known->entry))->count++;
+    } else {
+        if (!places_of(step, &key))
+            return false;
+        uint32_t counted = (uint32_t)count_once(table, &key);
+        *known = (struct counted_step){step->from, step->to, counter->epoch, counted, step->kind};
     }
-    struct branch_count key = {.kind = step->kind};
-    if (!places_of(step, &key))
-        return false;
-    *entry = count_once(table, &key);
-    *known =
-        (struct counted_step){step->from, step->to, counter->epoch, (uint32_t)*entry, step->kind};
+    *entry = known->entry;
     return true;
 }
 

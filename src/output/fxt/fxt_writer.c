@@ -602,8 +602,8 @@ static inline void write_event(struct writer *writer, const struct span_event *e
     }
 }
 
-/* Where plain events are written: calls whose templates are made and ends by a return, in one row.
- * They are nearly all events of a trace. */
+/* Where plain events are written: calls whose templates are made, and ends of which nothing more is
+ * known than their reason, in one row. They are nearly all events of a trace. */
 struct plain_run {
     const struct function_cache *caches; /* as in struct writer, like their number */
     size_t cache_count;

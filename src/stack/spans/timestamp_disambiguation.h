@@ -93,16 +93,19 @@ disambiguation_end(const struct timestamp_disambiguation *disambiguation)
     return &disambiguation->window[disambiguation->count];
 }
 
-/* The end of those of them, from the one that was looked at on, that are placed before `before`. */
+/* The end of those of them that are placed before `before`, from the one that was looked at on.
+ * A thread that takes turns with others gets few at a time, one that runs alone gets all. */
 static inline const struct placed_step *
 disambiguation_end_before(const struct timestamp_disambiguation *disambiguation,
                           struct nanoseconds before)
 {
-    const struct placed_step *first = &disambiguation->window[disambiguation->next];
+    const struct placed_step *step = &disambiguation->window[disambiguation->next];
     const struct placed_step *end = disambiguation_end(disambiguation);
-    while (end != first && end[-1].place.value >= before.value)
-        end--;
-    return end;
+    if (step == end || end[-1].place.value < before.value)
+        return end;
+    while (step->place.value < before.value)
+        step++;
+    return step;
 }
 
 /* Continues at one of these, or at disambiguation_end. */
