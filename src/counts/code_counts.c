@@ -15,6 +15,16 @@ struct count_table {
     size_t slot_count;    /* a power of two */
 };
 
+/* Where a step was counted, so that the same one is counted at once: nearly all steps repeat. */
+struct counted_step {
+    uint64_t from, to;
+    uint64_t epoch; /* of the code (see struct counter); 0: the slot is free */
+    uint32_t entry; /* index in the table of its kind */
+    uint8_t kind;
+};
+
+enum { COUNTED_STEPS = 1 << 13 };
+
 /* A call that has not returned. */
 struct open_call {
     uint64_t instructions; /* executed before it, by its thread */
@@ -36,6 +46,12 @@ struct counter {
     struct code_counts *counts;
     const struct counted_part *part;
     struct count_table blocks, branches;
+    struct counted_step *steps; /* COUNTED_STEPS of them, owned */
+    /* Whose code, with how many of its changes applied, the newest steps are of: an address is that
+     * of the same place as long as both stay. */
+    const struct process *process;
+    size_t change;
+    uint64_t epoch;       /* counts how often either became another one, from 1 */
     struct array threads; /* struct counted_thread */
     size_t newest;        /* of these */
 };
@@ -203,6 +219,63 @@ static bool is_outermost(const struct counted_thread *thread, uint64_t back)
     return true;
 }
 
+/* The places of a step; those of a block are in one file. */
+static bool places_of(const struct flow_step *step, struct branch_count *key)
+{
+    if (!place_of(step, step->from, &key->from))
+        return false;
+    if (step->kind != STEP_BLOCK)
+        return place_of(step, step->to, &key->to);
+    key->to = (struct code_place_key){key->from.file, key->from.offset + (step->to - step->from)};
+    return true;
+}
+
+static void note_code(struct counter *counter, const struct code_space *space)
+{
+    if (counter->epoch > 0 && counter->process == space->process &&
+        counter->change == space->cursor.next_change)
+        return;
+    counter->process = space->process;
+    counter->change = space->cursor.next_change;
+    counter->epoch++;
+}
+
+static struct counted_step *slot_of_step(const struct counter *counter,
+                                         const struct flow_step *step)
+{
+    uint64_t hash = (step->from ^ step->to << 7 ^ step->kind) * UINT64_C(0x9e3779b97f4a7c15);
+    return &counter->steps[hash >> 32 & (COUNTED_STEPS - 1)];
+}
+
+static bool is_same_step(const struct counted_step *known, const struct flow_step *step,
+                         uint64_t epoch)
+{
+    return known->from == step->from && known->to == step->to && known->kind == step->kind &&
+           known->epoch == epoch;
+}
+
+/* Counts the step, of which kind all of `table` are; *entry is the index of its entry. False: it is
+ * unknown which code that is. */
+static bool count_step(struct counter *counter, struct count_table *table,
+                       const struct flow_step *step, size_t *entry)
+{
+    struct branch_count key = {.kind = step->kind};
+    if (!step->space)
+        return false;
+    note_code(counter, step->space);
+    struct counted_step *known = slot_of_step(counter, step);
+    if (is_same_step(known, step, counter->epoch)) {
+        ((struct branch_count *)array_at(&table->entries, known->entry))->count++;
+    } else {
+        if (!places_of(step, &key))
+            return false;
+        uint32_t counted = (uint32_t)count_once(table, &key);
+        *known = (struct counted_step){step->from, step->to, counter->epoch, counted, step->kind};
+    }
+    *entry = known->entry;
+    return true;
+}
+
 static void take_call(struct counter *counter, struct counted_thread *thread,
                       const struct flow_step *step)
 {
@@ -217,10 +290,9 @@ static void take_call(struct counter *counter, struct counted_thread *thread,
         .branch = SIZE_MAX,
         .outermost = is_outermost(thread, back),
     };
-    struct branch_count key = {.kind = STEP_CALL};
-    if (is_counted(counter, thread, step) && place_of(step, step->from, &key.from) &&
-        place_of(step, step->to, &key.to))
-        call.branch = count_once(&counter->branches, &key);
+    size_t entry;
+    if (is_counted(counter, thread, step) && count_step(counter, &counter->branches, step, &entry))
+        call.branch = entry;
     *(struct open_call *)array_add(&thread->open) = call;
     if (begins) {
         thread->in_part = true;
@@ -231,12 +303,10 @@ static void take_call(struct counter *counter, struct counted_thread *thread,
 static void take_block(struct counter *counter, struct counted_thread *thread,
                        const struct flow_step *step, uint32_t instructions)
 {
-    struct branch_count key = {.kind = STEP_BLOCK};
+    size_t entry;
     thread->block_end = step->to;
-    if (!is_counted(counter, thread, step) || !place_of(step, step->from, &key.from))
+    if (!is_counted(counter, thread, step) || !count_step(counter, &counter->blocks, step, &entry))
         return;
-    key.to = (struct code_place_key){key.from.file, key.from.offset + (step->to - step->from)};
-    count_once(&counter->blocks, &key);
     thread->instructions += instructions;
     counter->counts->executed += instructions;
 }
@@ -244,10 +314,9 @@ static void take_block(struct counter *counter, struct counted_thread *thread,
 static void take_branch(struct counter *counter, const struct counted_thread *thread,
                         const struct flow_step *step)
 {
-    struct branch_count key = {.kind = step->kind};
-    if (is_counted(counter, thread, step) && place_of(step, step->from, &key.from) &&
-        place_of(step, step->to, &key.to))
-        count_once(&counter->branches, &key);
+    size_t entry;
+    if (is_counted(counter, thread, step))
+        count_step(counter, &counter->branches, step, &entry);
 }
 
 static bool is_of_part(const struct counted_part *part, const struct thread *thread)
@@ -350,6 +419,7 @@ void code_counts_collect(struct code_counts *counts, const struct flow *flow,
         .part = part,
         .blocks.entries = array_of(sizeof(struct branch_count)),
         .branches.entries = array_of(sizeof(struct branch_count)),
+        .steps = memory_allocate_zeroed(COUNTED_STEPS * sizeof *counter.steps),
         .threads = array_of(sizeof(struct counted_thread)),
     };
     const struct flow_observer observer = {.context = &counter, .blocks = true, .step = take_step};
@@ -362,6 +432,7 @@ void code_counts_collect(struct code_counts *counts, const struct flow *flow,
         array_free(&thread->open);
     }
     array_free(&counter.threads);
+    free(counter.steps);
     counts->blocks = take_entries(&counter.blocks);
     counts->branches = take_entries(&counter.branches);
     counts->instructions = array_of(sizeof(struct instruction_count));

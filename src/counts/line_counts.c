@@ -4,31 +4,59 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
+
+/* A file that some line is in. */
+struct known_file {
+    const char *path;
+    uint32_t index; /* in line_counts.files */
+    UT_hash_handle hh;
+};
 
 /* A line of an instruction, before the lines are sorted. */
 struct found_line {
     uint32_t file, line; /* line 0: unknown */
 };
 
+struct known_files {
+    struct known_file *by_path;      /* in line_counts.memory */
+    const struct known_file *recent; /* that of the newest line; NULL: none yet */
+};
+
 struct finder {
     const struct code_counts *counts;
     struct line_counts *lines;
-    struct array own;        /* own_functions_find */
-    struct array beginnings; /* struct beginning, by place */
-    struct array found;      /* struct found_line, by index in counts->instructions */
-    struct array by_target;  /* code_counts_by_target */
-    struct array blocks;     /* struct line_block */
-    struct array block_of;   /* uint32_t: of each instruction, index in `blocks` */
-    struct array *parts;     /* struct line_count: of lines that are not the last one of a block */
+    struct known_files *files; /* those of `lines` */
+    struct array own;          /* own_functions_find */
+    struct array beginnings;   /* struct beginning, by place */
+    struct array found;        /* struct found_line, by index in counts->instructions */
+    struct array by_target;    /* code_counts_by_target */
+    struct array blocks;       /* struct line_block */
+    struct array block_of;     /* uint32_t: of each instruction, index in `blocks` */
+    struct array *parts; /* struct line_count: of lines that are not the last one of a block */
 };
 
-static uint32_t file_index(struct line_counts *lines, const char *path)
+static struct known_file *add_file(const struct finder *finder, const char *path)
 {
-    for (size_t i = lines->files.count; i-- > 0;)
-        if (strcmp(*(const char **)array_at(&lines->files, i), path) == 0)
-            return (uint32_t)i;
-    *(const char **)array_add(&lines->files) = arena_copy_string(&lines->memory, path);
-    return (uint32_t)(lines->files.count - 1);
+    struct line_counts *lines = finder->lines;
+    struct known_file *added = arena_allocate(&lines->memory, sizeof *added);
+    *added = (struct known_file){.path = arena_copy_string(&lines->memory, path),
+                                 .index = (uint32_t)lines->files.count};
+    *(const char **)array_add(&lines->files) = added->path;
+    HASH_ADD_KEYPTR(hh, finder->files->by_path, added->path, strlen(added->path), added);
+    return added;
+}
+
+/* Instructions that follow each other are of one file most often. */
+static uint32_t file_index(const struct finder *finder, const char *path)
+{
+    struct known_files *files = finder->files;
+    struct known_file *known;
+    if (files->recent && strcmp(files->recent->path, path) == 0)
+        return files->recent->index;
+    HASH_FIND_STR(files->by_path, path, known);
+    files->recent = known ? known : add_file(finder, path);
+    return files->recent->index;
 }
 
 /* What the line table says. */
@@ -38,7 +66,7 @@ static struct found_line read_line(const struct finder *finder, const struct cod
     struct source_line line = symbols_line_at(finder->counts->symbols, &mapping, place->offset);
     if (!line.file || line.line == 0)
         return (struct found_line){0};
-    return (struct found_line){file_index(finder->lines, line.file), line.line};
+    return (struct found_line){file_index(finder, line.file), line.line};
 }
 
 static bool is_same(const struct found_line *left, const struct found_line *right)
@@ -78,7 +106,7 @@ static void add_beginning(struct finder *finder, const struct own_function *rang
     struct source_line brace = symbols_line(symbols, range->function);
     struct found_line first = read_line(finder, &range->start);
     if (!name.file || first.line == 0 || first.line != brace.line || name.line >= first.line ||
-        file_index(finder->lines, name.file) != first.file)
+        file_index(finder, name.file) != first.file)
         return;
     *(struct beginning *)array_add(&finder->beginnings) = (struct beginning){
         .start = range->start,
@@ -349,7 +377,9 @@ void line_counts_find(struct line_counts *lines, const struct code_counts *count
         .of_code = array_of(sizeof(uint32_t)),
     };
     struct array parts = array_of(sizeof(struct line_count));
+    struct known_files files = {0};
     struct finder finder = {
+        .files = &files,
         .counts = counts,
         .lines = lines,
         .own = own_functions_find(counts),
@@ -380,6 +410,7 @@ void line_counts_find(struct line_counts *lines, const struct code_counts *count
         *(uint32_t *)array_add(&lines->of_code) =
             line ? (uint32_t)(line - (struct line_count *)lines->lines.elements) + 1 : 0;
     }
+    HASH_CLEAR(hh, files.by_path);
     array_free(&finder.own);
     array_free(&finder.beginnings);
     array_free(&finder.found);

@@ -32,11 +32,17 @@ bool block_writer_open(struct block_writer *writer, int descriptor, const char *
 /* Hands the block being filled on, and takes an empty one. */
 void block_writer_next_block(struct block_writer *writer);
 
+/* True if `size` bytes can be reserved in the block being filled. */
+static inline bool block_writer_holds(const struct block_writer *writer, size_t size)
+{
+    return (size_t)(writer->end - writer->next) >= size;
+}
+
 /* Room for `size` bytes, which are part of the file from now on and must be filled before the next
  * call. */
 static inline void *block_writer_reserve(struct block_writer *writer, size_t size)
 {
-    if ((size_t)(writer->end - writer->next) < size)
+    if (!block_writer_holds(writer, size))
         block_writer_next_block(writer);
     uint8_t *room = writer->next;
     writer->next += size;

@@ -80,6 +80,12 @@ void history_free(struct history *history);
 void history_add_slowly(struct history *history, struct ticks time, enum history_kind kind,
                         uint32_t frame);
 
+/* A packed step at the time of the one before. */
+static inline uint64_t history_step_of(enum history_kind kind, uint32_t frame)
+{
+    return (uint64_t)frame << (HISTORY_KIND_BITS + HISTORY_DELTA_BITS) | kind;
+}
+
 /* A time before that of the previous step is replaced by it. */
 static inline void history_add(struct history *history, struct ticks time, enum history_kind kind,
                                uint32_t frame)
@@ -91,8 +97,27 @@ static inline void history_add(struct history *history, struct ticks time, enum 
     }
     history->last = time;
     history->count++;
-    *history->free++ = (uint64_t)frame << (HISTORY_KIND_BITS + HISTORY_DELTA_BITS) |
-                       delta << HISTORY_KIND_BITS | kind;
+    *history->free++ = history_step_of(kind, frame) | delta << HISTORY_KIND_BITS;
+}
+
+/* history_add_all where more is needed than to write the steps. */
+void history_add_all_slowly(struct history *history, struct ticks time, const uint64_t *steps,
+                            size_t count);
+
+/* As history_add, several steps of one time, as history_step_of makes them; at least one. */
+static inline void history_add_all(struct history *history, struct ticks time,
+                                   const uint64_t *steps, size_t count)
+{
+    uint64_t delta = time.value - history->last.value;
+    if (delta > history_delta_maximum || (size_t)(history->free_end - history->free) < count) {
+        history_add_all_slowly(history, time, steps, count);
+        return;
+    }
+    history->last = time;
+    history->count += count;
+    *history->free++ = steps[0] | delta << HISTORY_KIND_BITS;
+    for (size_t i = 1; i < count; i++)
+        *history->free++ = steps[i];
 }
 
 /* A position in a history, which must not grow while it is in use. */

@@ -5,19 +5,6 @@ static const struct inlined *get(const struct thread_stack *stack, inlined_id in
     return inlined_table_at(stack->inlined.calls, inlined);
 }
 
-/* The innermost one that contains both. */
-static inlined_id common(const struct thread_stack *stack, inlined_id left, inlined_id right)
-{
-    const struct inlined *l = get(stack, left), *r = get(stack, right);
-    while (left != right) {
-        if (l->depth >= r->depth)
-            l = get(stack, left = l->outer);
-        else
-            r = get(stack, right = r->outer);
-    }
-    return left;
-}
-
 /* The outermost that are not open yet begin first. */
 static void begin(struct thread_stack *stack, inlined_id inlined, inlined_id open,
                   enum history_kind kind)
@@ -33,16 +20,29 @@ static void begin(struct thread_stack *stack, inlined_id inlined, inlined_id ope
         stack_moves_record(stack, kind, path[--count]);
 }
 
-void inlined_functions_move(struct thread_stack *stack, inlined_id inlined, bool before)
+/* Step by step. */
+static void move_slowly(struct thread_stack *stack, inlined_id open, inlined_id inlined,
+                        enum history_kind kind)
 {
-    inlined_id open = inlined_frames_open(stack, stack->leaf);
-    if (stack->inlined.calls == NULL || open == inlined)
-        return;
-    inlined_id shared = common(stack, open, inlined);
+    inlined_id shared = inlined_moves_common(stack->inlined.calls, open, inlined);
     if (shared != open)
         stack_moves_record(stack, HISTORY_INLINED_END, shared);
     if (shared != inlined)
-        begin(stack, inlined, shared, before ? HISTORY_INLINED_BEFORE : HISTORY_INLINED);
+        begin(stack, inlined, shared, kind);
+}
+
+void inlined_functions_move(struct thread_stack *stack, inlined_id inlined, bool before)
+{
+    const struct inlined_table *calls = stack->inlined.calls;
+    inlined_id open = inlined_frames_open(stack, stack->leaf);
+    if (calls == NULL || open == inlined)
+        return;
+    const struct inlined_move *move =
+        before ? NULL : inlined_moves_get(&stack->inlined_moves, calls, open, inlined);
+    if (move != NULL)
+        history_add_all(&stack->history, stack->now, move->steps, move->count);
+    else
+        move_slowly(stack, open, inlined, before ? HISTORY_INLINED_BEFORE : HISTORY_INLINED);
     inlined_frames_set(stack, stack->leaf, inlined);
 }
 

@@ -16,13 +16,20 @@
  * that begins, so that each has a time of its own. */
 void inlined_functions_move(struct thread_stack *stack, inlined_id inlined, bool before);
 
-/* Follows a FLOW_INLINED. An event that is not about the leaf is ignored. */
-static inline void inlined_functions_follow(struct thread_stack *stack,
+/* Follows a FLOW_INLINED in the leaf, of `function`. An event that is not about the leaf is ignored. */
+static inline void inlined_functions_follow(struct thread_stack *stack, function_id function,
                                             const struct flow_event *event)
 {
-    if (stack->leaf != FRAME_NONE && thread_stack_leaf(stack)->function == event->function &&
-        inlined_frames_open(stack, stack->leaf) != event->next)
-        inlined_functions_move(stack, (inlined_id)event->next, false);
+    inlined_id open = inlined_frames_open(stack, stack->leaf), to = (inlined_id)event->next;
+    if (function != event->function || open == to)
+        return;
+    const struct inlined_move *move = inlined_moves_find(&stack->inlined_moves, open, to);
+    if (move == NULL) {
+        inlined_functions_move(stack, to, false);
+        return;
+    }
+    history_add_all(&stack->history, stack->now, move->steps, move->count);
+    inlined_frames_set(stack, stack->leaf, to);
 }
 
 /* The rules have followed `event`: finds out what is inlined where control is now, if the kind of

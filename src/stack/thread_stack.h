@@ -22,6 +22,7 @@
 #include "stack/frame_tree.h"
 #include "stack/go_runtime.h"
 #include "stack/history.h"
+#include "stack/inlined_moves.h"
 #include "stack/rules/stack_rules.h"
 #include "symbol/dwarf/inlined_table.h"
 
@@ -135,6 +136,7 @@ struct thread_stack {
     struct stack_rules rules;  /* the state of each is for its rule alone */
     struct code_view code;
     struct inlined_view inlined; /* set by the owner at the beginning */
+    struct inlined_moves inlined_moves;
     struct thread_stack_statistics statistics;
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
 

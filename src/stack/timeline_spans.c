@@ -193,10 +193,11 @@ static size_t read_first(struct timeline_source *merged, struct nanoseconds turn
     };
     struct replay_event other;
     size_t count = 0;
-    while (count < EVENTS_AT_ONCE) {
+    for (;;) {
         plain.next = merged->events + count;
         count += replay_take_plain_steps(replay, EVENTS_AT_ONCE - count, turn, make_event, &plain);
-        if (count == EVENTS_AT_ONCE || replay_read(replay, &other, 1, turn) == 0)
+        bool is_full = EVENTS_AT_ONCE - count < REPLAY_PLAIN_EVENTS;
+        if (is_full || replay_read(replay, &other, 1, turn) == 0)
             break;
         convert(merged, &other, &merged->events[count++]);
     }

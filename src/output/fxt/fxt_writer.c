@@ -37,6 +37,7 @@ struct call_template {
     uint64_t word_count; /* 0: it was not made yet */
     uint64_t address;    /* what it was made for */
     uint8_t flags;
+    bool is_call; /* and not a time without a processor */
 };
 
 /* What is remembered of each function. */
@@ -345,6 +346,7 @@ static void make_call(struct writer *writer, const struct span_event *event,
     cached->call.word_count = record.word_count;
     cached->call.address = event->address;
     cached->call.flags = event->flags;
+    cached->call.is_call = !span_is_off_cpu(function);
 }
 
 /* The template must not outlive a reference that is in it. */
@@ -600,13 +602,98 @@ static inline void write_event(struct writer *writer, const struct span_event *e
     }
 }
 
+/* Where plain events are written: calls whose templates are made, and ends of which nothing more is
+ * known than their reason, in one row. They are nearly all events of a trace. */
+struct plain_run {
+    const struct function_cache *caches; /* as in struct writer, like their number */
+    size_t cache_count;
+    uint64_t thread; /* the row, as headers of events have it */
+    uint64_t *next;
+    size_t depth; /* of open spans in the track */
+    uint64_t calls, spans;
+};
+
+static inline bool write_plain_enter(struct plain_run *run, const struct span_event *event)
+{
+    uint32_t index = event->function->index;
+    if (index >= run->cache_count || event->hit || event->stack)
+        return false;
+    const struct call_template *call = &run->caches[index].call;
+    if (call->word_count == 0 || call->address != event->address || call->flags != event->flags)
+        return false;
+    memcpy(run->next, call->words, sizeof call->words);
+    run->next[0] |= run->thread;
+    run->next[1] = event->time.value;
+    run->next += call->word_count;
+    run->calls += call->is_call;
+    run->spans++;
+    run->depth++;
+    return true;
+}
+
+static inline bool write_plain_leave(struct plain_run *run, const struct span_event *event)
+{
+    if ((event->flags | event->stack) != 0 || event->values != NULL)
+        return false;
+    run->next[0] = event_header(FXT_EVENT_END, 2, 0, 0) | run->thread;
+    run->next[1] = event->time.value;
+    run->next += 2;
+    if (event->end != SPAN_END_RETURN) {
+        run->next[-2] += ONE_SHORT_ARGUMENT;
+        *run->next++ = string_argument(FXT_STRING_END, end_texts[event->end]);
+    }
+    run->depth--;
+    return true;
+}
+
+/* False: the event is not a plain one, or not in the row whose first span is at depth `first`. */
+static inline bool write_plain_event(struct plain_run *run, const struct span_event *event,
+                                     size_t first)
+{
+    if (event->kind == SPAN_ENTER)
+        return run->depth - first < FXT_DEPTH_MAX && write_plain_enter(run, event);
+    return event->kind == SPAN_LEAVE && run->depth - 1 - first < FXT_DEPTH_MAX &&
+           write_plain_leave(run, event);
+}
+
+/* Writes plain events of `count`, at least one, up to the first other one; returns their number. All
+ * are in the row of the last event, and in one block, so neither is looked at for each. */
+static size_t write_plain(struct writer *writer, const struct span_event *events, size_t count)
+{
+    const struct row_reference *row = &writer->last_row;
+    const struct span_event *event = events;
+    const uint32_t track = events->track;
+    if (row->track != track || !fxt_threads_all_hold(&writer->threads) ||
+        !fxt_strings_all_hold(&writer->strings) ||
+        !block_writer_holds(&writer->blocks, (count + 1) * sizeof writer->caches->call.words))
+        return 0;
+    uint64_t *begin = block_writer_reserve(&writer->blocks, 0);
+    struct plain_run run = {.caches = writer->caches,
+                            .cache_count = writer->cache_count,
+                            .thread = row->number << 24,
+                            .next = begin,
+                            .depth = writer->tracks[track].depth};
+    while (event != events + count && event->track == track &&
+           write_plain_event(&run, event, row->row * FXT_DEPTH_MAX))
+        event++;
+    block_writer_reserve(&writer->blocks, (size_t)(run.next - begin) * FXT_WORD);
+    writer->tracks[track].depth = run.depth;
+    writer->summary.spans += run.spans;
+    writer->summary.calls += run.calls;
+    return (size_t)(event - events);
+}
+
 static void write_batch(struct writer *writer, const struct span_event *events, size_t count)
 {
     if (writer->event_count == 0)
         writer->summary.first = events[0].time;
     writer->summary.last = events[count - 1].time;
-    for (size_t i = 0; i < count; i++)
-        write_event(writer, &events[i]);
+    const struct span_event *end = events + count;
+    while (events != end) {
+        events += write_plain(writer, events, (size_t)(end - events));
+        if (events != end)
+            write_event(writer, events++);
+    }
     writer->event_count += count;
 }
 

@@ -187,7 +187,7 @@ static inline bool jump_plainly(struct walk *walk, const struct flow_event *even
 static inline bool inline_plainly(const struct walk *walk, const struct flow_event *event)
 {
     stack_moves_advance(walk->stack, event->time);
-    inlined_functions_follow(walk->stack, event);
+    inlined_functions_follow(walk->stack, walk->leaf->function, event);
     return true;
 }
 

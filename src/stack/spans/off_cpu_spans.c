@@ -251,15 +251,31 @@ static bool moves(const struct span_event *event)
     return event->kind == SPAN_ENTER || event->kind == SPAN_LEAVE;
 }
 
-static void count_depth(struct off_cpu_source *source, const struct span_event *event)
+/* Events of one track follow each other most often. */
+static void count_depth(struct off_cpu_source *source, const struct span_event *event,
+                        const struct span_event *end)
 {
-    struct track_state *state = &source->tracks[event->track];
-    if (event->kind == SPAN_ENTER) {
-        state->depth++;
-        state->entered = event->time.value;
-    } else if (event->kind == SPAN_LEAVE) {
-        state->depth--;
+    while (event != end) {
+        const uint32_t track = event->track;
+        uint32_t depth = source->tracks[track].depth;
+        uint64_t entered = source->tracks[track].entered;
+        for (; event != end && event->track == track; event++) {
+            if (event->kind == SPAN_ENTER) {
+                depth++;
+                entered = event->time.value;
+            } else {
+                depth -= event->kind == SPAN_LEAVE;
+            }
+        }
+        source->tracks[track].depth = depth;
+        source->tracks[track].entered = entered;
     }
+}
+
+static bool is_free(const struct off_cpu_source *source, const struct span_event *event,
+                    uint64_t limit)
+{
+    return event->time.value <= limit && !(source->tracks[event->track].off && moves(event));
 }
 
 /* How many of the events follow each other without one of ours; the first one may go. */
@@ -272,14 +288,13 @@ static size_t count_free(struct off_cpu_source *source)
         limit = begin;
     if (source->off_count > 0 && end - 1 < limit)
         limit = end - 1;
-    size_t count = 0;
-    for (; count < source->event_count; count++) {
-        const struct span_event *event = &source->events[count];
-        if (count > 0 &&
-            (event->time.value > limit || (source->tracks[event->track].off && moves(event))))
-            break;
-        count_depth(source, event);
+    size_t count = source->event_count;
+    if (source->off_count > 0 || source->events[count - 1].time.value > limit) {
+        count = 1;
+        while (count < source->event_count && is_free(source, &source->events[count], limit))
+            count++;
     }
+    count_depth(source, source->events, source->events + count);
     return count;
 }
 

@@ -90,12 +90,9 @@ static inline bool replay_is_planned(const struct replay *replay)
 /* Makes space for frames up to this depth. */
 void replay_grow_inlined(struct replay *replay, size_t depth);
 
-static inline bool replay_may_be_plain(enum history_kind kind)
-{
-    const uint32_t plain = 1 << HISTORY_ENTER | 1 << HISTORY_RETURN | 1 << HISTORY_REPLACE |
-                           1 << HISTORY_INLINED | 1 << HISTORY_INLINED_END;
-    return plain >> kind & 1;
-}
+/* The most events of a step for which no space needs to be looked for: an inlined function and its
+ * caller end, and another one begins. */
+enum { REPLAY_PLAIN_EVENTS = 3 };
 
 /* The state after the plain steps taken so far. */
 struct replay_plain {
@@ -106,95 +103,153 @@ struct replay_plain {
     uint32_t depth;
     uint32_t values_depth; /* as in struct replay */
     size_t room;           /* space for events */
-    inlined_id *inlined;   /* as in struct replay */
+    inlined_id *inlined;   /* as in struct replay, of the frames further out than the leaf */
+    inlined_id open;       /* the inlined function that is open in the leaf */
 };
-
-/* Where the function of `frame`, which `step` enters, begins; 0: unknown. */
-static inline uint64_t replay_start(const struct frame_tree *tree, const struct placed_step *step,
-                                    const struct frame *frame)
-{
-    return frame_starts_get(&tree->starts, step->step.frame, frame->function, frame->start_choice);
-}
 
 /* An inlined function begins in the leaf. */
 static inline __attribute__((always_inline)) bool
 replay_take_inlined(struct replay_plain *plain, const struct placed_step *step, replay_make *make,
                     void *context)
 {
-    inlined_id *open = &plain->inlined[plain->depth];
-    const struct inlined *begun = inlined_table_at(plain->calls, step->step.frame);
-    if (begun->outer != *open)
+    if (plain->inlined == NULL)
+        return false;
+    const struct inlined *begun = inlined_table_call(plain->calls, step->step.frame);
+    if (begun->outer != plain->open)
         return false;
     make(context, step, SPAN_ENTER, begun->function, 0, SPAN_END_RETURN);
     plain->room--;
-    *open = step->step.frame;
+    plain->open = step->step.frame;
     return true;
 }
 
+/* Whether `outer` contains `inlined`, or is it, with so few between them that there is space for
+ * their events. */
+static inline bool replay_may_leave(const struct replay_plain *plain, inlined_id inlined,
+                                    inlined_id outer)
+{
+    size_t count = 0;
+    for (; inlined != outer && inlined != INLINED_NONE; count++)
+        inlined = inlined_table_call(plain->calls, inlined)->outer;
+    return inlined == outer && count + 2 <= plain->room;
+}
+
 /* The inlined functions of the leaf inside of `outer` end. False: nothing has changed; `outer` is
- * not open, or there is no space. */
+ * not open, or there is no space. Most often one ends. */
 static inline __attribute__((always_inline)) bool
 replay_leave_inlined(struct replay_plain *plain, const struct placed_step *step, inlined_id outer,
                      enum span_end end, replay_make *make, void *context)
 {
-    inlined_id *open = &plain->inlined[plain->depth], inlined = *open;
-    size_t count = 0;
-    for (; inlined != outer && inlined != INLINED_NONE; count++)
-        inlined = inlined_table_at(plain->calls, inlined)->outer;
-    if (inlined != outer || count + 2 > plain->room)
+    if (plain->open == outer)
+        return true;
+    if (plain->open == INLINED_NONE)
         return false;
-    plain->room -= count;
-    while (*open != outer) {
-        const struct inlined *left = inlined_table_at(plain->calls, *open);
+    const struct inlined *left = inlined_table_call(plain->calls, plain->open);
+    if (left->outer != outer && !replay_may_leave(plain, plain->open, outer))
+        return false;
+    for (;;) {
         make(context, step, SPAN_LEAVE, left->function, 0, end);
-        *open = left->outer;
+        plain->room--;
+        plain->open = left->outer;
+        if (plain->open == outer)
+            return true;
+        left = inlined_table_call(plain->calls, plain->open);
     }
+}
+
+/* The frame of the step begins, on top of the leaf or instead of it. */
+static inline __attribute__((always_inline)) void replay_begin_frame(struct replay_plain *plain,
+                                                                     const struct placed_step *step,
+                                                                     replay_make *make,
+                                                                     void *context)
+{
+    frame_id id = step->step.frame;
+    const struct frame *frame = frame_tree_at(plain->tree, id);
+    uint64_t start =
+        frame_starts_get(&plain->tree->starts, id, frame->function, frame->start_choice);
+    make(context, step, SPAN_ENTER, frame->function, start, SPAN_END_RETURN);
+    plain->room--;
+    plain->leaf = frame;
+    plain->leaf_id = id;
+}
+
+/* The leaf ends. False: nothing has changed. */
+static inline __attribute__((always_inline)) bool replay_end_leaf(struct replay_plain *plain,
+                                                                  const struct placed_step *step,
+                                                                  enum span_end end,
+                                                                  replay_make *make, void *context)
+{
+    if (plain->depth == plain->values_depth ||
+        !replay_leave_inlined(plain, step, INLINED_NONE, end, make, context))
+        return false;
+    make(context, step, SPAN_LEAVE, plain->leaf->function, 0, end);
+    plain->room--;
     return true;
 }
 
-/* False: the step needs a plan, or there is no space left. */
+static inline __attribute__((always_inline)) bool replay_take_call(struct replay_plain *plain,
+                                                                   const struct placed_step *step,
+                                                                   replay_make *make, void *context)
+{
+    replay_begin_frame(plain, step, make, context);
+    if (plain->inlined != NULL)
+        plain->inlined[plain->depth] = plain->open;
+    plain->depth++;
+    plain->open = INLINED_NONE;
+    return true;
+}
+
+/* Not from several calls, nor past a link. */
+static inline __attribute__((always_inline)) bool replay_take_return(struct replay_plain *plain,
+                                                                     const struct placed_step *step,
+                                                                     replay_make *make,
+                                                                     void *context)
+{
+    const struct frame *caller = frame_tree_at(plain->tree, step->step.frame);
+    if (plain->leaf->parent != step->step.frame || caller->kind == FRAME_LINK ||
+        !replay_end_leaf(plain, step, SPAN_END_RETURN, make, context))
+        return false;
+    plain->depth--;
+    if (plain->inlined != NULL)
+        plain->open = plain->inlined[plain->depth];
+    plain->leaf = caller;
+    plain->leaf_id = step->step.frame;
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool
+replay_take_tail_call(struct replay_plain *plain, const struct placed_step *step, replay_make *make,
+                      void *context)
+{
+    if (!replay_end_leaf(plain, step, SPAN_END_TAIL_CALL, make, context))
+        return false;
+    replay_begin_frame(plain, step, make, context);
+    return true;
+}
+
+/* False: the step needs a plan, or there is no space left. Only steps of a few kinds have a frame:
+ * the number of another one may be beyond all frames. */
 static inline __attribute__((always_inline)) bool
 replay_take_plain_step(struct replay_plain *plain, const struct placed_step *step,
                        replay_make *make, void *context)
 {
-    enum history_kind kind = step->step.kind;
-    if (plain->room < 2 || !replay_may_be_plain(kind))
+    if (plain->room < REPLAY_PLAIN_EVENTS)
         return false;
-    if (kind == HISTORY_INLINED || kind == HISTORY_INLINED_END) {
-        if (plain->inlined == NULL)
-            return false;
-        if (kind == HISTORY_INLINED)
-            return replay_take_inlined(plain, step, make, context);
-        return replay_leave_inlined(plain, step, step->step.frame, SPAN_END_RETURN, make, context);
+    switch (step->step.kind) {
+    case HISTORY_ENTER:
+        return replay_take_call(plain, step, make, context);
+    case HISTORY_RETURN:
+        return replay_take_return(plain, step, make, context);
+    case HISTORY_REPLACE:
+        return replay_take_tail_call(plain, step, make, context);
+    case HISTORY_INLINED:
+        return replay_take_inlined(plain, step, make, context);
+    case HISTORY_INLINED_END:
+        return plain->inlined != NULL &&
+               replay_leave_inlined(plain, step, step->step.frame, SPAN_END_RETURN, make, context);
+    default:
+        return false;
     }
-    const struct frame *leaf = plain->leaf;
-    const struct frame *frame = frame_tree_at(plain->tree, step->step.frame);
-    uint64_t start = kind == HISTORY_RETURN ? 0 : replay_start(plain->tree, step, frame);
-    bool returns = leaf->parent == step->step.frame && frame->kind != FRAME_LINK;
-    if (kind == HISTORY_ENTER) {
-        make(context, step, SPAN_ENTER, frame->function, start, SPAN_END_RETURN);
-        plain->depth++;
-        if (plain->inlined != NULL)
-            plain->inlined[plain->depth] = INLINED_NONE;
-    } else if (plain->depth == plain->values_depth || (kind == HISTORY_RETURN && !returns)) {
-        return false; /* a return from several calls, or past a link */
-    } else {
-        enum span_end end = kind == HISTORY_REPLACE ? SPAN_END_TAIL_CALL : SPAN_END_RETURN;
-        if (plain->inlined != NULL && plain->inlined[plain->depth] != INLINED_NONE &&
-            !replay_leave_inlined(plain, step, INLINED_NONE, end, make, context))
-            return false;
-        make(context, step, SPAN_LEAVE, leaf->function, 0, end);
-        if (kind == HISTORY_REPLACE) {
-            make(context, step, SPAN_ENTER, frame->function, start, SPAN_END_RETURN);
-            plain->room--;
-        } else {
-            plain->depth--;
-        }
-    }
-    plain->room--;
-    plain->leaf = frame;
-    plain->leaf_id = step->step.frame;
-    return true;
 }
 
 /* Takes the steps that need no plan, nearly all, as long as there are some and there is space.
@@ -212,27 +267,28 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
                                  replay->depth,
                                  replay->values_depth,
                                  room,
-                                 NULL};
+                                 NULL,
+                                 INLINED_NONE};
     const struct placed_step *step, *end;
     if (replay_is_planned(replay) || replay->across_gap > 0)
         return 0;
     if (replay->inlined != NULL) {
         replay_grow_inlined(replay, replay->depth + room);
         plain.inlined = replay->inlined;
+        plain.open = plain.inlined[plain.depth];
     }
     while ((step = disambiguation_look(&replay->disambiguation)) != NULL) {
-        end = disambiguation_end(&replay->disambiguation);
-        while (step != end && step->place.value < before.value &&
-               replay_take_plain_step(&plain, step, make, context))
+        end = disambiguation_end_before(&replay->disambiguation, before);
+        while (step != end && replay_take_plain_step(&plain, step, make, context))
             step++;
         disambiguation_go_to(&replay->disambiguation, step);
-        if (step != end)
+        if (step != disambiguation_end(&replay->disambiguation))
             break;
     }
     replay->leaf = replay->leave_to = plain.leaf_id;
     replay->depth = plain.depth;
     if (plain.inlined != NULL)
-        replay->inlined_to = plain.inlined[plain.depth];
+        plain.inlined[plain.depth] = replay->inlined_to = plain.open;
     return room - plain.room;
 }
 

@@ -126,24 +126,31 @@ static uint32_t take_run(struct timestamp_disambiguation *disambiguation, uint32
     return after;
 }
 
-/* Reads steps of the cursor's chunk, as many as it has and the window can hold; returns their
- * number. */
+/* Reads steps of the cursor's chunk, at most `room`; returns their number. 0: a pause, or it has no
+ * more. Steps of one time are converted once. */
 static uint32_t read_chunk(const struct clock_conversion *clock_pointer,
-                           struct history_cursor *cursor, struct placed_step *steps, uint32_t room)
+                           struct history_cursor *cursor, struct placed_step *steps, size_t room)
 {
     const struct clock_conversion clock = *clock_pointer;
-    const uint64_t *at = cursor->at, *end = cursor->end;
-    struct ticks time = cursor->time;
-    uint32_t count = 0;
-    for (; at != end && count < room; at++) {
-        if (!history_unpack(*at, &time, &steps[count].step))
+    const uint64_t *at = cursor->at;
+    const uint64_t *end =
+        at + ((size_t)(cursor->end - at) < room ? cursor->end - at : (ptrdiff_t)room);
+    struct ticks time = cursor->time, converted = time;
+    struct nanoseconds place = clock_to_nanoseconds(&clock, time);
+    struct placed_step *step = steps;
+    while (at != end) {
+        if (!history_unpack(*at++, &time, &step->step))
             continue;
-        steps[count].time = steps[count].place = clock_to_nanoseconds(&clock, time);
-        count++;
+        if (time.value != converted.value) {
+            converted = time;
+            place = clock_to_nanoseconds(&clock, time);
+        }
+        step->time = step->place = place;
+        step++;
     }
     cursor->at = at;
     cursor->time = time;
-    return count;
+    return (uint32_t)(step - steps);
 }
 
 /* Fills the window; its first step was already read. */

@@ -93,6 +93,21 @@ disambiguation_end(const struct timestamp_disambiguation *disambiguation)
     return &disambiguation->window[disambiguation->count];
 }
 
+/* The end of those of them that are placed before `before`, from the one that was looked at on.
+ * A thread that takes turns with others gets few at a time, one that runs alone gets all. */
+static inline const struct placed_step *
+disambiguation_end_before(const struct timestamp_disambiguation *disambiguation,
+                          struct nanoseconds before)
+{
+    const struct placed_step *step = &disambiguation->window[disambiguation->next];
+    const struct placed_step *end = disambiguation_end(disambiguation);
+    if (step == end || end[-1].place.value < before.value)
+        return end;
+    while (step->place.value < before.value)
+        step++;
+    return step;
+}
+
 /* Continues at one of these, or at disambiguation_end. */
 static inline void disambiguation_go_to(struct timestamp_disambiguation *disambiguation,
                                         const struct placed_step *step)

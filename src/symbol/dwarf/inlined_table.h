@@ -26,15 +26,20 @@ void inlined_table_free(struct inlined_table *table);
 /* INLINED_NONE when all numbers are in use. */
 inlined_id inlined_table_add(struct inlined_table *table, const struct inlined *inlined);
 
+/* Of a number other than INLINED_NONE. */
+static inline const struct inlined *inlined_table_call(const struct inlined_table *table,
+                                                       inlined_id id)
+{
+    const struct inlined *chunk =
+        atomic_load_explicit(&table->chunks[id / INLINED_CHUNK_RECORDS], memory_order_acquire);
+    return &chunk[id % INLINED_CHUNK_RECORDS];
+}
+
 static inline const struct inlined *inlined_table_at(const struct inlined_table *table,
                                                      inlined_id id)
 {
     static const struct inlined none = {.function = FUNCTION_UNKNOWN};
-    if (id == INLINED_NONE)
-        return &none;
-    const struct inlined *chunk =
-        atomic_load_explicit(&table->chunks[id / INLINED_CHUNK_RECORDS], memory_order_acquire);
-    return &chunk[id % INLINED_CHUNK_RECORDS];
+    return id == INLINED_NONE ? &none : inlined_table_call(table, id);
 }
 
 /* Where the id of the function is kept that `object` calls `symbol`; FUNCTION_UNKNOWN: not known

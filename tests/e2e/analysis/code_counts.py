@@ -249,6 +249,22 @@ class CodeCounts(harness.TestCase):
             self.assertEqual(ours.calls[call], theirs.calls[call], call)
         self.assertEqual(sum(ours.own.values()), int(re.search(r"(?m)^summary: (\d+)$", profile.read_text()).group(1)))
 
+    def test_replaced_library(self):
+        """libraries that are loaded one after the other at the same addresses are counted each for itself"""
+        versions, steps = 3, 10
+        for version in range(versions):
+            source = self.folder / f"version{version}.c"
+            source.write_text(f"""static int version{version}_step(int value) {{ return value + {version + 2}; }}
+int library_run(int steps) {{ int value = 0; while (steps-- > 0) value = version{version}_step(value); return value; }}
+""")
+            subprocess.run(["gcc", "-O0", "-g", "-shared", "-fPIC", "-o", f"version{version}.so", source.name],
+                           cwd=self.folder, check=True)
+        profile = read_callgrind(self.export("callgrind", self.record("replaced_library", "-O1", arguments=(str(versions),))))
+        calls = {callee: number for (_, callee), (number, _) in profile.calls.items() if re.fullmatch(r"version\d_step", callee)}
+        self.assertEqual(calls, {f"version{version}_step": steps for version in range(versions)})
+        own = {profile.own[name] for name in calls}
+        self.assertEqual(len(own), 1, "all versions have the same code but for a number")
+
     def test_lcov(self):
         """coverage of lines is gcov's, that of branches is as often as they ran; other libraries' code is left out"""
         directory = self.record("inlined", "-O0", arguments=("70",))

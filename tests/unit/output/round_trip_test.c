@@ -5,6 +5,7 @@
 #include "span_script.h"
 #include "temporary_folder.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <setjmp.h>
@@ -104,6 +105,29 @@ static void assert_batches(struct span_script *script, const char *path)
     read->close(read);
 }
 
+/* The trace at `path` was written from single events. */
+static void assert_same_from_batches(struct span_script *script, const char *path)
+{
+    static const size_t sizes[] = {1, 3, 64};
+    char *other =
+        memory_format("%s-batches%s", path, strrchr(path, '.')); /* both as gzip, or none */
+    struct error error = {0};
+    size_t expected_size, size;
+    char *expected = file_read(path, &expected_size, &error);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        span_script_in_batches(script, sizes[i]);
+        if (!fxt_write(span_script_source(script), other, NULL, &error))
+            fail_msg("%s", error.text);
+        char *bytes = file_read(other, &size, &error);
+        assert_int_equal(size, expected_size);
+        assert_memory_equal(bytes, expected, size);
+        free(bytes);
+    }
+    span_script_in_batches(script, 0);
+    free(expected);
+    free(other);
+}
+
 /* Writes the script, reads it back and compares everything. */
 static void assert_round_trip(struct span_script *script, const char *name)
 {
@@ -130,6 +154,7 @@ static void assert_round_trip(struct span_script *script, const char *name)
     assert_int_equal(error.code, ERROR_NONE);
     read->close(read);
     assert_batches(script, path);
+    assert_same_from_batches(script, path);
     free(path);
 }
 
@@ -319,6 +344,42 @@ static void deeper_than_perfetto_keeps(void **state)
     span_script_free(script);
 }
 
+/* Most events of a trace are calls of functions met before, and their returns; here they go on
+ * through several rows of a thread, and from one thread to another. */
+static void long_runs_of_calls(void **state)
+{
+    (void)state;
+    enum { EVENTS = 20000 };
+    static const char *const functions[] = {"f", "g", "h"};
+    struct span_script *script = span_script_new();
+    uint32_t tracks[] = {span_script_track(script, 7, 7, "prog", "a"),
+                         span_script_track(script, 7, 8, "prog", "b")};
+    size_t depths[2] = {0};
+    uint64_t random = 1, time = 0;
+    for (int i = 0; i < EVENTS; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        uint32_t drawn = (uint32_t)(random >> 33), track = i / 1000 % 2;
+        bool climbs = i < EVENTS / 2;
+        if ((drawn % 8 < 5) == climbs || depths[track] == 0) {
+            struct span_event *entered =
+                span_script_enter(script, tracks[track], time, functions[drawn / 8 % 3]);
+            entered->address = drawn % 50 == 0 ? 0x1000 : 0x2000;
+            depths[track]++;
+        } else {
+            struct span_event *left = span_script_leave(script, tracks[track], time);
+            left->end = drawn % 50 == 0 ? SPAN_END_TAIL_CALL : SPAN_END_RETURN;
+            left->flags = drawn % 90 == 0 ? SPAN_END_INFERRED : 0;
+            depths[track]--;
+        }
+        time += drawn % 3;
+    }
+    for (uint32_t track = 0; track < 2; track++)
+        for (; depths[track] > 0; depths[track]--)
+            span_script_leave(script, tracks[track], time);
+    assert_round_trip(script, "runs.fxt");
+    span_script_free(script);
+}
+
 static void equal_timestamps_keep_their_order(void **state)
 {
     (void)state;
@@ -427,6 +488,7 @@ int main(void)
         cmocka_unit_test(more_strings_than_the_format_has_numbers),
         cmocka_unit_test(more_threads_than_the_format_has_numbers),
         cmocka_unit_test(deeper_than_perfetto_keeps),
+        cmocka_unit_test(long_runs_of_calls),
         cmocka_unit_test(equal_timestamps_keep_their_order),
         cmocka_unit_test(unusual_names),
         cmocka_unit_test(longest_names),

@@ -29,6 +29,7 @@ void span_script_free(struct span_script *script)
     array_free(&script->tracks);
     array_free(&script->events);
     arena_free(&script->arena);
+    free(script->batch);
     free(script);
 }
 
@@ -119,6 +120,31 @@ static bool next_event(struct span_source *source, struct span_event *event, str
     return true;
 }
 
+static size_t take_events(struct span_source *source, const struct span_event **events,
+                          struct error *error)
+{
+    struct span_script *script = source->context;
+    size_t count = script->events.count - script->replayed;
+    if (count > script->batch_size)
+        count = script->batch_size;
+    if (count == 0) {
+        *error = script->fails_with;
+        return 0;
+    }
+    free(script->batch);
+    script->batch = memory_allocate(count * sizeof *script->batch);
+    memcpy(script->batch, array_at(&script->events, script->replayed),
+           count * sizeof *script->batch);
+    script->replayed += count;
+    *events = script->batch;
+    return count;
+}
+
+void span_script_in_batches(struct span_script *script, size_t size)
+{
+    script->batch_size = size;
+}
+
 static void close_source(struct span_source *source)
 {
     (void)source;
@@ -132,6 +158,7 @@ struct span_source *span_script_source(struct span_script *script)
     script->source.track_count = script->tracks.count;
     script->source.function_count = script->function_count;
     script->source.next = next_event;
+    script->source.take = script->batch_size > 0 ? take_events : NULL;
     script->source.close = close_source;
     return &script->source;
 }

@@ -25,6 +25,8 @@ struct span_script {
     size_t function_count;
     struct span_source source;
     size_t replayed;
+    size_t batch_size;        /* as span_script_in_batches sets it; 0: single events */
+    struct span_event *batch; /* the newest; owned */
     /* What next() fails with after the last event; ERROR_NONE: it just ends. */
     struct error fails_with;
 };
@@ -47,6 +49,10 @@ struct span_event *span_script_instant(struct span_script *script, uint32_t trac
 
 struct span_event *span_script_counter(struct span_script *script, uint32_t track, uint64_t time,
                                        const char *text, double value);
+
+/* From now on the source supplies so many events at once, each time in memory of their own, so that
+ * AddressSanitizer sees who reads further. */
+void span_script_in_batches(struct span_script *script, size_t size);
 
 /* The same source each time, rewound to its beginning. Its close() does nothing. */
 struct span_source *span_script_source(struct span_script *script);

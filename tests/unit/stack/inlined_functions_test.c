@@ -1,5 +1,5 @@
-/* Inlined functions on a stack: in function a, the code from 0x100 on is x, inlined, and that from
- * 0x200 on is y inside of x. Spans are written as in scene.h.
+/* Inlined functions on a stack: in function a, the code from 0x100 on is x, inlined, that from 0x200
+ * on is y inside of x, and that from 0x300 on is what a test wants. Spans are written as in scene.h.
  */
 #include "scene.h"
 
@@ -7,11 +7,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 enum { NONE = INLINED_NONE, X, Y };
+
+static inlined_id wanted;
 
 static bool find(void *context, function_id function, uint64_t start, uint64_t address,
                  inlined_id *inlined)
@@ -19,7 +22,8 @@ static bool find(void *context, function_id function, uint64_t start, uint64_t a
     if (function != id_of('a'))
         return false;
     assert_int_equal(start, at('a', 0));
-    *inlined = address < at('a', 0x100) ? NONE : address < at('a', 0x200) ? X : Y;
+    const inlined_id found[] = {NONE, X, Y, wanted};
+    *inlined = found[(address - start) / 0x100];
     return true;
 }
 
@@ -64,36 +68,48 @@ static void go_to(struct scene *scene, uint64_t offset)
     follow_events(&scene->stack, &event, 1);
 }
 
-/* Checks nesting, too. */
-static void assert_shown(struct scene *scene, const char *expected)
+/* What has been shown so far, and the letters of what is open. */
+struct shown {
+    char text[512], open[64];
+    size_t length, depth;
+};
+
+static void show(struct shown *shown, const struct replay_event *event)
 {
     static const char *const ends[] = {[SPAN_END_RETURN] = ")",
                                        [SPAN_END_UNWOUND] = ")u",
                                        [SPAN_END_GAP] = ")g",
                                        [SPAN_END_OF_TRACE] = ")$",
                                        [SPAN_END_TAIL_CALL] = ")t"};
-    char text[512] = "", open[64];
-    size_t length = 0, depth = 0;
+    char letter = (char)('a' + event->function - FUNCTION_FIRST);
+    char *text = shown->text + shown->length;
+    assert_true(shown->length + 8 < sizeof shown->text);
+    if (event->kind == SPAN_ENTER) {
+        shown->open[shown->depth++] = letter;
+        *text = letter;
+        strcpy(text + 1, event->flags & SPAN_START_INFERRED ? "?(" : "(");
+    } else if (event->kind == SPAN_LEAVE && event->gap == NULL) {
+        assert_int_equal(shown->open[--shown->depth], letter);
+        strcpy(text, ends[event->end]);
+    }
+    shown->length += strlen(text);
+}
+
+/* Checks nesting, too. Reads many events at once, as those do who write traces. */
+static void assert_shown(struct scene *scene, const char *expected)
+{
+    struct shown shown = {0};
     struct replay replay;
-    struct replay_event event;
+    struct replay_event events[16];
+    size_t count;
     follow_end(&scene->stack, &(struct follow_ending){0});
     replay_init(&replay, &scene->stack);
-    while (replay_next(&replay, &event)) {
-        char letter = (char)('a' + event.function - FUNCTION_FIRST);
-        assert_true(length + 8 < sizeof text);
-        if (event.kind == SPAN_ENTER) {
-            open[depth++] = letter;
-            text[length++] = letter;
-            strcpy(text + length, event.flags & SPAN_START_INFERRED ? "?(" : "(");
-        } else if (event.kind == SPAN_LEAVE && event.gap == NULL) {
-            assert_int_equal(open[--depth], letter);
-            strcpy(text + length, ends[event.end]);
-        }
-        length = strlen(text);
-    }
+    while ((count = replay_read(&replay, events, 16, (struct nanoseconds){UINT64_MAX})) > 0)
+        for (size_t i = 0; i < count; i++)
+            show(&shown, &events[i]);
     replay_free(&replay);
-    assert_int_equal(depth, 0);
-    assert_string_equal(text, expected);
+    assert_int_equal(shown.depth, 0);
+    assert_string_equal(shown.text, expected);
 }
 
 static void they_are_entered_and_left(void **state)
@@ -187,6 +203,137 @@ static void events_of_other_functions_are_ignored(void **state)
     assert_shown(scene, "m?(b())$");
 }
 
+/* A program has more inlined calls than one of its threads has frames. */
+static void their_numbers_are_not_those_of_frames(void **state)
+{
+    struct scene *scene = *state;
+    struct inlined z = {.function = id_of('z'), .outer = NONE, .depth = 1};
+    do
+        wanted = inlined_table_add(&calls, &z);
+    while (wanted < 40000);
+    resume(scene, at('a', 0x300));
+    call(scene, at('a', 0x310), 'b');
+    return_after(scene, at('a', 0x310));
+    go_to(scene, 0x10);
+    go_to(scene, 0x300);
+    assert_shown(scene, "a?(z?(b())z()$)$");
+}
+
+/* A walk through many inlined functions, nested up to 40 deep, and what it must show: the number of
+ * the function that begins, or its negative where it ends. */
+enum { CALLS = 400, MOVES = 20000, FIRST_FUNCTION = FUNCTION_FIRST + 1000 };
+
+struct expected_walk {
+    int64_t *events;
+    size_t count;
+    inlined_id open;
+};
+
+static void expect_move(struct expected_walk *walk, inlined_id to)
+{
+    inlined_id left = walk->open, begun[CALLS];
+    size_t count = 0;
+    while (left != to) {
+        const struct inlined *l = inlined_table_at(&calls, left), *r = inlined_table_at(&calls, to);
+        if (l->depth >= r->depth) {
+            walk->events[walk->count++] = -(int64_t)l->function;
+            left = l->outer;
+        } else {
+            begun[count++] = to;
+            to = r->outer;
+        }
+    }
+    walk->open = count > 0 ? begun[0] : left;
+    while (count > 0)
+        walk->events[walk->count++] = inlined_table_at(&calls, begun[--count])->function;
+}
+
+static uint32_t draw(uint64_t *seed, uint32_t below)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(*seed >> 33) % below;
+}
+
+static void add_many_calls(uint64_t *seed)
+{
+    for (inlined_id id = Y + 1; id < CALLS; id++) {
+        inlined_id outer = draw(seed, 3) == 0 ? draw(seed, id) : id - 1;
+        if (inlined_table_at(&calls, outer)->depth >= 40)
+            outer = NONE;
+        struct inlined call = {.function = FIRST_FUNCTION + id,
+                               .outer = outer,
+                               .depth = inlined_table_at(&calls, outer)->depth + 1};
+        assert_int_equal(inlined_table_add(&calls, &call), id);
+    }
+}
+
+static void move_to(struct scene *scene, struct expected_walk *walk, inlined_id to)
+{
+    struct flow_event event = {.kind = FLOW_INLINED,
+                               .time = {scene->time},
+                               .to = at('a', 0),
+                               .next = to,
+                               .function = id_of('a')};
+    expect_move(walk, to);
+    follow_events(&scene->stack, &event, 1);
+}
+
+static void call_and_return(struct scene *scene, struct expected_walk *walk)
+{
+    move_to(scene, walk, X);
+    walk->events[walk->count++] = id_of('b');
+    walk->events[walk->count++] = -(int64_t)id_of('b');
+    call(scene, at('a', 0x110), 'b');
+    return_after(scene, at('a', 0x110));
+}
+
+static void assert_shows(const struct thread_stack *stack, const struct expected_walk *walk,
+                         size_t room)
+{
+    struct replay replay;
+    struct replay_event events[64];
+    size_t count, shown = 0;
+    uint64_t place = 0;
+    replay_init(&replay, stack);
+    while ((count = replay_read(&replay, events, room, (struct nanoseconds){UINT64_MAX})) > 0)
+        for (size_t i = 0; i < count; i++) {
+            int64_t sign = events[i].kind == SPAN_ENTER ? 1 : -1;
+            assert_true(shown < walk->count);
+            assert_int_equal(sign * (int64_t)events[i].function, walk->events[shown++]);
+            assert_true(events[i].place.value >= place);
+            place = events[i].place.value;
+        }
+    assert_int_equal(shown, walk->count);
+    replay_free(&replay);
+}
+
+static void long_walks_are_shown_whatever_the_space(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t seed = 7;
+    struct expected_walk walk = {.events = malloc(100 * MOVES * sizeof(int64_t))};
+    add_many_calls(&seed);
+    call(scene, at('m', 0), 'a');
+    walk.events[walk.count++] = id_of('m');
+    walk.events[walk.count++] = id_of('a');
+    for (int i = 0; i < MOVES; i++) {
+        uint32_t pause = draw(&seed, 100);
+        scene->time += pause == 0 ? UINT64_C(1) << 40 : pause < 50;
+        if (pause > 90)
+            call_and_return(scene, &walk);
+        else
+            move_to(scene, &walk, pause < 60 ? draw(&seed, 20) : draw(&seed, CALLS));
+    }
+    return_after(scene, at('m', 0));
+    expect_move(&walk, NONE);
+    walk.events[walk.count++] = -(int64_t)id_of('a');
+    follow_end(&scene->stack, &(struct follow_ending){0});
+    walk.events[walk.count++] = -(int64_t)id_of('m');
+    for (size_t room = 1; room <= 64; room += room < 8 ? 1 : 13)
+        assert_shows(&scene->stack, &walk, room);
+    free(walk.events);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +345,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(unwinding_ends_them, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gaps_end_them, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_of_other_functions_are_ignored, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(their_numbers_are_not_those_of_frames, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_walks_are_shown_whatever_the_space, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Span events are the same whether they are read one by one, in batches, or up to a time. */
 #include "random_program.h"
 #include "scene.h"
+#include "stack/recorded_values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,11 +123,46 @@ static void nothing_is_shown_before_the_place_of_what_comes_next(void **state)
     scene_free(&scene);
 }
 
+/* What is recorded of calls has numbers beyond those of the few frames. */
+static void recorded_values_have_no_frame(void **state)
+{
+    enum { CALLS = 30000 };
+    struct scene scene;
+    scene_init(&scene);
+    for (uint64_t i = 0; i < CALLS; i++) {
+        call(&scene, at('a', 0), 'b');
+        struct flow_event value = {
+            .kind = FLOW_CALL_VALUE, .time = {scene.time}, .to = i, .next = 1};
+        follow_events(&scene.stack, &value, 1);
+        return_after(&scene, at('a', 0));
+    }
+    follow_end(&scene.stack, &(struct follow_ending){0});
+    struct replay replay;
+    struct replay_event events[ROOM_MAX];
+    uint64_t left = 0;
+    size_t count, words;
+    replay_init(&replay, &scene.stack);
+    while ((count = replay_read(&replay, events, ROOM_MAX, (struct nanoseconds){UINT64_MAX})) > 0) {
+        for (const struct replay_event *event = events; event != events + count; event++) {
+            if (event->kind != SPAN_LEAVE || event->function != id_of('b'))
+                continue;
+            assert_true(event->arguments > 0);
+            assert_int_equal(*recorded_values_at(&scene.stack, event->arguments - 1, &words), left);
+            assert_int_equal(words, 1);
+            left++;
+        }
+    }
+    assert_int_equal(left, CALLS);
+    replay_free(&replay);
+    scene_free(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_hold_the_same_as_single_events),
         cmocka_unit_test(nothing_is_shown_before_the_place_of_what_comes_next),
+        cmocka_unit_test(recorded_values_have_no_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
