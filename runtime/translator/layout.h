@@ -224,6 +224,8 @@ struct tr_control {
 
     /* The trigger's state; times in ticks. */
     _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;
+    /* calls of selected functions whose thread changed to another stack before they returned (suspended_calls.h) */
+    _Atomic uint64_t suspended_calls;
     _Atomic uint32_t until_reached; /* bool: a thread has arrived where the recording ends */
 
     struct tr_request requests[TR_REQUESTS];

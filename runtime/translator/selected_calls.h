@@ -7,6 +7,11 @@
  * (it ran within another selected call), and stacks other than the thread's own, of which the pointer says too little, have to wait for the
  * next system call.
  *
+ * Where the thread changes to another stack within the call, what runs there is either part of the call (Go's systemstack) or the code that
+ * was suspended there: then that code returns into what lies on the stack, or changes to a third one. In this case the call is suspended
+ * (suspended_calls.h): all threads that come to the runtime are recorded until it has returned, and selected functions ask the runtime in the cache, too,
+ * since fibers that run meanwhile may call them.
+ *
  * System calls of native code come to the runtime, too, as SIGSYS (Syscall User Dispatch, Linux 5.11, Documentation/admin-guide/
  * syscall-user-dispatch.rst), so that signal masks, dispositions, mappings, threads and processes are looked after as in the cache.
  * So while a thread runs natively the kernel's state of it is that of a thread in the cache: our handlers, alternate stack and gs base.
@@ -25,12 +30,22 @@ void tr_selected_run_natively(struct tr_thread *thread);
 /* The runtime is entered from native code, whose state is in thread->app: begins the call that has been come to, or makes the system call. */
 void tr_selected_resume(struct tr_thread *thread);
 
+/* The thread is about to run natively at app.pc. Whether it is to be recorded from here on, because calls are suspended that it may go on with. */
+bool tr_selected_join(struct tr_thread *thread);
+
+/* The stack pointer was loaded: app has the new one, hot.stack_before the old one. */
+void tr_selected_stack_loaded(struct tr_thread *thread);
+
+/* At a comparison with the limit: looks which stack runs. */
+void tr_selected_stack_runs(struct tr_thread *thread);
+
 /* An indirect branch leads to app.pc, and its fragment is not known: if the branch has left the call in progress, it becomes a place that
  * asks tr_selected_is_over(). Not under process->lock. */
 void tr_selected_jumps(struct tr_thread *thread);
 
-/* The fragment at app.pc, where a selected call returns or has jumped to, has been entered: whether the call in progress is over. */
-bool tr_selected_is_over(const struct tr_thread *thread);
+/* The fragment at app.pc, where a selected call begins or returns or has jumped to, has been entered: whether the thread is not to be recorded
+ * any more. */
+bool tr_selected_is_over(struct tr_thread *thread);
 
 /* The log ends, before app.pc. */
 void tr_selected_end(struct tr_thread *thread);

@@ -197,6 +197,16 @@ struct tr_selected_call {
     uint64_t stack_pointer,
         return_address; /* at the function's first instruction; the first: 0 where they are not known */
     uint64_t log;       /* hot.log after the newest call's callers; 0: none has begun */
+    bool
+        has_call; /* it runs on the stack that runs, or on the one that the thread has come from: it is not suspended */
+    /* The thread has changed to another stack, and may come back to the one that the call runs on. */
+    bool away;
+    uint64_t left, entered; /* the stack pointer before and after that */
+    bool nested; /* what runs on the other stack has returned into nothing that lay there before */
+    uint64_t
+        own_stack; /* the lowest address that is known to be of the thread's own stack; 0: none is */
+    uint32_t
+        known_places; /* tr_breakpoint_changes() when the selected functions were made places that ask the runtime; 0: they were not */
 };
 
 enum {

@@ -535,6 +535,21 @@ static void say_what_hits_came(const struct record_options *options,
                    result->hits == 1 ? "" : "s");
 }
 
+static void say_what_was_suspended(const struct record_options *options,
+                                   const struct record_result *result)
+{
+    if (result->suspended_calls == 0)
+        return;
+    log_status("Calls of functions given to -only changed to another stack %s time%s (fibers, "
+               "goroutines) before they returned. What else ran until then was recorded, too.",
+               quantity_count(result->suspended_calls).text,
+               result->suspended_calls == 1 ? "" : "s");
+    if (!options->multi_thread)
+        log_status(
+            "What of them ran in other threads than the first is missing. Give -multi-thread "
+            "to record it.");
+}
+
 static int keep_after_failure(struct recording_folder *folder, const struct error *error)
 {
     int status = command_fail(error);
@@ -611,6 +626,7 @@ struct recording_outcome recording_request_carry_out(
     explain_death(engine, &outcome.result);
     explain_refusal(&outcome.result);
     say_what_hits_came(&request->record, &outcome.result);
+    say_what_was_suspended(&request->record, &outcome.result);
     outcome.status = finish(request, &folder);
     trace_showing_end(&request->showing);
     return outcome;

@@ -67,23 +67,56 @@ static struct branches_at branches_at(const struct code_counts *counts,
     return found;
 }
 
+static bool is_named(const struct branch_count *branch)
+{
+    return branch->kind == STEP_CALL || branch->kind == STEP_JUMP;
+}
+
+/* The most frequent first. */
+static int by_count(const void *left, const void *right)
+{
+    const struct branch_count *a = *(const struct branch_count *const *)left,
+                              *b = *(const struct branch_count *const *)right;
+    if (a->count != b->count)
+        return a->count > b->count ? -1 : 1;
+    return code_place_compare(&a->to, &b->to);
+}
+
+/* Where calls and jumps went. Returns led where calls show that they did. */
+static void print_targets(const struct annotation *annotation, const struct branches_at *at)
+{
+    const struct branch_count **named = memory_allocate(at->targets * sizeof(*named) + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < at->targets; i++) {
+        const struct branch_count *branch = array_at(&annotation->counts->branches, at->first + i);
+        if (is_named(branch))
+            named[count++] = branch;
+    }
+    qsort(named, count, sizeof *named, by_count);
+    uint64_t others = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i < TARGETS_SHOWN)
+            print_target(annotation, named[i]);
+        else
+            others += named[i]->count;
+    }
+    if (count > TARGETS_SHOWN)
+        fprintf(annotation->stream, "%26s-> %zu more x%" PRIu64 "\n", "", count - TARGETS_SHOWN,
+                others);
+    free(named);
+}
+
 static void print_branches(const struct annotation *annotation, const struct code_place_key *place,
                            const char *text)
 {
-    const struct array *branches = &annotation->counts->branches;
     struct branches_at at = branches_at(annotation->counts, place);
     if (at.conditional)
         fprintf(annotation->stream, "%-40s taken %" PRIu64 ", not taken %" PRIu64 "\n", text,
                 at.taken, at.not_taken);
     else
         fprintf(annotation->stream, "%s\n", text);
-    for (size_t i = 0; !at.conditional && i < at.targets && i < TARGETS_SHOWN; i++) {
-        const struct branch_count *branch = array_at(branches, at.first + i);
-        if (branch->kind == STEP_CALL || branch->kind == STEP_JUMP)
-            print_target(annotation, branch);
-    }
-    if (!at.conditional && at.targets > TARGETS_SHOWN)
-        fprintf(annotation->stream, "%26s-> %zu more\n", "", at.targets - TARGETS_SHOWN);
+    if (!at.conditional)
+        print_targets(annotation, &at);
 }
 
 /* `list`, which it frees, with what follows the branch. */
@@ -112,7 +145,7 @@ static char *json_of_branches(const struct annotation *annotation,
     char *list = memory_copy_string("");
     for (size_t i = 0; i < at.targets; i++) {
         const struct branch_count *branch = array_at(&annotation->counts->branches, at.first + i);
-        if (branch->kind == STEP_CALL || branch->kind == STEP_JUMP)
+        if (is_named(branch))
             list = json_add_target(annotation, branch, list);
     }
     char *members =

@@ -92,6 +92,8 @@ struct record_result {
     uint64_t hits;         /* of the trigger, those that its conditions rejected included */
     uint64_t snapshots;    /* taken because of them */
     uint64_t unseen_hits;  /* in threads that were not traced; not counted as hits */
+    uint64_t
+        suspended_calls; /* of selected functions: their threads changed to other stacks before they returned */
     /* What the program asked the kernel for, and would have got without the engine: a sentence or more; NULL: nothing is known
      * of the kind. */
     const char *refused;

@@ -11,12 +11,15 @@ struct breakpoint {
     uint64_t address;
     uint8_t byte;       /* that it stands for */
     uint8_t protection; /* of its page */
+    bool added;         /* for a while: it is at no selected function */
 };
 
 /* By address. */
 static struct {
     struct breakpoint *list;
     uint32_t count, capacity;
+    uint32_t changes;
+    uint32_t added; /* of these, at least */
 } all;
 
 /* The first one at or above `address`. */
@@ -37,6 +40,24 @@ bool tr_breakpoint_at(uint64_t address)
 {
     uint32_t at = search(address);
     return at < all.count && all.list[at].address == address;
+}
+
+bool tr_breakpoint_is_selected(uint64_t address)
+{
+    return tr_breakpoint_at(address) && !all.list[search(address)].added;
+}
+
+uint64_t tr_breakpoint_from(uint64_t address)
+{
+    uint32_t at = search(address);
+    while (at < all.count && all.list[at].added)
+        at++;
+    return at < all.count ? all.list[at].address : 0;
+}
+
+uint32_t tr_breakpoint_changes(void)
+{
+    return __atomic_load_n(&all.changes, __ATOMIC_ACQUIRE);
 }
 
 void tr_breakpoints_hide(uint8_t *bytes, uint64_t address, size_t size)
@@ -105,6 +126,16 @@ static bool has_space(uint32_t more)
     return true;
 }
 
+/* For `more` of them before the one at `at`. */
+static bool make_gap(uint32_t at, uint32_t more)
+{
+    if (!has_space(more))
+        return false;
+    memmove(&all.list[at + more], &all.list[at], (all.count - at) * sizeof *all.list);
+    all.count += more;
+    return true;
+}
+
 /* The first selected place, which are ordered by file and offset, that is not before these. */
 static uint32_t find_place(const struct tr_trigger_place *places, uint32_t count, uint64_t inode,
                            uint64_t file_offset)
@@ -133,16 +164,15 @@ void tr_breakpoints_insert(const struct tr_breakable *code)
     uint32_t last =
         find_place(places, count, code->inode, code->file_offset + (code->end - code->start));
     uint32_t at = search(code->start), known = search(code->end) - at;
-    if (first == last || known || !has_space(last - first))
+    if (first == last || known || !make_gap(at, last - first))
         return;
-    memmove(&all.list[at + (last - first)], &all.list[at], (all.count - at) * sizeof *all.list);
-    all.count += last - first;
     for (uint32_t i = first; i < last; i++) {
         uint64_t address = code->start + (places[i].file_offset - code->file_offset);
         all.list[at + (i - first)] = (struct breakpoint){
             .address = address, .byte = *(const uint8_t *)address, .protection = code->protection};
     }
     write(at, at + (last - first), true);
+    __atomic_store_n(&all.changes, all.changes + 1, __ATOMIC_RELEASE);
 }
 
 void tr_breakpoints_remove(uint64_t start, uint64_t end)
@@ -151,4 +181,32 @@ void tr_breakpoints_remove(uint64_t start, uint64_t end)
     write(first, last, false);
     memmove(&all.list[first], &all.list[last], (all.count - last) * sizeof *all.list);
     all.count -= last - first;
+}
+
+void tr_breakpoint_add(uint64_t address, uint8_t protection)
+{
+    uint32_t at = search(address);
+    if (tr_breakpoint_at(address) || !make_gap(at, 1))
+        return;
+    all.list[at] = (struct breakpoint){.address = address,
+                                       .byte = *(const uint8_t *)address,
+                                       .protection = protection,
+                                       .added = true};
+    all.added++;
+    write(at, at + 1, true);
+}
+
+void tr_breakpoints_remove_added(void)
+{
+    uint32_t kept = 0;
+    if (all.added == 0)
+        return;
+    for (uint32_t at = 0; at < all.count; at++) {
+        if (all.list[at].added)
+            write(at, at + 1, false);
+        else
+            all.list[kept++] = all.list[at];
+    }
+    all.count = kept;
+    all.added = 0;
 }

@@ -563,6 +563,17 @@ void tr_code_break(struct tr_thread *thread, uint64_t start, uint64_t end)
         put_breakpoints(thread, start, end);
 }
 
+bool tr_code_is_breakable(uint64_t address)
+{
+    struct tr_code_region *region = tr_code_map_find(&map, address);
+    return region && !tr_process.leaves_code && may_have_breakpoints(region);
+}
+
+void tr_code_break_at(uint64_t address)
+{
+    tr_breakpoint_add(address, tr_code_map_find(&map, address)->protection);
+}
+
 void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
     forget(thread, start, end);

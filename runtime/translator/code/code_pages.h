@@ -65,6 +65,10 @@ bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);
 /* Code of files may have been mapped in the range: puts breakpoints at its selected functions. */
 void tr_code_break(struct tr_thread *thread, uint64_t start, uint64_t end);
 
+/* Whether there may be a breakpoint at `address`; puts one there, for a while (tr_breakpoint_add). */
+bool tr_code_is_breakable(uint64_t address);
+void tr_code_break_at(uint64_t address);
+
 /* A mapping was made in the range. */
 void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end);
 

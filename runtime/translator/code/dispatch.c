@@ -15,6 +15,7 @@
 #include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/recorder.h"
+#include "runtime/translator/log/stack_switches.h"
 #include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/syscalls/syscall.h"
@@ -150,7 +151,7 @@ static void settle(struct tr_thread *thread, bool in_fragment)
 static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment)
 {
     settle(thread, in_fragment);
-    while (tr_is_outside(thread)) {
+    while (tr_is_outside(thread) && !tr_selected_join(thread)) {
         run_natively(thread);
         settle(thread, false);
     }
@@ -298,6 +299,7 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
     thread->app.pc = translation->pc + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
     if (deliver_in_block(thread, translation->check_block))
         return go_on(thread);
+    tr_selected_stack_runs(thread);
     if (awaits_stack(thread) && !thread->let_go) {
         look_for_stack(thread);
         if (!tr_log_is_due(thread)) /* it is where switches follow each other closely */
@@ -313,6 +315,14 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
 uint64_t tr_dispatch_copied(struct tr_thread *thread)
 {
     tr_copied_stack_begin(thread);
+    return thread->hot.target;
+}
+
+/* What tr_stack_loaded of enter.S does, and the call in progress may have left its stack. */
+uint64_t tr_dispatch_loaded(struct tr_thread *thread)
+{
+    tr_switch_loaded(thread);
+    tr_selected_stack_loaded(thread);
     return thread->hot.target;
 }
 

@@ -303,6 +303,14 @@ ENTRY tr_stack_loaded
     movq $0, %gs:LIMIT
     jmp 6b
 
+/* As tr_stack_loaded, where calls of selected functions alone are recorded: which stack runs is always looked at (selected_calls.h). */
+ENTRY tr_stack_loaded_selected
+    mov %rax, %gs:TARGET
+    mov %gs:RAX, %rax
+    SAVE
+    call tr_dispatch_loaded
+    jmp tr_restore
+
 /* A register was added to the stack pointer: another stack may be copied to where that points (copied_stacks.h). */
 ENTRY tr_stack_copied
     mov %rax, %gs:TARGET

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CAUSES_MAX = 1000 };
 
@@ -17,6 +18,12 @@ struct explain_request {
     const char *path;
     struct explained_calls calls;
 };
+
+/* Other commands take the trace first. */
+static bool looks_like_trace(const char *operand)
+{
+    return strchr(operand, '/') || strstr(operand, ".fxt");
+}
 
 static int explain_trace(const struct explain_request *request)
 {
@@ -118,6 +125,10 @@ static int run_explain(const struct command *self, int argc, char **argv)
     if (!request.calls.function)
         return command_usage_error(self, "no function was given: a name like parse, or a call of "
                                          "it like parse#804.");
+    if (looks_like_trace(request.calls.function) && access(request.calls.function, F_OK) == 0)
+        return command_usage_error(self, "the function comes before the trace: %s %s.",
+                                   request.path ? request.path : "FUNCTION",
+                                   request.calls.function);
     if (request.calls.max_bytes && !request.calls.json)
         return command_usage_error(self, "-max-bytes belongs to -json.");
     if (!request.path)

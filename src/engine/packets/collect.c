@@ -352,10 +352,11 @@ void collection_withdraw(struct session *session)
 void collection_explain_kept(struct error *error, const char *directory, const char *folder)
 {
     size_t used = strlen(error->text);
+    bool is_sentence = used > 0 && error->text[used - 1] == '.';
     if (error->code == ERROR_IO)
         snprintf(error->text + used, sizeof error->text - used,
-                 " What was recorded is kept in %s/%s: magic-trace decode %s finishes it.",
-                 directory, folder, directory);
+                 "%s What was recorded is kept in %s/%s: magic-trace decode %s finishes it.",
+                 is_sentence ? "" : ".", directory, folder, directory);
 }
 
 void collection_free(struct collection *collection)

@@ -536,6 +536,7 @@ static void add_totals(struct record_result *result, const struct collection *co
     result->hits = atomic_load(&control->hits);
     result->snapshots = atomic_load(&control->snapshots);
     result->unseen_hits = atomic_load(&control->unseen_hits);
+    result->suspended_calls = atomic_load(&control->suspended_calls);
 }
 
 static bool explain_nothing_recorded(const struct collection *collection,

@@ -159,6 +159,12 @@ class CodeCounts(harness.TestCase):
         calls = self.report("-annotate", "squares", directory)
         self.assertEqual(sum(int(number) for number in re.findall(r"-> look_up x(\d+)", calls)), 600)
 
+    def test_annotate_many_targets(self):
+        """of a call with many targets the most frequent are named, and how often the others were called; where a function returns to is not counted"""
+        directory = self.trace([harness.compile_program("many_targets")], "-full-execution").directory
+        targets = re.findall(r"-> (\w+.*)", self.report("-annotate", "run", directory))
+        self.assertEqual(targets, [f"target_{number} x{number}" for number in range(12, 4, -1)] + ["4 more x10"])
+
     def test_annotate_inlined(self):
         """of a function that is inlined everywhere the message names one that it is in"""
         directory = self.record("inlined", "-O2", arguments=("300",))

@@ -201,6 +201,7 @@ class Explain(harness.TestCase):
                                          (["-above", "2y", "main", trace], 2, b"-above"),
                                          (["-top", "0", "main", trace], 2, b"-top"),
                                          (["main", "nothing.fxt"], 1, b"nothing.fxt"),
+                                         ([trace, "main"], 2, b"before the trace: main "), ([trace], 2, b"before the trace: FUNCTION "),
                                          (["main", trace, trace], 2, b"one trace")):
             finished = self.magic_trace("explain", *arguments)
             self.assertEqual((finished.status, finished.stdout), (status, b""), arguments)

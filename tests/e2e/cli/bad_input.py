@@ -240,6 +240,20 @@ class BadOutput(harness.TestCase):
         self.assertIn(b"ulimit -f", finished.stderr)
         self.assertFalse(self.mark.exists())
 
+    def test_open_files(self):
+        """ulimit -n: the program gets as many as without; where magic-trace itself has too few, it says so and how many, before the program runs"""
+        program = harness.compile_program("open_files")
+        for few, works in ((6, False), (8, False), (20, True), (64, True)):
+            with self.subTest(few=few):
+                limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (few, few))}
+                finished = self.magic_trace("run", "-engine", "translator", "-o", self.folder / "t.fxt", program, **limited)
+                if works:
+                    self.assertEqual(finished.status, 0, finished.stderr)
+                    self.assertEqual(finished.stdout, subprocess.check_output([program], **limited))
+                else:
+                    self.assertEqual((finished.status, finished.stdout), (1, b""), finished.stderr)
+                    self.assertIn(f"no more than {few} of them".encode(), finished.stderr)
+
     def test_disk_full_while_writing_the_trace(self):
         """the disk is full when the trace is written: the recording is kept and can be decoded elsewhere"""
         with small_disk(self.folder / "disk", "64k") as disk:

@@ -92,6 +92,32 @@ class Selected(harness.TestCase):
         traced = self.record("signals thread call fault call", "-only", "chosen,leaf", "-multi-thread")
         self.assert_calls(traced, chosen=52, leaf=157)
 
+    def parts(self, traced, caller, part):
+        """How many calls of `part` are in calls of `caller`."""
+        return sum(span.name == part and len(span.stack) > 1 and span.stack[-2] == caller for span in fxt_spans.read_whole(traced.trace).spans)
+
+    def test_fibers(self):
+        """calls that change to other stacks before they return, next to each other and in two threads: all parts, each in its call"""
+        program = harness.compile_program("selected_fibers")
+        for way in ("one", "moving", "leave"):
+            for options in ([], ["-full-execution"]):
+                with self.subTest(way=way, options=options):
+                    traced = self.trace([program, way], "-only", "chosen", "-multi-thread", *options)
+                    self.assert_same_as_untraced(traced, [program, way])
+                    self.assertEqual(self.parts(traced, "chosen", "leaf"), 60, traced.messages)
+                    self.assertIn("changed to another stack", traced.messages)
+                    self.assertNotIn("Give -multi-thread", traced.messages)
+
+    def test_goroutines(self):
+        """calls that wait on channels and go on in other threads: all parts"""
+        if not shutil.which("go"):
+            self.skipTest("go is not installed")
+        program = self.folder / "goroutines"
+        subprocess.run(["go", "build", "-o", program, harness.PROGRAMS / "selected_goroutines.go"], check=True, capture_output=True)
+        traced = self.trace([program], "-only", "main.chosen", "-multi-thread", "-full-execution")
+        self.assert_same_as_untraced(traced, [program])
+        self.assertEqual(self.parts(traced, "main.chosen", "main.part"), 480, traced.messages)
+
     def test_threads(self):
         """another thread's calls are recorded with -multi-thread"""
         self.assert_calls(self.record("thread call compute call", "-only", "chosen"), chosen=1, leaf=3)

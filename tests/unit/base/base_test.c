@@ -14,6 +14,7 @@
 #include "base/printable.h"
 #include "base/shrunk_files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,10 @@ static void error_text_is_clamped_and_returns_false(void **state)
     assert_false(error_set_errno(&error, ERROR_IO, 2, "%s", longer));
     assert_false(error_set_errno(&error, ERROR_IO, 2, "cannot open %s", "x"));
     assert_string_equal(error.text, "cannot open x: No such file or directory");
+    assert_false(error_set_errno(&error, ERROR_IO, EMFILE, "cannot open %s", "x"));
+    assert_non_null(strstr(
+        error.text, "cannot open x: Too many open files. magic-trace may have no more than "));
+    assert_non_null(strstr(error.text, "ulimit -n"));
     assert_false(error_set(NULL, ERROR_IO, "nobody listens"));
     free(longer);
 }

@@ -115,11 +115,39 @@ static void code_that_has_gone_is_left_alone(void **state)
     stand_in_end();
 }
 
+static void those_that_were_added_go_together(void **state)
+{
+    enum { ADDED = 20 };
+    stand_in_begin();
+    struct file file = make_file();
+    uint8_t *code = map(&file), copy[SIZE];
+    select_places(file.inode);
+    insert(&file, code, 0);
+    memcpy(copy, code, SIZE);
+    uint64_t address = (uint64_t)code + ADDED;
+    tr_breakpoint_add(address, EXECUTABLE);
+    tr_breakpoint_add((uint64_t)code + places[1], EXECUTABLE); /* is one already */
+    assert_true(tr_breakpoint_at(address));
+    assert_false(tr_breakpoint_is_selected(address));
+    assert_true(tr_breakpoint_is_selected((uint64_t)code + places[1]));
+    assert_int_equal(code[ADDED], TR_BREAKPOINT);
+    assert_int_equal(tr_breakpoint_from(address), (uint64_t)code + places[2]);
+    tr_breakpoints_remove_added();
+    assert_memory_equal(code, copy, SIZE);
+    assert_false(tr_breakpoint_at(address));
+    tr_breakpoints_remove(0, UINT64_MAX);
+    assert_int_equal(tr_breakpoint_from(0), 0);
+    assert_memory_equal(code, file.bytes, SIZE);
+    assert_int_equal(munmap(code, SIZE) | close(file.descriptor), 0);
+    stand_in_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_stand_for_what_was_there),
         cmocka_unit_test(code_that_has_gone_is_left_alone),
+        cmocka_unit_test(those_that_were_added_go_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
