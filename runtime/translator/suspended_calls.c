@@ -33,7 +33,8 @@ static void forget(uint32_t at)
         tr_breakpoints_remove_added();
 }
 
-/* Whether a call ends at `address`: E8 with a displacement, or FF /2 with an operand of memory or a register (SDM volume 2). */
+/* Whether a call ends at `address`: E8 with a displacement that leads to code, or FF /2 with an operand of memory or a register (SDM
+ * volume 2). A word that only looks like a return address may point to data, which a breakpoint would change. */
 static bool follows_call(uint64_t address)
 {
     enum {
@@ -49,7 +50,9 @@ static bool follows_call(uint64_t address)
     if (!tr_read_safely(bytes, address - LONGEST, sizeof bytes))
         return false;
     tr_breakpoints_hide(bytes, address - LONGEST, sizeof bytes);
-    if (bytes[LONGEST - DIRECT] == CALL)
+    int32_t displacement;
+    memcpy(&displacement, bytes + LONGEST - sizeof displacement, sizeof displacement);
+    if (bytes[LONGEST - DIRECT] == CALL && tr_code_is_breakable(address + (uint64_t)displacement))
         return true;
     for (unsigned size = SHORTEST; size <= LONGEST; size++)
         if (bytes[LONGEST - size] == INDIRECT && (bytes[LONGEST - size + 1] & REG) == CALLS)
