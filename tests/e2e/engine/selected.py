@@ -109,14 +109,15 @@ class Selected(harness.TestCase):
                     self.assertNotIn("Give -multi-thread", traced.messages)
 
     def test_goroutines(self):
-        """calls that wait on channels and go on in other threads: all parts"""
+        """calls that wait on channels and go on in other threads: all parts. One that is preempted in a part is shown in two threads"""
         if not shutil.which("go"):
             self.skipTest("go is not installed")
         program = self.folder / "goroutines"
         subprocess.run(["go", "build", "-o", program, harness.PROGRAMS / "selected_goroutines.go"], check=True, capture_output=True)
         traced = self.trace([program], "-only", "main.chosen", "-multi-thread", "-full-execution")
         self.assert_same_as_untraced(traced, [program])
-        self.assertEqual(self.parts(traced, "main.chosen", "main.part"), 480, traced.messages)
+        parts = self.parts(traced, "main.chosen", "main.part")
+        self.assertTrue(480 <= parts < 490, f"{parts} {traced.messages}")
 
     def test_threads(self):
         """another thread's calls are recorded with -multi-thread"""
