@@ -94,9 +94,7 @@ static bool is_above(const struct tr_thread *thread)
 
 static bool has_lost_its_place(const struct tr_selected_call *call)
 {
-    uint64_t address;
-    return !tr_read_safely(&address, call->stack_pointer, sizeof address) ||
-           address != call->return_address;
+    return tr_call_has_lost_its_place(call->stack_pointer, call->return_address);
 }
 
 static bool is_over(const struct tr_thread *thread)

@@ -145,11 +145,10 @@ void tr_suspended_forget(uint64_t stack_pointer)
     tr_unlock(&tr_process.lock);
 }
 
-static bool has_lost_its_place(const struct tr_suspended_call *call)
+bool tr_call_has_lost_its_place(uint64_t stack_pointer, uint64_t return_address)
 {
     uint64_t address;
-    return !tr_read_safely(&address, call->stack_pointer, sizeof address) ||
-           address != call->return_address;
+    return !tr_read_safely(&address, stack_pointer, sizeof address) || address != return_address;
 }
 
 /* Stacks may lie next to each other: of the calls that return there, the one whose place is the nearest below. */
@@ -197,7 +196,7 @@ void tr_suspended_drop_left(void)
         return;
     tr_lock(&tr_process.lock);
     for (uint32_t i = all.count; i-- > 0;)
-        if (has_lost_its_place(&all.calls[i]))
+        if (tr_call_has_lost_its_place(all.calls[i].stack_pointer, all.calls[i].return_address))
             forget(i);
     tr_unlock(&tr_process.lock);
 }

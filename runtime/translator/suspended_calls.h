@@ -18,6 +18,9 @@ struct tr_suspended_call {
     uint64_t left; /* the stack pointer when another stack took its place */
 };
 
+/* Whether the place of the return address holds something else, or cannot be read: the call has returned, or was left. */
+bool tr_call_has_lost_its_place(uint64_t stack_pointer, uint64_t return_address);
+
 /* When there is no room, the oldest is forgotten: the rest of it is recorded only as long as others are suspended. */
 void tr_suspended_add(const struct tr_suspended_call *call);
 

@@ -19,7 +19,7 @@ static struct {
     struct breakpoint *list;
     uint32_t count, capacity;
     uint32_t changes;
-    uint32_t added; /* of these, at least */
+    uint32_t added; /* so many of these, or fewer */
 } all;
 
 /* The first one at or above `address`. */
@@ -44,7 +44,8 @@ bool tr_breakpoint_at(uint64_t address)
 
 bool tr_breakpoint_is_selected(uint64_t address)
 {
-    return tr_breakpoint_at(address) && !all.list[search(address)].added;
+    uint32_t at = search(address);
+    return at < all.count && all.list[at].address == address && !all.list[at].added;
 }
 
 uint64_t tr_breakpoint_from(uint64_t address)

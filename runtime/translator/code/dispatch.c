@@ -15,7 +15,6 @@
 #include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/recorder.h"
-#include "runtime/translator/log/stack_switches.h"
 #include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/syscalls/syscall.h"
@@ -318,12 +317,17 @@ uint64_t tr_dispatch_copied(struct tr_thread *thread)
     return thread->hot.target;
 }
 
-/* What tr_stack_loaded of enter.S does, and the call in progress may have left its stack. */
+/* enter.S */
+extern const char tr_stack_loaded[];
+
+/* The call in progress may have left its stack. Goes on with tr_stack_loaded, which takes the address after it in rax; hot.rax is the
+ * program's. */
 uint64_t tr_dispatch_loaded(struct tr_thread *thread)
 {
-    tr_switch_loaded(thread);
     tr_selected_stack_loaded(thread);
-    return thread->hot.target;
+    thread->hot.limit = 0; /* the next head looks which stack runs */
+    thread->app.r[TR_RAX] = thread->hot.target;
+    return (uint64_t)tr_stack_loaded;
 }
 
 uint64_t tr_dispatch_run(struct tr_thread *thread)

@@ -58,27 +58,6 @@ bool tr_switches_begin_chunk(struct tr_thread *thread)
     return again;
 }
 
-static bool is_seen(struct tr_thread *thread, uint32_t page)
-{
-    enum { HASH_SHIFT = 24 }; /* as enter.S has it */
-    uint32_t *seen = &thread->hot.seen_pages[page * UINT32_C(0x9e3779b1) >> HASH_SHIFT];
-    bool is_seen = *seen == page;
-    *seen = page;
-    return is_seen;
-}
-
-/* The next comparison with the limit leads to the runtime, which stamps the time. */
-void tr_switch_loaded(struct tr_thread *thread)
-{
-    enum { POPPED = 8, LARGEST_UNWOUND = 16 << 10 }; /* as enter.S has them */
-    uint64_t from = thread->hot.stack_before, to = thread->app.r[TR_RSP];
-    bool unwinds = to - from - POPPED - 1 < LARGEST_UNWOUND;
-    bool other = from / TR_PAGE != to / TR_PAGE && !is_seen(thread, (uint32_t)(to / TR_PAGE));
-    if (thread->hot.reports_switches && (unwinds || other))
-        thread->hot.switched_at = thread->hot.log;
-    thread->hot.limit = 0;
-}
-
 /* An indirect branch ends a switch, and leads to another fragment. */
 bool tr_switch_is_over(const struct tr_thread *thread)
 {

@@ -27,9 +27,6 @@ void tr_switches_earn(struct tr_thread *thread, uint64_t bytes);
 /* A chunk begins: a reader that begins there has seen no stack. Whether all are to be reported once more from there on. */
 bool tr_switches_begin_chunk(struct tr_thread *thread);
 
-/* What tr_stack_loaded of enter.S does, where the runtime is asked at each load: app has the new stack pointer, hot.stack_before the old one. */
-void tr_switch_loaded(struct tr_thread *thread);
-
 /* Whether the branch that ends the switch was taken: before it, the registers are partly of the one stack and partly of
  * the other. hot.switched_at is not 0. */
 bool tr_switch_is_over(const struct tr_thread *thread);

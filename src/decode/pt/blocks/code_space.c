@@ -200,9 +200,8 @@ const struct block_facts *code_space_block(struct code_space *space, uint64_t fi
 
 struct straight_way code_space_way_to(struct code_space *space, uint64_t address)
 {
-    enum {
-        FARTHEST = 1024
-    }; /* bytes from the function's beginning: code that changes stacks is short */
+    /* Bytes from the function's beginning: code that changes stacks is short. */
+    enum { FARTHEST = 1024 };
     struct straight_way none = {0}, way = none;
     struct x86_instruction instruction;
     uint64_t at = code_space_function(space, address).start;
