@@ -219,15 +219,15 @@ def outermost_calls(tracks, name, begin, end):
 
 
 def flame(tracks, begin, end):
-    """stack of names -> [calls, total, self]"""
+    """stack of names -> [calls, total, self], but for calls of no length at `begin` whose caller ended there"""
     nodes = {}
     for spans in tracks:
         own, stack = self_times(spans, begin, end), []
         for position, span in enumerate(spans):
             del stack[span.depth:]
-            stack.append(span.name)
-            if span.overlaps(begin, end):
-                node = nodes.setdefault(tuple(stack), [0, 0, 0])
+            stack.append(span)
+            if all(caller.overlaps(begin, end) for caller in stack):
+                node = nodes.setdefault(tuple(caller.name for caller in stack), [0, 0, 0])
                 node[0] += 1
                 node[1] += span.clipped(begin, end)
                 node[2] += own[position]
