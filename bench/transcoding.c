@@ -1,10 +1,10 @@
 /* What turning a translator's log into packets costs.
  *
- *     transcoding DIR [ROUNDS]     of a recording that was not finished: kill -9 magic-trace while it runs
+ *     transcoding DIR [ROUNDS [hurry]]     of a recording that was not finished: kill -9 magic-trace while it runs
  *
  * Transcodes all rings of DIR/translator/arena, ROUNDS times (5), into packet files in /dev/shm, and prints the least
  * processor time per word of log and per byte of packets, and as a share of the time that the threads took to write
- * the log. Fragments and ways are new in each round, as in a recording.
+ * the log. Fragments and ways are new in each round, as in a recording. With `hurry`: as while the program waits.
  */
 #include "base/file.h"
 #include "base/memory.h"
@@ -20,7 +20,7 @@ struct totals {
 };
 
 static bool transcode_slot(const struct transcoder_shared *shared, const struct tr_slot *slot,
-                           struct totals *totals)
+                           bool hurry, struct totals *totals)
 {
     struct transcoder transcoder;
     struct error error;
@@ -29,6 +29,7 @@ static bool transcode_slot(const struct transcoder_shared *shared, const struct 
         return false;
     }
     transcoder_begin_ring(&transcoder);
+    transcoder_hurry(&transcoder, hurry);
     uint64_t begin = transcoder.cursor.position, first = transcoder.coder.timeline.from;
     double started = bench_cpu_seconds();
     transcoder_read(&transcoder);
@@ -48,7 +49,7 @@ static bool transcode_slot(const struct transcoder_shared *shared, const struct 
     return true;
 }
 
-static bool transcode_all(const struct translator_arena *arena, const char *folder,
+static bool transcode_all(const struct translator_arena *arena, const char *folder, bool hurry,
                           struct totals *totals)
 {
     struct transcoder_shared shared = {
@@ -61,7 +62,7 @@ static bool transcode_all(const struct translator_arena *arena, const char *fold
     *totals = (struct totals){0};
     for (uint32_t serial = 0; ok && serial < translator_arena_slots(arena); serial++) {
         const struct tr_slot *slot = translator_arena_slot(arena, serial, NULL);
-        ok = !slot || transcode_slot(&shared, slot, totals);
+        ok = !slot || transcode_slot(&shared, slot, hurry, totals);
     }
     fragments_close(shared.fragments);
     ways_close(shared.ways);
@@ -84,14 +85,15 @@ int main(int argument_count, char **arguments)
     struct translator_arena arena;
     struct error error;
     if (argument_count < 2 || !translator_arena_open(&arena, arguments[1], &error)) {
-        fprintf(stderr, "%s\n", argument_count < 2 ? "transcoding DIR [ROUNDS]" : error.text);
+        fprintf(stderr, "%s\n",
+                argument_count < 2 ? "transcoding DIR [ROUNDS [hurry]]" : error.text);
         return 1;
     }
     char folder[] = "/dev/shm/transcoding.XXXXXX";
     struct totals best = {0}, now;
     bool ok = mkdtemp(folder) != NULL;
     for (int i = 0; ok && i < rounds; i++) {
-        ok = transcode_all(&arena, folder, &now);
+        ok = transcode_all(&arena, folder, argument_count > 3, &now);
         if (i == 0 || now.seconds < best.seconds)
             best = now;
     }

@@ -1,66 +1,162 @@
 #include "packet/block_run.h"
 
 enum {
-    CALL_SIZE = 8,     /* on the stack */
-    LARGEST_PART = 64, /* two TNT packets, a TIP packet, and a CYC packet before each of them */
+    CALL_SIZE = 8,      /* on the stack */
+    LARGEST_PART = 64,  /* two TNT packets, a TIP packet, and a CYC packet before each of them */
+    COPIED = 16,        /* bytes of packets, at once */
+    MOST_PACKETS = 512, /* bytes of packets that are kept of a run, about */
 };
 
 /* ---- making them ---- */
 
-struct maker {
-    struct pt_run_parts *parts;
-    struct pt_run_part *part; /* the last one */
-    uint8_t count;
-    uint64_t instructions;
+/* A part, and what it points to. `begun`, `least` and `most` are the calls of the run in progress at its beginning, the
+ * fewest and the most in it. */
+struct made_part {
+    struct pt_run_part part;
+    unsigned begun, least, most;
+    size_t packets;
+    uint64_t calls[PT_RUN_CALLS];
+    uint16_t at[PT_PART_BITS];
 };
+
+struct maker {
+    struct made_part parts[PT_RUN_PARTS];
+    unsigned count;
+    uint64_t instructions;
+    uint64_t calls[PT_RUN_CALLS]; /* in progress: where they return to */
+    unsigned depth;
+    uint8_t packets[MOST_PACKETS + 2 * PT_PACKET_LONGEST];
+    size_t size;
+};
+
+static struct made_part *newest_part(struct maker *maker)
+{
+    return &maker->parts[maker->count - 1];
+}
 
 static bool begin_part(struct maker *maker)
 {
     if (maker->count == PT_RUN_PARTS)
         return false;
-    maker->part = &maker->parts->part[maker->count++];
-    *maker->part = (struct pt_run_part){.end = PT_PART_RUN_ENDS};
+    struct made_part *made = &maker->parts[maker->count++];
+    made->part = (struct pt_run_part){.end = PT_PART_RUN_ENDS};
+    made->begun = made->least = made->most = maker->depth;
+    made->packets = maker->size;
     return true;
+}
+
+/* What the part has done to the calls. */
+static void describe_calls(const struct maker *maker, struct made_part *made)
+{
+    made->part.popped = (uint8_t)(made->begun - made->least);
+    made->part.deepest = (uint8_t)(made->most - made->begun);
+    made->part.call_count = (uint8_t)(maker->depth - made->least);
+    memcpy(made->calls, maker->calls + made->least, made->part.call_count * sizeof *made->calls);
 }
 
 static bool end_part(struct maker *maker, enum pt_part_end end, uint64_t target)
 {
-    maker->part->end = (uint8_t)end;
-    maker->part->target = target;
-    maker->part->instructions = (uint16_t)maker->instructions;
+    struct made_part *made = newest_part(maker);
+    describe_calls(maker, made);
+    made->part.end = (uint8_t)end;
+    made->part.target = made->part.newest = target;
+    made->part.instructions = (uint16_t)maker->instructions;
     return target >> 47 == 0 && begin_part(maker);
+}
+
+/* The part before the newest one, if that one's packets can follow those of its jump; else NULL. */
+static struct made_part *part_with_jump(struct maker *maker)
+{
+    struct made_part *before = maker->count > 1 ? newest_part(maker) - 1 : NULL;
+    return before && before->part.end == PT_PART_JUMP && maker->size <= MOST_PACKETS ? before
+                                                                                     : NULL;
+}
+
+/* The bits of the newest part become a packet after the jump of the one before. */
+static void append_bits(struct maker *maker, struct made_part *before)
+{
+    struct pt_run_part *part = &newest_part(maker)->part;
+    if (part->bit_count > 0)
+        maker->size += pt_packet_tnt(maker->packets + maker->size,
+                                     (uint64_t)1 << part->bit_count | part->bits);
+    before->part.size = (uint16_t)(maker->size - before->packets);
+    part->bits = part->bit_count = 0;
+}
+
+/* The newest part ends with a jump: all of it follows the jump of the one before. */
+static bool append_jump(struct maker *maker, struct made_part *before, uint64_t target)
+{
+    const struct made_part *made = newest_part(maker);
+    append_bits(maker, before);
+    maker->size += pt_packet_ip(maker->packets + maker->size, PT_TIP, target, before->part.newest);
+    before->part.size = (uint16_t)(maker->size - before->packets);
+    before->part.newest = target;
+    before->least = made->least < before->least ? made->least : before->least;
+    before->most = made->most > before->most ? made->most : before->most;
+    describe_calls(maker, before);
+    maker->count--;
+    return target >> 47 == 0 && begin_part(maker);
+}
+
+static bool add_jump(struct maker *maker, uint64_t target)
+{
+    struct made_part *before = part_with_jump(maker);
+    return before ? append_jump(maker, before, target) : end_part(maker, PT_PART_JUMP, target);
+}
+
+/* There is room for another bit. */
+static bool make_bit_room(struct maker *maker)
+{
+    struct made_part *before = part_with_jump(maker);
+    if (newest_part(maker)->part.bit_count < PT_PART_BITS)
+        return true;
+    if (!before)
+        return end_part(maker, PT_PART_FULL, 0);
+    append_bits(maker, before);
+    return true;
 }
 
 static bool add_bit(struct maker *maker, bool taken)
 {
-    if (maker->part->bit_count == PT_PART_BITS && !end_part(maker, PT_PART_FULL, 0))
+    if (!make_bit_room(maker))
         return false;
-    struct pt_run_part *part = maker->part;
-    part->bits = part->bits << 1 | taken;
-    part->at[part->bit_count++] = (uint16_t)maker->instructions;
+    struct made_part *made = newest_part(maker);
+    made->part.bits = made->part.bits << 1 | taken;
+    made->at[made->part.bit_count++] = (uint16_t)maker->instructions;
+    return true;
+}
+
+/* What is in progress is as if it had begun before the run. */
+static bool forget_calls(struct maker *maker)
+{
+    struct made_part *made = newest_part(maker);
+    maker->depth = made->begun = made->least = made->most = 0;
     return true;
 }
 
 static bool add_call(struct maker *maker, uint64_t return_address)
 {
-    if (maker->part->call_count == PT_PART_CALLS && !end_part(maker, PT_PART_FULL, 0))
+    if (maker->depth == PT_RUN_CALLS && (!end_part(maker, PT_PART_FULL, 0) || !forget_calls(maker)))
         return false;
-    struct pt_run_part *part = maker->part;
-    part->calls[part->call_count++] = return_address;
-    if (part->call_count > part->deepest)
-        part->deepest = part->call_count;
+    struct made_part *made = newest_part(maker);
+    maker->calls[maker->depth++] = return_address;
+    if (maker->depth > made->most)
+        made->most = maker->depth;
     return true;
 }
 
-/* A return to a call within the part is a bit whatever was before. */
+/* A return to a call of the run is a bit whatever was before. One to elsewhere makes decoders forget the calls. */
 static bool add_return(struct maker *maker, uint64_t pc)
 {
-    struct pt_run_part *part = maker->part;
-    if (part->call_count == 0 || part->calls[part->call_count - 1] != pc ||
-        part->bit_count == PT_PART_BITS)
-        return end_part(maker, PT_PART_RETURN, pc);
-    part->call_count--;
-    return add_bit(maker, true);
+    if (maker->depth == 0 || maker->calls[maker->depth - 1] != pc)
+        return end_part(maker, PT_PART_RETURN, pc) && forget_calls(maker);
+    if (!add_bit(maker, true))
+        return false;
+    struct made_part *made = newest_part(maker);
+    maker->depth--;
+    if (maker->depth < made->least)
+        made->least = maker->depth;
+    return true;
 }
 
 /* The edge from `block` to `pc`. */
@@ -78,9 +174,9 @@ static bool add_edge(struct maker *maker, const struct pt_code_block *block, uin
     case PT_BLOCK_RETURN:
         return add_return(maker, pc);
     case PT_BLOCK_INDIRECT_JUMP:
-        return end_part(maker, PT_PART_JUMP, pc);
+        return add_jump(maker, pc);
     case PT_BLOCK_INDIRECT_CALL:
-        return add_call(maker, block->end) && end_part(maker, PT_PART_JUMP, pc);
+        return add_call(maker, block->end) && add_jump(maker, pc);
     default:
         return false;
     }
@@ -105,12 +201,58 @@ static uint64_t count_instructions(struct pt_code_block *const *blocks, size_t c
     return instructions;
 }
 
+/* Where the next of what the parts point to comes. */
+struct placer {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static uint16_t place(struct placer *placer, const void *from, size_t size)
+{
+    size_t at = placer->size;
+    memcpy(placer->bytes + at, from, size);
+    placer->size += (size + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+    return (uint16_t)at;
+}
+
+/* Bytes of what is copied COPIED at a time. */
+static size_t whole_copies(size_t size)
+{
+    return (size + COPIED - 1) / COPIED * COPIED;
+}
+
+_Static_assert(PT_RUN_PARTS *(sizeof(struct pt_run_part) + PT_RUN_CALLS * sizeof(uint64_t) +
+                              (PT_PART_BITS + 1) * sizeof(uint16_t) + COPIED) +
+                       MOST_PACKETS + 2 * PT_PACKET_LONGEST <=
+                   PT_RUN_SIZE,
+               "all of a run has its place");
+
+/* Moves what was made to where the owner wants it. Returns how many bytes that is. */
+static size_t place_parts(struct maker *maker, struct pt_run_parts *parts)
+{
+    struct placer placer = {(uint8_t *)parts->part, maker->count * sizeof *parts->part};
+    parts->room = (uint16_t)(maker->count * LARGEST_PART);
+    for (unsigned i = 0; i < maker->count; i++) {
+        struct made_part *made = &maker->parts[i];
+        struct pt_run_part *part = &made->part;
+        size_t copied = whole_copies(part->size);
+        part->packets = place(&placer, maker->packets + made->packets, copied);
+        part->calls = place(&placer, made->calls, part->call_count * sizeof *made->calls);
+        part->at = place(&placer, made->at, part->bit_count * sizeof *made->at);
+        parts->part[i] = *part;
+        parts->room = (uint16_t)(parts->room + copied);
+        parts->has_packets |= part->size > 0;
+    }
+    return placer.size;
+}
+
 size_t pt_block_run_make(struct pt_block_run *run, struct pt_run_parts *parts,
                          struct pt_code_block *const *blocks, size_t count)
 {
-    struct maker maker = {.parts = parts};
-    parts->first = blocks[0];
-    parts->last = blocks[count - 1];
+    struct maker maker;
+    maker.count = maker.depth = 0;
+    maker.size = maker.instructions = 0;
+    *parts = (struct pt_run_parts){blocks[0], blocks[count - 1], parts->part, 0, false};
     *run = (struct pt_block_run){
         .parts = parts,
         .instructions = (uint16_t)count_instructions(blocks, count),
@@ -119,14 +261,16 @@ size_t pt_block_run_make(struct pt_block_run *run, struct pt_run_parts *parts,
     begin_part(&maker);
     if (!add_edges(&maker, blocks, count))
         return 0;
+    describe_calls(&maker, newest_part(&maker));
+    size_t size = place_parts(&maker, parts);
     const struct pt_run_part *part = parts->part;
     bool only_bits = maker.count == 1 && part->deepest == 0 && part->bits >> 32 == 0;
     if (only_bits) {
         run->bits = (uint32_t)part->bits;
         run->bit_count = part->bit_count;
     }
-    run->part_count = only_bits ? 0 : maker.count;
-    return maker.count;
+    run->part_count = only_bits ? 0 : (uint8_t)maker.count;
+    return size;
 }
 
 /* ---- taking them ---- */
@@ -189,24 +333,34 @@ static void fill_packet(struct pt_encoder *encoder, struct taking *now, uint64_t
     now->tnt = (uint64_t)1 << left | (bits & (((uint64_t)1 << left) - 1));
 }
 
-static void add_bits(struct pt_encoder *encoder, struct taking *now, const struct pt_run_part *part)
+static const void *at_place(const struct pt_run_part *first, uint16_t place)
+{
+    return (const uint8_t *)first + place;
+}
+
+static void add_bits(struct pt_encoder *encoder, struct taking *now,
+                     const struct pt_run_part *first, const struct pt_run_part *part)
 {
     if (part->bit_count < bits_of_room(now))
         now->tnt = now->tnt << part->bit_count | part->bits;
     else
-        fill_packet(encoder, now, part->bits, part->at, part->bit_count);
+        fill_packet(encoder, now, part->bits, at_place(first, part->at), part->bit_count);
 }
 
 /* Calls that returned have taken the places of older ones all the same. */
-static void push_calls(struct pt_encoder *encoder, const struct pt_run_part *part,
-                       uint64_t *pointer)
+static void update_calls(struct pt_encoder *encoder, const struct pt_run_part *part,
+                         const uint64_t *calls, uint64_t *pointer)
 {
     if (encoder->depth + part->deepest - encoder->floor > PT_RETURN_STACK)
         encoder->floor = encoder->depth + part->deepest - PT_RETURN_STACK;
+    if (part->popped) {
+        encoder->depth -= part->popped;
+        *pointer = pt_calls_at(&encoder->calls, encoder->depth)->slot + CALL_SIZE;
+    }
     for (unsigned i = 0; i < part->call_count; i++) {
         *pointer -= CALL_SIZE;
-        encoder->return_address[encoder->depth % PT_RETURN_STACK] = part->calls[i];
-        *pt_calls_at(&encoder->calls, encoder->depth) = (struct pt_call){part->calls[i], *pointer};
+        encoder->return_address[encoder->depth % PT_RETURN_STACK] = calls[i];
+        *pt_calls_at(&encoder->calls, encoder->depth) = (struct pt_call){calls[i], *pointer};
         encoder->depth++;
     }
 }
@@ -258,18 +412,32 @@ static void put_return(struct pt_encoder *encoder, struct taking *now, uint64_t 
     now->instructions = counted;
 }
 
+/* The packets after the part's jump. More may be written than they are: there is room. */
+static void put_packets(struct pt_encoder *encoder, struct taking *now, const uint8_t *packets,
+                        const struct pt_run_part *part)
+{
+    uint8_t *out = encoder->packets + (now->head & encoder->mask);
+    for (unsigned copied = 0; copied < part->size; copied += COPIED)
+        memcpy(out + copied, packets + copied, COPIED);
+    now->head += part->size;
+    encoder->last_ip = part->newest;
+}
+
 static void take_parts(struct pt_encoder *encoder, struct taking *now,
                        const struct pt_block_run *run, const struct pt_run_stack *stack)
 {
-    const struct pt_run_part *part = run->parts->part, *end = part + run->part_count;
-    for (; part < end; part++) {
-        add_bits(encoder, now, part);
-        if (part->deepest)
-            push_calls(encoder, part, stack->pointer);
-        if (part->end == PT_PART_JUMP)
-            put_target(encoder, now, part->target, now->instructions + part->instructions);
-        else if (part->end == PT_PART_RETURN)
-            put_return(encoder, now, part->target, now->instructions + part->instructions, stack);
+    const struct pt_run_part *first = run->parts->part, *end = first + run->part_count;
+    for (const struct pt_run_part *part = first; part < end; part++) {
+        uint64_t instructions = now->instructions + part->instructions;
+        add_bits(encoder, now, first, part);
+        if (part->deepest | part->popped)
+            update_calls(encoder, part, at_place(first, part->calls), stack->pointer);
+        if (part->end == PT_PART_JUMP) {
+            put_target(encoder, now, part->target, instructions);
+            put_packets(encoder, now, at_place(first, part->packets), part);
+        } else if (part->end == PT_PART_RETURN) {
+            put_return(encoder, now, part->target, instructions, stack);
+        }
     }
 }
 
@@ -318,9 +486,10 @@ static bool take_run(struct pt_encoder *encoder, struct taking *now, const struc
                      const struct pt_run_stack *stack)
 {
     if (run->part_count == 0)
-        fill_packet(encoder, now, run->bits, run->parts->part->at, run->bit_count);
-    else if (run->part_count > PT_RUN_PARTS ||
-             now->head + (uint64_t)run->part_count * LARGEST_PART > encoder->limit)
+        fill_packet(encoder, now, run->bits, at_place(run->parts->part, run->parts->part->at),
+                    run->bit_count);
+    else if (run->part_count > PT_RUN_PARTS || now->head + run->parts->room > encoder->limit ||
+             (run->parts->has_packets && !encoder->sparse_time))
         return false;
     else
         take_parts(encoder, now, run, stack);

@@ -6,7 +6,10 @@
  * a PSB+ comes at the end of a run.
  *
  * Most runs are nothing but a few TNT bits, and pt_block_runs_take adds those of many runs in one loop: struct
- * pt_block_run is small, so that the owner can keep it where it finds it. The rest is in struct pt_block_run_parts.
+ * pt_block_run is small, so that the owner can keep it where it finds it. The rest is in struct pt_run_parts. After the
+ * first indirect branch of a part, packets do not depend on what was before: they are kept as they are written.
+ *
+ * The encoder's packets lie in a row up to its limit (its mask is UINT64_MAX).
  */
 #ifndef MAGIC_TRACE_PACKET_BLOCK_RUN_H
 #define MAGIC_TRACE_PACKET_BLOCK_RUN_H
@@ -15,8 +18,9 @@
 
 enum {
     PT_PART_BITS = PT_TNT_BITS, /* in a part: they make one packet full at most */
-    PT_PART_CALLS = 4,          /* calls in progress after a part that began in it */
+    PT_RUN_CALLS = 8,           /* calls of a run that are in progress at the same time */
     PT_RUN_PARTS = 32,
+    PT_RUN_SIZE = 8 << 10, /* bytes, of all that struct pt_run_parts points to */
     PT_RUN_INSTRUCTIONS = UINT16_MAX,
 };
 
@@ -25,25 +29,32 @@ enum pt_part_end {
     PT_PART_RUN_ENDS, /* the run's last block begins */
     PT_PART_FULL,     /* the next part goes on */
     PT_PART_RETURN,   /* a return to a call before the run */
-    PT_PART_JUMP,     /* an indirect jump, or an indirect call, which is among the calls */
+    PT_PART_JUMP, /* an indirect jump, or an indirect call, which is among the calls; perhaps packets after it */
 };
 
-/* Some TNT bits, calls, and one branch that needs a look at the encoder's state, or an address. Instructions are
- * counted from the end of the run's first block. */
+/* Some TNT bits, calls, and one branch that needs a look at the encoder's state. Instructions are counted from the end of
+ * the run's first block; places are bytes from the run's first part on. */
 struct pt_run_part {
     uint64_t target; /* of the return or jump */
+    uint64_t newest; /* address in the last of the packets after the jump; else `target` */
     uint64_t bits;
-    uint16_t instructions; /* before the return or jump */
+    uint16_t instructions;  /* before the return or jump */
+    uint16_t packets, size; /* place and bytes of the packets after the jump */
+    uint16_t
+        calls;   /* place: where the calls return to that are in progress after it and began in it,
+                             * uint64_t each, the outermost first */
+    uint16_t at; /* place: instructions before each bit, uint16_t each */
     uint8_t bit_count, call_count;
-    uint8_t deepest; /* calls of this part that are in progress at the same time, at most */
+    uint8_t popped;  /* calls of earlier parts that have returned in it */
+    uint8_t deepest; /* calls in progress at the same time, at most, beside those before it */
     uint8_t end;     /* enum pt_part_end */
-    uint64_t calls[PT_PART_CALLS]; /* where they return to, the outermost first */
-    uint16_t at[PT_PART_BITS];     /* instructions before each bit */
 };
 
 struct pt_run_parts {
     struct pt_code_block *first, *last;
-    struct pt_run_part *part; /* owned by whoever made room for it */
+    struct pt_run_part *part; /* and what their places are of: owned by whoever made room for it */
+    uint16_t room;            /* bytes of packets, at most */
+    bool has_packets;         /* after jumps: they have no times */
 };
 
 struct pt_block_run {
@@ -54,9 +65,9 @@ struct pt_block_run {
     uint8_t part_count; /* 0: these bits are all; more than PT_RUN_PARTS: it cannot be taken */
 };
 
-/* The run of the `count` blocks, two at least, of PT_RUN_INSTRUCTIONS at most; `parts->part` has room for PT_RUN_PARTS.
- * Returns how many it needs. Where the packets of a branch are not known beforehand, or are too many, the
- * run cannot be taken: its blocks are to be stepped into. */
+/* The run of the `count` blocks, two at least, of PT_RUN_INSTRUCTIONS at most; at `parts->part` are PT_RUN_SIZE bytes.
+ * Returns how many of them it needs; they may be moved. Where the packets of a branch are not known beforehand, or are too
+ * many, the run cannot be taken, and is 0 bytes: its blocks are to be stepped into. */
 size_t pt_block_run_make(struct pt_block_run *run, struct pt_run_parts *parts,
                          struct pt_code_block *const *blocks, size_t count);
 

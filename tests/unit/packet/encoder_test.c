@@ -1101,13 +1101,13 @@ static void ignore_return(void *context, uint64_t pc)
 struct made_run {
     struct pt_block_run run;
     struct pt_run_parts parts;
-    struct pt_run_part part[PT_RUN_PARTS];
+    uint64_t bytes[PT_RUN_SIZE / sizeof(uint64_t)];
 };
 
 static struct pt_block_run *make_run(struct made_run *made, struct pt_code_block *const *blocks,
                                      size_t count)
 {
-    made->parts.part = made->part;
+    made->parts.part = (void *)made->bytes;
     pt_block_run_make(&made->run, &made->parts, blocks, count);
     return &made->run;
 }
@@ -1262,6 +1262,45 @@ static void random_runs_are_followed_from_their_packets(void **state)
     }
 }
 
+/* Where no PSB comes in between. */
+static void random_runs_write_what_their_steps_write(void **state)
+{
+    enum { LONGEST = 100, NO_PSB = 1 << 30 };
+    static uint64_t stack[1000];
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        srand(seed);
+        struct program program;
+        make_program(&program);
+        struct recording *stepped = begin(NO_PSB), *ran = begin(NO_PSB);
+        stepped->encoder.sparse_time = ran->encoder.sparse_time = 1;
+        struct pt_code_block *blocks[LONGEST] = {program.blocks[0]};
+        unsigned depth = 0, runs = 0;
+        step(stepped, blocks[0]);
+        step(ran, blocks[0]);
+        for (size_t walked = 0; walked < WALK;) {
+            size_t count = 2 + (size_t)rand() % (seed % 3 ? 8 : LONGEST - 2);
+            struct made_run made;
+            for (size_t i = 1; i < count; i++) {
+                blocks[i] = choose_next(&program, blocks[i - 1], stack, &depth);
+                step(stepped, blocks[i]);
+            }
+            bool taken = take_run(ran, make_run(&made, blocks, count));
+            for (size_t i = 1; i < count && !taken; i++)
+                step(ran, blocks[i]);
+            runs += taken;
+            walked += count - 1;
+            stepped->encoder.time_is_due = ran->encoder.time_is_due = rand() % 8 == 0;
+            blocks[0] = blocks[count - 1];
+        }
+        assert_true(runs > 0);
+        expect_the_same(stepped, ran);
+        for (unsigned i = 0; i < BLOCKS; i++)
+            free(program.blocks[i]);
+        end(stepped);
+        end(ran);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1269,6 +1308,7 @@ int main(void)
         cmocka_unit_test(a_run_drops_the_oldest_calls_as_its_steps_do),
         cmocka_unit_test(runs_are_not_made_of_what_is_not_known_beforehand),
         cmocka_unit_test(random_runs_are_followed_from_their_packets),
+        cmocka_unit_test(random_runs_write_what_their_steps_write),
         cmocka_unit_test(tracing_begins_with_psb_and_pge),
         cmocka_unit_test(system_calls_turn_tracing_off_and_on),
         cmocka_unit_test(coarse_time_is_reported_by_tsc_where_tracing_begins),

@@ -36,7 +36,7 @@ struct pace_cut {
 
 /* Ticks by which a time within a part may be off. The second makes fewer packets, for programs that wait for them. */
 #define PACE_PRECISE 48.0F
-#define PACE_QUICK 96.0F
+#define PACE_QUICK 144.0F
 
 /* Adds an edge. False: the part would be uneven, and another one begins. */
 static inline bool pace_goes_on(struct pace_cut *cut, const struct pt_block_run *run,

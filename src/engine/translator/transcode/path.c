@@ -3,7 +3,10 @@
 #include <limits.h>
 #include <string.h>
 
-enum { NOT_KNOWN = UINT_MAX };
+enum {
+    NOT_KNOWN = UINT_MAX,
+    LINE = 64, /* of a processor's cache */
+};
 
 void path_init(struct path *path)
 {
@@ -209,6 +212,7 @@ struct way_scope {
     struct fragments *fragments;
     struct way_table *ways;
     uint32_t table;
+    bool hurries; /* less precise times will do */
 };
 
 /* A way that was not taken before. */
@@ -265,33 +269,106 @@ static size_t find_ways(const struct way_scope *scope, const struct entry_words 
     return count;
 }
 
+/* Runs in turn, of how many words they are, and where more are put. */
+struct found_runs {
+    const struct pt_block_run **runs;
+    size_t count, words;
+};
+
+/* The run of each word up to `until`. Returns whether all were found. */
+static bool find_singly(const struct way_scope *scope, const struct entry_words *log, size_t until,
+                        struct found_runs *found)
+{
+    size_t wanted = until - found->words;
+    size_t count = find_ways(scope, log, found->words, wanted, found->runs + found->count);
+    found->count += count;
+    found->words += count;
+    return count == wanted;
+}
+
+/* What it consists of is fetched from memory until it is taken. */
+static void add_chain(struct found_runs *found, const struct pt_block_run *chain, unsigned length)
+{
+    __builtin_prefetch(chain->parts);
+    __builtin_prefetch((const uint8_t *)chain->parts + LINE);
+    found->runs[found->count++] = chain;
+    found->words += length;
+}
+
+/* What a chain is looked up by. */
+struct lookup {
+    struct way_chain_words key;
+    uint32_t hash;
+};
+
+/* Of the words from `from` on, if they are enough. Their entry is fetched from memory while the lookup before is made. */
+static inline struct lookup prepare(const struct way_chains *chains, const struct entry_words *log,
+                                    size_t from, size_t until, unsigned length)
+{
+    if (from + length > until)
+        return (struct lookup){0};
+    struct way_chain_words key = way_chain_words(words_at(log, from), log->words + from);
+    uint32_t hash = way_chain_hash(&key, length);
+    __builtin_prefetch(&chains->entries[hash & chains->mask]);
+    return (struct lookup){key, hash};
+}
+
+/* The same by chains, where there are some. */
+static bool find_chains(const struct way_scope *scope, const struct entry_words *log, size_t until,
+                        struct found_runs *found)
+{
+    struct way_chains *chains = scope->ways->chains;
+    struct lookup next = prepare(chains, log, found->words, until, WAY_CHAIN);
+    while (until - found->words >= WAY_CHAIN && way_chains_pay(chains)) {
+        struct lookup now = next;
+        next = prepare(chains, log, found->words + WAY_CHAIN, until, WAY_CHAIN);
+        const struct pt_block_run *chain = way_chains_find(chains, &now.key, now.hash, WAY_CHAIN);
+        way_chains_count(chains, chain, WAY_CHAIN);
+        size_t before = found->count;
+        if (chain)
+            add_chain(found, chain, WAY_CHAIN);
+        else if (find_singly(scope, log, found->words + WAY_CHAIN, found))
+            way_chains_see(chains, &now.key, found->runs + before, found->count - before);
+        else
+            return false;
+    }
+    return find_singly(scope, log, until, found);
+}
+
+/* The same by long chains, where there are some. */
+static bool find_long_chains(const struct way_scope *scope, const struct entry_words *log,
+                             size_t until, struct found_runs *found)
+{
+    struct way_chains *chains = scope->ways->long_chains;
+    struct lookup next = prepare(chains, log, found->words, until, WAY_LONG_CHAIN);
+    while (until - found->words >= WAY_LONG_CHAIN && way_chains_pay(chains)) {
+        struct lookup now = next;
+        next = prepare(chains, log, found->words + WAY_LONG_CHAIN, until, WAY_LONG_CHAIN);
+        const struct pt_block_run *chain =
+            way_chains_find(chains, &now.key, now.hash, WAY_LONG_CHAIN);
+        way_chains_count(chains, chain, WAY_LONG_CHAIN);
+        size_t before = found->count;
+        if (chain)
+            add_chain(found, chain, WAY_LONG_CHAIN);
+        else if (find_chains(scope, log, found->words + WAY_LONG_CHAIN, found))
+            way_chains_see(chains, &now.key, found->runs + before, found->count - before);
+        else
+            return false;
+    }
+    return find_chains(scope, log, until, found);
+}
+
 /* The runs of all words, as far as they can be found. Returns of how many words; `*run_count`: how many runs they are. */
 static size_t find_runs(const struct way_scope *scope, const struct entry_words *log,
                         const struct pt_block_run **runs, size_t *run_count)
 {
-    struct way_chains *chains = scope->ways->chains;
-    size_t found = 0, count = 0, newest = WAY_CHAIN;
-    while (newest == WAY_CHAIN && log->count - found >= WAY_CHAIN && way_chains_pay(chains)) {
-        struct way_chain_words key = way_chain_words(words_at(log, found), log->words + found);
-        const struct pt_block_run *chain = way_chains_find(chains, &key);
-        way_chains_count(chains, chain);
-        if (chain) {
-            runs[count++] = chain;
-        } else {
-            newest = find_ways(scope, log, found, WAY_CHAIN, runs + count);
-            if (newest == WAY_CHAIN)
-                way_chains_see(chains, &key, runs + count);
-            count += newest;
-        }
-        found += newest;
-    }
-    if (newest == WAY_CHAIN) {
-        newest = find_ways(scope, log, found, log->count - found, runs + count);
-        count += newest;
-        found += newest;
-    }
-    *run_count = count;
-    return found;
+    struct found_runs found = {.runs = runs};
+    if (scope->hurries)
+        find_long_chains(scope, log, log->count, &found);
+    else
+        find_chains(scope, log, log->count, &found);
+    *run_count = found.count;
+    return found.words;
 }
 
 /* Cuts the ways of a step. */
@@ -358,7 +435,7 @@ size_t path_follow(struct path *path, struct fragments *fragments, struct way_ta
 {
     if (!path->fragment || path->exit != NOT_KNOWN || path->load_count > 0 || path->next > 1)
         return 0;
-    const struct way_scope scope = {fragments, ways, table};
+    const struct way_scope scope = {fragments, ways, table, path->unevenness > PACE_PRECISE};
     struct path_ways step = {.first = path->ways.count};
     array_reserve(&path->ways, count);
     const struct pt_block_run **runs = array_at(&path->ways, step.first);
@@ -552,12 +629,11 @@ void path_event(struct path *path, const struct log_record *record)
 
 /* ---- a part of the steps ---- */
 
-static void add_singly(struct array *ways, const struct pt_block_run *run)
+static void add_singly(struct array *ways, const struct pt_block_run *const *run)
 {
-    if (way_is_chain(run))
-        array_add_all(ways, way_chain_of(run)->ways, WAY_CHAIN);
-    else
-        array_add_all(ways, &run, 1);
+    size_t count;
+    const struct pt_block_run *const *all = way_chain_ways(run, &count);
+    array_add_all(ways, all, count);
 }
 
 void path_expand_chains(struct path *path)
@@ -571,8 +647,7 @@ void path_expand_chains(struct path *path)
         struct path_ways whole = step->ways;
         step->ways.first = ways.count;
         for (size_t way = 0; way < whole.count; way++)
-            add_singly(&ways,
-                       *(const struct pt_block_run **)array_at(&path->ways, whole.first + way));
+            add_singly(&ways, array_at(&path->ways, whole.first + way));
         step->ways.count = ways.count - step->ways.first;
     }
     array_free(&path->ways);

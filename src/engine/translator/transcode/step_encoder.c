@@ -476,12 +476,10 @@ static void step_way(struct step_encoder *coder, const struct pt_block_run *run)
 
 static void step_run(struct step_encoder *coder, const struct pt_block_run *run)
 {
-    if (!way_is_chain(run)) {
-        step_way(coder, run);
-        return;
-    }
-    for (unsigned i = 0; i < WAY_CHAIN; i++)
-        step_way(coder, way_chain_of(run)->ways[i]);
+    size_t count;
+    const struct pt_block_run *const *ways = way_chain_ways(&run, &count);
+    for (size_t i = 0; i < count; i++)
+        step_way(coder, ways[i]);
 }
 
 void step_encoder_take_ways(struct step_encoder *coder, const struct pt_block_run *const *runs,

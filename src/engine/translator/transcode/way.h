@@ -21,7 +21,7 @@ struct way_run {
         run; /* first; way_run_of has it. Of a way and a chain its parts are those of struct way, struct way_chain */
     float ticks;       /* that it takes, about: pace.h */
     uint16_t interval; /* pace.h: in which this was learned last */
-    uint8_t words;     /* that it stands for: 1, or WAY_CHAIN of a chain */
+    uint8_t words;     /* that it stands for: 1, or those of a chain */
 };
 
 /* From the first block of `from`, which has begun, to that of `to`, which begins. Its blocks are those of
@@ -31,7 +31,7 @@ struct way {
     const struct fragment *from, *to;
     struct way_words words;
     uint16_t exit;
-    struct pt_run_part part[];
+    struct pt_run_part part[]; /* and what belongs to them */
 };
 
 static inline struct way_run *way_run_of(const struct pt_block_run *run)

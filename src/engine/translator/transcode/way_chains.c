@@ -6,68 +6,82 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_PLACES = 1 << 10,
+    LINE = 64, /* of a processor's cache */
+    FIRST_ENTRIES = 1 << 10,
     FIRST_CREDIT = 1 << 16, /* lookups that may fail before there are chains */
-    MOST_CHAINS = 1 << 14,  /* their places stay in a processor's second-level cache */
-    MOST_BLOCKS = 256,      /* of a chain */
+    MOST_WORDS = 1 << 16, /* of all chains: their places stay in a processor's second-level cache */
+    MOST_BLOCKS = 256,    /* of a chain */
     /* Sightings after which words are made a chain; the second time, because estimates are better then. */
     OFTEN = 16,
     VERY_OFTEN = 128,
 };
 
-static void make_places(struct way_chains *chains, uint64_t count)
+static void make_entries(struct way_chains *chains, uint64_t count)
 {
-    size_t place = sizeof *chains->places;
-    chains->memory = memory_allocate_zeroed((count + 1) * place);
-    chains->places = memory_align(chains->memory, place);
+    chains->entries = memory_allocate_zeroed(count * sizeof *chains->entries);
     chains->mask = count - 1;
 }
 
-struct way_chains *way_chains_new(void)
+struct way_chains *way_chains_new(unsigned length, float unevenness)
 {
     struct way_chains *chains = memory_allocate_zeroed(sizeof *chains);
-    chains->left = array_of(sizeof(void *));
+    chains->length = length;
+    chains->unevenness = unevenness;
+    chains->most = MOST_WORDS / length;
     chains->credit = FIRST_CREDIT;
-    make_places(chains, FIRST_PLACES);
+    chains->memory = memory_allocate_zeroed(chains->most * way_chain_place_size(length) + LINE);
+    chains->places = memory_align(chains->memory, LINE);
+    make_entries(chains, FIRST_ENTRIES);
     return chains;
 }
 
 void way_chains_free(struct way_chains *chains)
 {
-    for (size_t i = 0; i < chains->left.count; i++)
-        free(*(void **)array_at(&chains->left, i));
-    array_free(&chains->left);
     arena_free(&chains->chains);
+    free(chains->entries);
     free(chains->memory);
     free(chains);
 }
 
-static void insert(struct way_chains *chains, const struct way_chain_place *place)
+static void enter(struct way_chains *chains, struct way_chain_entry entry)
 {
-    uint64_t at = way_chain_hash(&place->words);
-    while (chains->places[at & chains->mask].run.run.parts)
+    uint64_t at = entry.hash;
+    while (chains->entries[at & chains->mask].number != 0)
         at++;
-    chains->places[at & chains->mask] = *place;
+    chains->entries[at & chains->mask] = entry;
 }
 
 static void grow(struct way_chains *chains)
 {
-    struct way_chain_place *before = chains->places;
-    uint64_t size = chains->mask + 1;
-    *(void **)array_add(&chains->left) = chains->memory;
-    make_places(chains, 2 * size);
-    for (uint64_t i = 0; i < size; i++)
-        if (before[i].run.run.parts)
-            insert(chains, &before[i]);
+    struct way_chain_entry *before = chains->entries;
+    uint64_t count = chains->mask + 1;
+    make_entries(chains, 2 * count);
+    for (uint64_t i = 0; i < count; i++)
+        if (before[i].number != 0)
+            enter(chains, before[i]);
+    free(before);
+}
+
+static void insert(struct way_chains *chains, const struct way_chain_words *key,
+                   const struct way_run *run)
+{
+    if (++chains->count > chains->mask / 2)
+        grow(chains);
+    uint32_t number = (uint32_t)chains->count;
+    struct way_chain_place *place = way_chain_place_at(chains, number, chains->length);
+    place->run = *run;
+    place->before = key->before;
+    memcpy(place->words, key->words, chains->length * sizeof *key->words);
+    enter(chains, (struct way_chain_entry){way_chain_hash(key, chains->length), number});
 }
 
 /* The blocks of all ways, of which each begins with the last one of the way before. Returns how many; 0: there are too many, or
  * a way has to be stepped into. */
-static size_t list_blocks(const struct pt_block_run *const ways[WAY_CHAIN],
+static size_t list_blocks(const struct pt_block_run *const *ways, unsigned length,
                           struct pt_code_block **blocks)
 {
     size_t count = 0;
-    for (int i = 0; i < WAY_CHAIN; i++) {
+    for (unsigned i = 0; i < length; i++) {
         if (!ways[i]->parts)
             continue;
         const struct way *way = way_of(ways[i]);
@@ -82,51 +96,72 @@ static size_t list_blocks(const struct pt_block_run *const ways[WAY_CHAIN],
 }
 
 /* Whether the time of a chain can be spread evenly over its instructions; `*sum`: all its ways together. */
-static bool is_even(const struct pt_block_run *const ways[WAY_CHAIN], struct pace_part *sum)
+static bool is_even(const struct way_chains *chains, const struct pt_block_run *const *ways,
+                    struct pace_part *sum)
 {
-    *sum = pace_next_part(ways, WAY_CHAIN, PACE_PRECISE);
-    return sum->count == WAY_CHAIN && sum->instructions <= PT_RUN_INSTRUCTIONS;
+    *sum = pace_next_part(ways, chains->length, chains->unevenness);
+    return sum->count == chains->length && sum->instructions <= PT_RUN_INSTRUCTIONS;
 }
 
-static void make(struct way_chains *chains, const struct way_chain_words *words,
-                 const struct pt_block_run *const ways[WAY_CHAIN])
+/* Makes a chain; `*run` becomes its run. Returns whether that is possible. */
+static bool make(struct way_chains *chains, const struct pt_block_run *const *ways,
+                 struct way_run *run)
 {
     struct pt_code_block *blocks[MOST_BLOCKS];
-    struct pt_run_part part[PT_RUN_PARTS];
+    uint64_t parts[PT_RUN_SIZE / sizeof(uint64_t)];
     struct pace_part sum;
-    struct way_chain made = {.parts.part = part};
-    struct way_chain_place place = {.words = *words, .run.words = WAY_CHAIN};
-    size_t count = is_even(ways, &sum) ? list_blocks(ways, blocks) : 0;
-    if (count == 0)
-        return;
-    size_t parts = pt_block_run_make(&place.run.run, &made.parts, blocks, count);
-    if (parts == 0)
-        return;
-    struct way_chain *chain = arena_allocate(&chains->chains, sizeof *chain + parts * sizeof *part);
+    struct way_chain made = {.parts.part = (void *)parts};
+    size_t count = is_even(chains, ways, &sum) ? list_blocks(ways, chains->length, blocks) : 0;
+    *run = (struct way_run){.words = (uint8_t)chains->length};
+    size_t size = count > 0 ? pt_block_run_make(&run->run, &made.parts, blocks, count) : 0;
+    if (size == 0)
+        return false;
+    size_t ways_size = chains->length * sizeof *made.ways;
+    struct way_chain *chain = arena_allocate(&chains->chains, sizeof *chain + size);
+    made.ways = arena_allocate(&chains->chains, ways_size);
+    memcpy(made.ways, ways, ways_size);
     *chain = made;
-    memcpy(chain->ways, ways, sizeof chain->ways);
-    memcpy(chain->part, part, parts * sizeof *part);
+    memcpy(chain->part, parts, size);
     chain->parts.part = chain->part;
-    place.run.run.parts = &chain->parts;
-    place.run.ticks = (float)sum.ticks;
-    if (++chains->count > chains->mask / 4)
-        grow(chains);
-    insert(chains, &place);
+    run->run.parts = &chain->parts;
+    run->ticks = (float)sum.ticks;
+    return true;
 }
 
-void way_chains_see(struct way_chains *chains, const struct way_chain_words *words,
-                    const struct pt_block_run *const ways[WAY_CHAIN])
+/* Without shorter chains. */
+static void list_ways(const struct pt_block_run *const *runs, size_t count,
+                      const struct pt_block_run **ways)
 {
-    uint8_t sightings = ++chains->sightings[way_chain_hash(words) % WAY_CHAIN_SIGHTINGS];
-    if ((sightings == OFTEN || sightings == VERY_OFTEN) && chains->count < MOST_CHAINS)
-        make(chains, words, ways);
+    for (size_t i = 0; i < count; i++) {
+        size_t length;
+        const struct pt_block_run *const *of_run = way_chain_ways(runs + i, &length);
+        memcpy(ways, of_run, length * sizeof *ways);
+        ways += length;
+    }
+}
+
+static void add(struct way_chains *chains, const struct way_chain_words *key,
+                const struct pt_block_run *const *runs, size_t count)
+{
+    const struct pt_block_run *ways[WAY_LONG_CHAIN];
+    struct way_run run;
+    list_ways(runs, count, ways);
+    if (make(chains, ways, &run))
+        insert(chains, key, &run);
+}
+
+void way_chains_see(struct way_chains *chains, const struct way_chain_words *key,
+                    const struct pt_block_run *const *runs, size_t count)
+{
+    uint64_t hash = way_chain_hash(key, chains->length);
+    uint8_t sightings = ++chains->sightings[hash % WAY_CHAIN_SIGHTINGS];
+    if ((sightings == OFTEN || sightings == VERY_OFTEN) && chains->count < chains->most)
+        add(chains, key, runs, count);
 }
 
 const struct way *way_chain_last(const struct pt_block_run *run)
 {
-    if (!way_is_chain(run))
-        return way_of(run);
-    const struct pt_block_run *const *ways = way_chain_of(run)->ways;
-    int last = WAY_CHAIN - 1;
-    return way_of(ways[last]->parts ? ways[last] : ways[last - 1]);
+    size_t count;
+    const struct pt_block_run *const *ways = way_chain_ways(&run, &count);
+    return way_of(ways[count - 1]->parts ? ways[count - 1] : ways[count - 2]);
 }

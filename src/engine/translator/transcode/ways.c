@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/memory.h"
+#include "engine/translator/transcode/pace.h"
 #include "engine/translator/transcode/way_chains.h"
 
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static void free_known(struct known_ways *known)
     array_free(&known->left);
     arena_free(&known->memory);
     way_chains_free(known->table.chains);
+    way_chains_free(known->table.long_chains);
     free(known->table.places);
     free(known);
 }
@@ -81,7 +83,8 @@ struct way_table *ways_table(struct ways *ways, uint32_t serial)
     known->serial = serial;
     known->left = array_of(sizeof(struct way_place *));
     known->table.ticks_per_instruction = 1;
-    known->table.chains = way_chains_new();
+    known->table.chains = way_chains_new(WAY_CHAIN, PACE_PRECISE);
+    known->table.long_chains = way_chains_new(WAY_LONG_CHAIN, PACE_QUICK);
     make_places(&known->table, FIRST_PLACES);
     HASH_ADD(hh, ways->tables, serial, sizeof known->serial, known);
     return &known->table;
@@ -151,16 +154,16 @@ const struct pt_block_run *ways_add(struct way_table *table, const struct fragme
         PT_RUN_INSTRUCTIONS)
         return NULL;
     struct pt_code_block **blocks = memory_allocate((exit + 2) * sizeof *blocks);
-    struct pt_run_part parts[PT_RUN_PARTS];
-    found.parts.part = parts;
-    size_t count = pt_block_run_make(run, &found.parts, blocks, list_blocks(&found, blocks));
+    uint64_t parts[PT_RUN_SIZE / sizeof(uint64_t)];
+    found.parts.part = (void *)parts;
+    size_t size = pt_block_run_make(run, &found.parts, blocks, list_blocks(&found, blocks));
     free(blocks);
     if (from->blocks[0].code->in_recursion || to->blocks[0].code->in_recursion)
         run->part_count = UINT8_MAX; /* the calls are to be stepped into */
-    struct way *way = arena_allocate(&known_of(table)->memory, sizeof *way + count * sizeof *parts);
+    struct way *way = arena_allocate(&known_of(table)->memory, sizeof *way + size);
     *way = found;
     way->parts.part = way->part;
-    memcpy(way->part, parts, count * sizeof *parts);
+    memcpy(way->part, parts, size);
     run->parts = &way->parts;
     place.run.ticks = (float)(table->ticks_per_instruction * run->instructions);
     return add(table, &place);

@@ -27,7 +27,7 @@ struct way_table {
     struct way_place *places; /* open addressing; at most half full */
     uint64_t mask, count;
     double ticks_per_instruction; /* that new ways are thought to take */
-    struct way_chains *chains;
+    struct way_chains *chains, *long_chains;
 };
 
 struct ways *ways_open(void);
