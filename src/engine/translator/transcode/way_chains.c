@@ -10,7 +10,7 @@ enum {
     FIRST_ENTRIES = 1 << 10,
     FIRST_CREDIT = 1 << 16, /* lookups that may fail before there are chains */
     MOST_WORDS = 1 << 16, /* of all chains: their places stay in a processor's second-level cache */
-    MOST_BLOCKS = 256,    /* of a chain */
+    MOST_BLOCKS = 1024,   /* of a chain */
     /* Sightings after which words are made a chain; the second time, because estimates are better then. */
     OFTEN = 16,
     VERY_OFTEN = 128,
