@@ -99,7 +99,7 @@ static void check_packets(const struct transcoder *transcoder)
     file_unmap(&view);
 }
 
-/* Reads the ring at once, or from its beginning in `parts`, as it is drained. How many instructions ran; 0: a record
+/* Reads the ring at once, or from its beginning in `parts`, as it is drained, every other one in a hurry. How many instructions ran; 0: a record
  * made no sense, and what is read after it depends on the parts. */
 static uint64_t transcode(const struct translator_arena *arena, unsigned parts)
 {
@@ -117,6 +117,7 @@ static uint64_t transcode(const struct translator_arena *arena, unsigned parts)
         log_cursor_extend(&transcoder.cursor);
         if (part < parts)
             transcoder.cursor.end = transcoder.cursor.end / parts * part / 4 * 4;
+        transcoder_hurry(&transcoder, part % 2 == 0);
         transcoder_read(&transcoder);
     }
     transcoder_read(&transcoder);

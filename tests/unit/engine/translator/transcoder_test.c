@@ -37,7 +37,7 @@ static void read_packet_bytes(const struct packet_file *file, uint8_t *bytes, si
 
 /* `off_cpu` may be NULL. */
 static struct packets transcode_with(struct made_arena *made, struct fragments *fragments,
-                                     struct ways *ways, struct off_cpu *off_cpu)
+                                     struct ways *ways, struct off_cpu *off_cpu, bool hurry)
 {
     struct transcoder *transcoder = calloc(1, sizeof *transcoder);
     char folder[96];
@@ -51,6 +51,7 @@ static struct packets transcode_with(struct made_arena *made, struct fragments *
     if (!transcoder_begin(transcoder, &shared, made->slot, made->slot->first_time, &error))
         fail_msg("%s", error.text);
     transcoder_begin_ring(transcoder);
+    transcoder_hurry(transcoder, hurry);
     transcoder_read(transcoder);
     transcoder_finish(transcoder);
     const struct pt_encoder *encoder = transcoder->coder.encoder;
@@ -74,7 +75,7 @@ static struct packets transcode(struct made_arena *made)
     struct fragments *fragments = fragments_open(&made->arena);
     struct ways *ways = ways_open();
     struct off_cpu *off_cpu = off_cpu_salvage(&made->arena, made->directory);
-    struct packets packets = transcode_with(made, fragments, ways, off_cpu);
+    struct packets packets = transcode_with(made, fragments, ways, off_cpu, false);
     off_cpu_close(off_cpu);
     fragments_close(fragments);
     ways_close(ways);
@@ -261,8 +262,8 @@ static void random_ways_with_signals_are_decoded_as_they_were(void **state)
         expect_way(&(struct walk_options){.seed = seed, .steps = 1000, .signals = true});
 }
 
-/* The same log again and again: its ways become chains, which are taken like the ways before. */
-static void expect_repeated_way(const struct walk_options *options)
+/* The same log again and again: its ways become chains, which are taken like the ways before. Long ones if the program waits. */
+static void expect_repeated_way(const struct walk_options *options, bool hurry)
 {
     enum { REPEATS = 20 };
     struct made_arena made;
@@ -272,13 +273,14 @@ static void expect_repeated_way(const struct walk_options *options)
     walk_log(&walk, &made, NULL);
     struct fragments *fragments = fragments_open(&made.arena);
     struct ways *ways = ways_open();
-    const struct way_chains *chains = ways_table(ways, atomic_load(&made.slot->table))->chains;
+    const struct way_table *table = ways_table(ways, atomic_load(&made.slot->table));
     for (unsigned i = 0; i < REPEATS; i++) {
-        struct packets packets = transcode_with(&made, fragments, ways, NULL);
+        struct packets packets = transcode_with(&made, fragments, ways, NULL, hurry);
         expect_packets(&packets, &walk, options->seed);
         free(packets.bytes);
     }
-    assert_true(chains->count > 0);
+    assert_true(table->chains->count > 0);
+    assert_int_equal(table->long_chains->count > 0, hurry);
     fragments_close(fragments);
     ways_close(ways);
     walk_free(&walk);
@@ -288,8 +290,11 @@ static void expect_repeated_way(const struct walk_options *options)
 static void ways_that_repeat_are_decoded_as_they_were(void **state)
 {
     for (unsigned seed = 1; seed <= 5; seed++) {
-        expect_repeated_way(&(struct walk_options){.seed = seed, .steps = 3000});
-        expect_repeated_way(&(struct walk_options){.seed = seed, .steps = 1000, .signals = true});
+        const struct walk_options plain = {.seed = seed, .steps = 3000};
+        expect_repeated_way(&plain, false);
+        expect_repeated_way(&plain, true);
+        expect_repeated_way(&(struct walk_options){.seed = seed, .steps = 1000, .signals = true},
+                            false);
     }
 }
 
