@@ -34,7 +34,7 @@ bool file_map_descriptor(struct file_view *view, int descriptor, const char *pat
 }
 
 /* Does not wait for a FIFO's writer. */
-static int open_to_read(const char *path, struct error *error)
+int file_open(const char *path, struct error *error)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
@@ -46,7 +46,7 @@ static int open_to_read(const char *path, struct error *error)
 bool file_map(struct file_view *view, const char *path, struct error *error)
 {
     *view = (struct file_view){0};
-    int descriptor = open_to_read(path, error);
+    int descriptor = file_open(path, error);
     if (descriptor < 0)
         return false;
     bool ok = file_map_descriptor(view, descriptor, path, error);
@@ -93,7 +93,7 @@ int file_open_input(const char *path, struct error *error)
 {
     if (strcmp(path, "-") == 0)
         return copy_standard_input(error);
-    int descriptor = open_to_read(path, error);
+    int descriptor = file_open(path, error);
     if (descriptor < 0)
         return -1;
     await_input(descriptor, path);
@@ -192,7 +192,7 @@ char *file_read_descriptor(int descriptor, const char *path, size_t *size, struc
 
 char *file_read(const char *path, size_t *size, struct error *error)
 {
-    int descriptor = open_to_read(path, error);
+    int descriptor = file_open(path, error);
     if (descriptor < 0)
         return NULL;
     char *bytes = file_read_descriptor(descriptor, path, size, error);

@@ -21,6 +21,8 @@ struct file_view {
 };
 
 bool file_map(struct file_view *view, const char *path, struct error *error);
+/* Opens a file for reading, as file_map does; returns the descriptor (close-on-exec) or -1. */
+int file_open(const char *path, struct error *error);
 /* Opens a file, FIFO or device that the user named, for reading; returns the descriptor
  * (close-on-exec) or -1. When no input comes for a second, as from a FIFO that nothing writes to, it
  * says on stderr what it waits for. A path of "-" means standard input. */

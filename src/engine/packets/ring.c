@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool check(struct ring *ring, const char *path, struct error *error)
 {
@@ -32,9 +33,11 @@ static bool check(struct ring *ring, const char *path, struct error *error)
 
 bool ring_open(struct ring *ring, const char *folder, uint32_t serial, struct error *error)
 {
-    *ring = (struct ring){0};
     char *path = memory_format("%s/ring.%u", folder, serial);
-    bool ok = file_map(&ring->file, path, error) && check(ring, path, error);
+    *ring = (struct ring){.descriptor = file_open(path, error)};
+    bool ok = ring->descriptor >= 0 &&
+              file_map_descriptor(&ring->file, ring->descriptor, path, error) &&
+              check(ring, path, error);
     free(path);
     if (ok)
         memcpy(&ring->encoder, ring->header->encoder, sizeof ring->encoder);
@@ -46,6 +49,9 @@ bool ring_open(struct ring *ring, const char *folder, uint32_t serial, struct er
 void ring_close(struct ring *ring)
 {
     file_unmap(&ring->file);
+    if (ring->descriptor >= 0)
+        close(ring->descriptor);
+    ring->descriptor = -1;
 }
 
 struct listed {

@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 
 struct ring {
+    int descriptor; /* of the file */
     struct file_view file;
     const struct packet_ring *header; /* in `file` */
     struct pt_encoder encoder;        /* a copy of the header's; its pointers are invalid here */

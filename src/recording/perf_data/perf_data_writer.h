@@ -10,6 +10,7 @@
 #define MAGIC_TRACE_RECORDING_PERF_DATA_PERF_DATA_WRITER_H
 
 #include "base/error.h"
+#include "base/file.h"
 #include "recording/perf_data/perf_data.h"
 #include "recording/sideband.h"
 
@@ -33,6 +34,9 @@ bool perf_data_write_record(struct perf_data_writer *writer, const struct sideba
  * last chunk of a ring may end in the middle of a packet. */
 bool perf_data_write_aux(struct perf_data_writer *writer, const struct aux_chunk *chunk,
                          const struct iovec *parts, size_t part_count, struct error *error);
+
+/* As raw_perf_data_map. */
+void perf_data_map(struct perf_data_writer *writer, const struct file_view *mapped, int descriptor);
 
 /* Completes the file and frees the writer, in any case. */
 bool perf_data_writer_close(struct perf_data_writer *writer, struct error *error);

@@ -22,7 +22,9 @@ struct raw_perf_data_writer {
     char *temporary_path;
     FILE *file;
     uint64_t position; /* bytes written so far */
-    bool failed;       /* `failure` happened; nothing more is written */
+    struct file_view mapped;
+    int mapped_file; /* descriptor, of `mapped`; -1: none is */
+    bool failed;     /* `failure` happened; nothing more is written */
     struct error failure;
     uint64_t attribute_offset;
     uint64_t data_offset; /* where the first record begins; 0: nothing is written yet */
@@ -185,6 +187,7 @@ raw_perf_data_writer_open(const char *path, const struct raw_perf_data_event *ev
     writer->path = memory_copy_string(path);
     writer->temporary_path = temporary_path;
     writer->command_line = command_line;
+    writer->mapped_file = -1;
     writer->auxtrace_index = array_of(sizeof(struct auxtrace_index_entry));
     take_events(writer, events, event_count);
     writer->encoder = (struct record_encoder){
@@ -288,6 +291,41 @@ bool raw_perf_data_write_pt_setup(struct raw_perf_data_writer *writer, const str
     return report(writer, error);
 }
 
+void raw_perf_data_map(struct raw_perf_data_writer *writer, const struct file_view *mapped,
+                       int descriptor)
+{
+    writer->mapped_file = descriptor;
+    writer->mapped = descriptor >= 0 ? *mapped : (struct file_view){0};
+}
+
+/* Copies bytes of the mapped file. Returns how many: fewer where the kernel cannot, or is out of space, which writing them
+ * then says. */
+static uint64_t copy_mapped(struct raw_perf_data_writer *writer, uint64_t from, uint64_t size)
+{
+    off64_t in = (off64_t)from, out = (off64_t)writer->position;
+    ssize_t copied = 1;
+    if (fflush(writer->file) != 0)
+        return 0;
+    while (copied > 0 && (uint64_t)in - from < size)
+        copied = copy_file_range(writer->mapped_file, &in, fileno(writer->file), &out,
+                                 size - ((uint64_t)in - from), 0);
+    uint64_t done = (uint64_t)in - from;
+    writer->position += done;
+    return seek(writer, writer->position) ? done : 0;
+}
+
+static void write_part(struct raw_perf_data_writer *writer, const struct iovec *part)
+{
+    enum { WORTH_A_CALL = 64 << 10 };
+    const uint8_t *bytes = part->iov_base;
+    uint64_t size = part->iov_len, copied = 0;
+    uint64_t from = (uint64_t)((uintptr_t)bytes - (uintptr_t)writer->mapped.bytes);
+    if (size >= WORTH_A_CALL && !writer->failed && from <= writer->mapped.size &&
+        size <= writer->mapped.size - from)
+        copied = copy_mapped(writer, from, size);
+    write_bytes(writer, bytes + copied, size - copied);
+}
+
 bool raw_perf_data_write_aux(struct raw_perf_data_writer *writer, const struct aux_chunk *chunk,
                              const struct iovec *parts, size_t part_count, struct error *error)
 {
@@ -312,7 +350,7 @@ bool raw_perf_data_write_aux(struct raw_perf_data_writer *writer, const struct a
     record_add(&writer->encoder, &auxtrace, sizeof auxtrace);
     write_encoded(writer);
     for (size_t i = 0; i < part_count; i++)
-        write_bytes(writer, parts[i].iov_base, parts[i].iov_len);
+        write_part(writer, &parts[i]);
     write_zeros(writer, padding); /* which are PAD packets */
     return report(writer, error);
 }

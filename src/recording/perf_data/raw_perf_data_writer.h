@@ -13,6 +13,7 @@
 #define MAGIC_TRACE_RECORDING_PERF_DATA_RAW_PERF_DATA_WRITER_H
 
 #include "base/error.h"
+#include "base/file.h"
 #include "recording/perf_data/perf_data.h"
 #include "recording/sideband.h"
 
@@ -62,6 +63,11 @@ bool raw_perf_data_write_sideband(struct raw_perf_data_writer *writer,
  * last chunk of a ring may end in the middle of a packet. */
 bool raw_perf_data_write_aux(struct raw_perf_data_writer *writer, const struct aux_chunk *chunk,
                              const struct iovec *parts, size_t part_count, struct error *error);
+
+/* Until this is called again parts that lie in `mapped`, which is the file of `descriptor` (both borrowed), are copied by the
+ * kernel from one file to the other, which costs less than half as much. -1: none do. */
+void raw_perf_data_map(struct raw_perf_data_writer *writer, const struct file_view *mapped,
+                       int descriptor);
 
 /* The SAMPLE_TIME feature: the first and the last time of all. Without it the feature is left out,
  * which perf minds only when asked for a percentage of the time. */

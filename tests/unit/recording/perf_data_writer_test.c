@@ -6,6 +6,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,6 +89,50 @@ static void full_disk_is_said_and_leaves_nothing(void **state)
     struct stat status;
     assert_int_equal(lstat(temporary_path, &status), -1);
     free(temporary_path);
+    free(path);
+}
+
+/* A recording with a part of the view, twice. The caller frees its bytes. */
+static char *write_chunks(const char *path, const struct file_view *view, int descriptor,
+                          size_t *size)
+{
+    enum { FROM = 12345, COUNT = 300001 }; /* no borders of pages */
+    struct perf_data_writer *writer = perf_data_writer_open(path, &sample_setup, NULL, NULL);
+    const struct iovec part = {(void *)(view->bytes + FROM), COUNT};
+    const struct aux_chunk chunk = {.tid = 1, .cpu = UINT32_MAX, .reference = {1}};
+    assert_non_null(writer);
+    perf_data_map(writer, view, descriptor);
+    assert_true(perf_data_write_aux(writer, &chunk, &part, 1, NULL));
+    assert_true(perf_data_write_aux(writer, &chunk, &part, 1, NULL));
+    assert_true(perf_data_writer_close(writer, NULL));
+    return file_read(path, size, NULL);
+}
+
+/* The kernel copies from the file, or, where it cannot, the bytes are written from memory. */
+static void chunks_of_a_mapped_file_are_what_they_are_in_memory(void **state)
+{
+    char *path = in_folder(state, "perf.data"), *source = in_folder(state, "source");
+    FILE *file = fopen(source, "w+");
+    for (unsigned i = 0; i < 100000; i++)
+        fprintf(file, "%08x", i * 2654435761U);
+    fflush(file);
+    struct file_view view;
+    assert_true(file_map(&view, source, NULL));
+    int directory = open(*state, O_RDONLY | O_DIRECTORY);
+    size_t expected_size, size;
+    char *expected = write_chunks(path, &view, -1, &expected_size);
+    const int descriptors[] = {fileno(file), directory};
+    for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
+        char *content = write_chunks(path, &view, descriptors[i], &size);
+        assert_int_equal(size, expected_size);
+        assert_memory_equal(content, expected, size);
+        free(content);
+    }
+    free(expected);
+    close(directory);
+    file_unmap(&view);
+    fclose(file);
+    free(source);
     free(path);
 }
 
@@ -230,6 +275,7 @@ int main(void)
         IN_FOLDER(older_recording_stays_until_the_new_one_is_complete),
         IN_FOLDER(abandoning_leaves_nothing),
         IN_FOLDER(full_disk_is_said_and_leaves_nothing),
+        IN_FOLDER(chunks_of_a_mapped_file_are_what_they_are_in_memory),
         cmocka_unit_test(missing_folder_is_an_error),
         IN_FOLDER(perf_decodes_the_expected_branches),
         IN_FOLDER(perf_decodes_rings_of_cpus),
