@@ -90,6 +90,8 @@ struct tr_hot {
     uint32_t seen_pages[TR_SEEN_PAGES]; /* 0x100 of stacks that were reported, by a hash */
     uint64_t stack_copied; /* 0x500 as stack_loaded: after code has added to the stack pointer */
     uint64_t last_time;    /* 0x508 ticks, of the newest record with a time: none goes below */
+    uint64_t
+        calling_stack; /* 0x510 the runtime's stack pointer while a system call of the program is made */
 };
 
 enum {

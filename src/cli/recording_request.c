@@ -524,7 +524,9 @@ static void say_what_hits_came(const struct record_options *options,
                     "count. Give -multi-thread to trace them.",
                     trigger->name, quantity_count(result->unseen_hits).text);
     if (result->snapshots == 0 && result->hits == 0)
-        log_status("%s was not hit; the trace shows the end.", trigger->name);
+        log_status("%s was not hit%s; the trace shows the end.", trigger->name,
+                   options->selective ? " within the calls that -only names, where alone it counts"
+                                      : "");
     else if (result->snapshots == 0)
         log_status("%s was hit %s times, never beyond the threshold%s; the trace shows the end.",
                    trigger->name, quantity_count(result->hits).text,

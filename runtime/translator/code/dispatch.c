@@ -31,9 +31,10 @@ _Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x
                    OFFSET(stamped) == 0xd8 && OFFSET(elapsed) == 0xe0 &&
                    OFFSET(stack_before) == 0xc0 && OFFSET(reports_switches) == 0xf0 &&
                    OFFSET(switched_at) == 0xf8 && OFFSET(seen_pages) == 0x100 &&
-                   OFFSET(stack_copied) == 0x500 && OFFSET(last_time) == 0x508,
+                   OFFSET(stack_copied) == 0x500 && OFFSET(last_time) == 0x508 &&
+                   OFFSET(calling_stack) == 0x510,
                "enter.S knows these offsets");
-_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0x510,
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0x518,
                "enter.S knows where the registers are kept");
 _Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 &&
                    __builtin_offsetof(struct tr_state, pc) == 17 * 8,

@@ -28,7 +28,7 @@
 #define SWITCHED_AT 0xf8
 #define SEEN_PAGES 0x100
 #define LAST_TIME 0x508
-#define APP 0x510 /* struct tr_state */
+#define APP 0x518 /* struct tr_state */
 #define APP_FLAGS (APP + 16 * 8)
 #define PAGE_SHIFT 12
 #define PAGE_HASH 0x9e3779b1 /* 2^32 by the golden ratio */

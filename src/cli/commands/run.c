@@ -129,6 +129,7 @@ static const struct option_spec run_options[] = {
          "call cost 10 to 20 "
          "microseconds each. The program's code has breakpoint instructions (INT3) at these "
          "functions. "
+         "A trigger counts within such calls alone. "
          "Needs the translator engine "
          "and Linux 5.11.",
      .apply = option_set_text,

@@ -299,7 +299,7 @@ static const char *cause_of_silence(const struct exec_requests *requests,
                                     const struct started *started)
 {
     if (kill(started->pid, 0) != 0)
-        return "it ended before it was traced";
+        return "it ended without having loaded the translator";
     if (process_maps_file(started->pid, &requests->arena->file))
         return NULL;
     return "it could not load the translator (a seccomp filter, or no memory that is writable and "

@@ -148,6 +148,26 @@ class AttachContainers(attaching.TestCase):
         self.assert_requests(self.attach(inside, "-trigger", "request", "-multi-thread"))
         self.assert_goes_on(inside)
 
+    def read_only(self, *command):
+        """The command in mounts of its own, of which that of the recording is read only."""
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
+            self.skipTest("only root makes such a process")
+        return ["unshare", "-m", "sh", "-c", 'mount -o bind,ro "$0" "$0" && exec "$@"', self.folder, *command]
+
+    def test_read_only(self):
+        """our files, but the folder of the recording is mounted read only, as sandboxes and services have all folders"""
+        inside = self.start_command([str(word) for word in self.read_only(harness.compile_program("busy"), 2)])
+        self.assert_requests(self.attach(inside, "-trigger", "request", "-multi-thread"))
+        self.assert_goes_on(inside)
+
+    def test_run_into_read_only(self):
+        """run -follow: what is executed where the folder of the recording is read only is traced"""
+        command = [str(word) for word in self.read_only(harness.compile_program("recursion"))]
+        traced = self.trace(command, "-engine", "translator", "-follow", "-multi-thread")
+        self.assert_same_as_untraced(traced, command)
+        self.assertNotIn("ntraced", traced.messages)
+        self.assertIn("main", self.spans(traced.trace))
+
     def test_static(self):
         """a root with nothing in it but a program that needs no library, made with musl"""
         if not shutil.which("musl-gcc"):

@@ -150,6 +150,11 @@ class Selected(harness.TestCase):
         traced = self.record("call compute kernel compute call", "-only", "chosen,asks", "-trigger", "asks", "-immediate-stop")
         self.assert_calls(traced, chosen=1, compute=0)
 
+    def test_trigger_outside(self):
+        """-trigger with a function that runs between the calls: the message says why it was not hit"""
+        traced = self.trace([harness.compile_program("recursion")], "-engine", "translator", "-only", "is_even", "-trigger", "fib")
+        self.assertIn("[ fib was not hit within the calls that -only names, where alone it counts; ", traced.messages)
+
     def test_let_go(self):
         """when the recording is over there are no breakpoints in the program"""
         program = harness.compile_program("selected")

@@ -30,6 +30,11 @@ class SystemCalls(harness.TestCase):
         """code that is overwritten, mapped twice, in a file that is written, moved and replaced runs as it is, and is recorded as it was"""
         self.check("code_changes", "-multi-thread")
 
+    def test_registers_of_a_waiting_process(self):
+        """who looks at the registers of a process that waits in a system call finds the program's, on its own stack"""
+        traced = self.check("waiting_registers", "-multi-thread", "-follow")
+        self.assertEqual(traced.stdout.count(b": the program's\n"), 8)
+
     def test_new_functions(self):
         """functions that two threads call as soon as they are there: neither is shown to run one before its code was there"""
         self.check("new_functions", "-multi-thread")

@@ -18,6 +18,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -200,13 +201,16 @@ static bool place_loader(pid_t pid, const struct injection *injection, struct er
 
 /* ---- what can be foreseen ---- */
 
-/* In a chroot, or in another mount namespace, it is not there. */
-static bool finds_arena(pid_t pid, const char *arena)
+/* In a chroot, or in another mount namespace, it is not there, or on a file system that is mounted to be read only: sandboxes and services
+ * have all of theirs so. */
+static bool finds_writable_arena(pid_t pid, const char *arena)
 {
     struct stat ours, theirs;
+    struct statvfs mount;
     char *path = memory_format("/proc/%d/root%s", (int)pid, arena);
-    bool found =
-        stat(path, &theirs) == 0 && stat(arena, &ours) == 0 && file_is_same(&ours, &theirs);
+    bool found = stat(path, &theirs) == 0 && stat(arena, &ours) == 0 &&
+                 file_is_same(&ours, &theirs) && statvfs(path, &mount) == 0 &&
+                 !(mount.f_flag & ST_RDONLY);
     free(path);
     return found;
 }
@@ -222,7 +226,7 @@ static bool may_open_arena(pid_t pid, const char *arena)
 
 bool inject_can_open(pid_t pid, const char *arena, struct error *error)
 {
-    if (!finds_arena(pid, arena))
+    if (!finds_writable_arena(pid, arena))
         return error_set(error, ERROR_UNSUPPORTED,
                          "it runs in another root directory or mount namespace than the recording");
     return may_open_arena(pid, arena) ||

@@ -96,18 +96,24 @@ static void set_times(const struct border_scope *scope, struct code_border *bord
         border->after = pause->end;
 }
 
+/* Moments up to `until`, and a little later for new code: a thread that has run it had times a little before where the clock stood. */
+static uint64_t last_of_new_code(const struct border_scope *scope, uint64_t until)
+{
+    return until + scope->tsc_hz / 1000;
+}
+
 /* The moments from the first one after `*after` on that a pause holds together, or that one alone; `*after` moves on. False: none
- * is up to `until`, or a little later for new code: a thread that has run it had times a little before where the clock stood. */
+ * is up to `until`, or a little later for new code. */
 static bool take_moments(const struct border_scope *scope, uint64_t until, uint64_t *after,
                          struct code_border *border)
 {
-    const uint64_t beyond = scope->tsc_hz / 1000;
+    const uint64_t last = last_of_new_code(scope, until);
     struct code_changes_cursor cursor = scope->cursor;
     const struct code_moment *moment;
     bool any = false;
     *border = (struct code_border){0};
     while ((moment = code_changes_after(scope->changes, &cursor, scope->pid, *after)) &&
-           moment->time <= until + beyond && (!any || moment->time <= border->after)) {
+           moment->time <= last && (!any || moment->time <= border->after)) {
         if (!any)
             set_times(scope, border, moment->time);
         any = true;
@@ -117,11 +123,64 @@ static bool take_moments(const struct border_scope *scope, uint64_t until, uint6
     return any;
 }
 
+enum { KNOWN_FRAGMENTS = 64 };
+
+struct window {
+    const struct process_changes *process;
+    uint64_t after, until;
+    const struct fragment
+        *known[KNOWN_FRAGMENTS]; /* by hash: of no concern. Loops have each one often */
+};
+
+static bool concerns(struct window *window, const struct fragment *fragment)
+{
+    enum { APART = 64 }; /* bytes, about, from a fragment to the next one */
+    const struct fragment **known = &window->known[(uintptr_t)fragment / APART % KNOWN_FRAGMENTS];
+    if (*known == fragment)
+        return false;
+    *known = fragment;
+    return code_changes_concern(window->process, fragment, window->after, window->until);
+}
+
+static bool concerns_ways(struct window *window, const struct path *path,
+                          const struct path_ways *ways)
+{
+    const struct pt_block_run *const *runs = array_at(&path->ways, ways->first);
+    for (size_t i = 0; i < ways->count; i++)
+        if (runs[i]->parts &&
+            (concerns(window, way_of(runs[i])->from) || concerns(window, way_of(runs[i])->to)))
+            return true;
+    return false;
+}
+
+static bool concerns_path(struct window *window, const struct path *path)
+{
+    for (size_t i = 0; i < path->steps.count; i++) {
+        const struct path_step *step = array_at(&path->steps, i);
+        if (step->kind == PATH_WAYS ? concerns_ways(window, path, &step->ways)
+                                    : step->kind != PATH_EVENT && concerns(window, step->fragment))
+            return true;
+    }
+    return path->fragment && concerns(window, path->fragment);
+}
+
+bool code_border_is_near(struct border_scope *scope, uint64_t until)
+{
+    const struct code_moment *moment =
+        code_changes_after(scope->changes, &scope->cursor, scope->pid, scope->from);
+    return moment && moment->time <= last_of_new_code(scope, until);
+}
+
+/* A program that makes code all the time has some hundred moments near each interval, of which few concern what runs there. */
 bool code_border_find(const struct border_scope *scope, uint64_t until, uint64_t *after,
                       struct code_border *first)
 {
+    struct window window = {
+        .process = scope->cursor.process, .after = *after, .until = last_of_new_code(scope, until)};
     struct code_border border;
     bool found = false;
+    if (!concerns_path(&window, scope->path))
+        return false;
     for (uint64_t time = *after;
          !(found && first->leaves_old) && take_moments(scope, until, &time, &border);) {
         if (!border.leaves_old && !border.comes_to_new)

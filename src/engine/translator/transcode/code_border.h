@@ -31,8 +31,11 @@ struct border_scope {
     uint64_t from; /* when the steps begin */
 };
 
+/* Whether any code was replaced after `from` that code_border_find looks at. The cursor moves on to there. */
+bool code_border_is_near(struct border_scope *scope, uint64_t until);
+
 /* The first border after `*after`, which moves on. Where what is newer still runs earlier, its border stands for both. Old code was
- * replaced up to `until`. False: the steps cross no other border. */
+ * replaced up to `until`. False: the steps cross no other border. Once code_border_is_near. */
 bool code_border_find(const struct border_scope *scope, uint64_t until, uint64_t *after,
                       struct code_border *first);
 

@@ -9,18 +9,29 @@
 #include <time.h>
 #include <uthash.h>
 
-/* The newest dump of a page. */
+struct timed_change {
+    uint64_t time;
+    struct code_change change;
+};
+
+/* A page and what it has shown. */
 struct shown_page {
     uint64_t address;
-    const uint8_t *code;
+    const uint8_t *code;  /* the newest dump; NULL: not known */
+    struct array changes; /* of struct timed_change, by time */
     UT_hash_handle hh;
 };
 
+enum { PAGE_SETS = 4096 };
+
 struct process_changes {
     uint32_t pid;
+    /* The pages, by hash: most fragments are of pages that never change. */
+    uint8_t has_page[PAGE_SETS / 8];
     uint64_t version;     /* changes whenever `moments` does */
     struct array moments; /* of struct code_moment, by time */
     struct shown_page *pages;
+    struct array others; /* of struct timed_change, by time: of anything but a single page */
     UT_hash_handle hh;
 };
 
@@ -45,8 +56,10 @@ static void free_process(struct process_changes *process)
     HASH_ITER(hh, process->pages, page, next)
     {
         HASH_DEL(process->pages, page);
+        array_free(&page->changes);
         free(page);
     }
+    array_free(&process->others);
     for (size_t i = 0; i < process->moments.count; i++)
         array_free(&((struct code_moment *)array_at(&process->moments, i))->changes);
     array_free(&process->moments);
@@ -77,6 +90,7 @@ static struct process_changes *get_process(struct code_changes *changes, uint32_
     process = memory_allocate_zeroed(sizeof *process);
     process->pid = pid;
     process->moments = array_of(sizeof(struct code_moment));
+    process->others = array_of(sizeof(struct timed_change));
     HASH_ADD(hh, changes->processes, pid, sizeof process->pid, process);
     return process;
 }
@@ -109,20 +123,34 @@ static struct code_moment *get_moment(struct process_changes *process, uint64_t 
     return moment;
 }
 
-/* Remembers what the page shows from now on. Returns what it showed before; NULL: not known. */
-static const uint8_t *show_page(struct process_changes *process, uint64_t address,
-                                const uint8_t *code)
+/* Neighbouring pages are of different sets. */
+static unsigned page_set(uint64_t address)
+{
+    return (unsigned)(address / TR_PAGE) % PAGE_SETS;
+}
+
+static struct shown_page *get_page(struct process_changes *process, uint64_t address)
 {
     struct shown_page *page;
     HASH_FIND(hh, process->pages, &address, sizeof address, page);
-    if (!page) {
-        page = memory_allocate_zeroed(sizeof *page);
-        page->address = address;
-        HASH_ADD(hh, process->pages, address, sizeof page->address, page);
-    }
-    const uint8_t *before = page->code;
-    page->code = code;
-    return before;
+    if (page)
+        return page;
+    page = memory_allocate_zeroed(sizeof *page);
+    page->address = address;
+    page->changes = array_of(sizeof(struct timed_change));
+    HASH_ADD(hh, process->pages, address, sizeof page->address, page);
+    process->has_page[page_set(address) / 8] |= (uint8_t)(1u << page_set(address) % 8);
+    return page;
+}
+
+static void add_in_order(struct array *changes, const struct timed_change *change)
+{
+    array_add(changes);
+    struct timed_change *place = array_at(changes, changes->count - 1);
+    size_t left = changes->count - 1;
+    for (; left > 0 && place[-1].time > change->time; left--, place--)
+        place[0] = place[-1];
+    *place = *change;
 }
 
 static void take_mapping(struct code_changes *changes, const struct logged_mapping *mapping)
@@ -134,11 +162,17 @@ static void take_mapping(struct code_changes *changes, const struct logged_mappi
     };
     if (__builtin_add_overflow(mapping->start, mapping->length, &change.end))
         return;
-    if (mapping->length == TR_PAGE) {
+    struct array *changes_there = &process->others;
+    if (mapping->length == TR_PAGE && mapping->start % TR_PAGE == 0) {
+        struct shown_page *page = get_page(process, mapping->start);
         change.after = mapping->jit ? code_dumps_find(changes->arena, mapping) : NULL;
-        change.before = show_page(process, mapping->start, change.after);
+        change.before = page->code;
+        page->code = change.after;
+        changes_there = &page->changes;
     }
-    array_add_all(&get_moment(process, mapping->record.time)->changes, &change, 1);
+    uint64_t time = mapping->record.time;
+    add_in_order(changes_there, &(struct timed_change){time, change});
+    array_add_all(&get_moment(process, time)->changes, &change, 1);
 }
 
 /* Its writer has reserved a place, which is filled at once, or when a processor is free for it again: some ten milliseconds on busy
@@ -208,14 +242,66 @@ static bool differs(const struct code_change *change, uint64_t start, uint64_t e
     return memcmp(change->before + first, change->after + first, last - first) != 0;
 }
 
+static bool has_changed_block(const struct code_change *change, const struct pt_code_block *code)
+{
+    return code->pc < change->end && code->end > change->start &&
+           differs(change, code->pc, code->end);
+}
+
 static bool has_changed(const struct code_change *change, const struct fragment *fragment)
 {
-    for (unsigned i = 0; i < fragment->block_count; i++) {
-        const struct pt_code_block *code = fragment->blocks[i].code;
-        if (code->pc < change->end && code->end > change->start &&
-            differs(change, code->pc, code->end))
+    for (unsigned i = 0; i < fragment->block_count; i++)
+        if (has_changed_block(change, fragment->blocks[i].code))
+            return true;
+    return false;
+}
+
+static bool any_has_changed(const struct array *changes, const struct pt_code_block *code,
+                            uint64_t after, uint64_t until)
+{
+    size_t low = 0, high = changes->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (((const struct timed_change *)array_at(changes, middle))->time <= after)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < changes->count; low++) {
+        const struct timed_change *timed = array_at(changes, low);
+        if (timed->time > until)
+            return false;
+        if (has_changed_block(&timed->change, code))
             return true;
     }
+    return false;
+}
+
+static bool page_changes(const struct process_changes *process, uint64_t address,
+                         const struct pt_code_block *code, uint64_t after, uint64_t until)
+{
+    struct shown_page *page;
+    if (!(process->has_page[page_set(address) / 8] >> page_set(address) % 8 & 1))
+        return false;
+    HASH_FIND(hh, process->pages, &address, sizeof address, page);
+    return page && any_has_changed(&page->changes, code, after, until);
+}
+
+static bool block_changes(const struct process_changes *process, const struct pt_code_block *code,
+                          uint64_t after, uint64_t until)
+{
+    for (uint64_t address = code->pc / TR_PAGE * TR_PAGE; address < code->end; address += TR_PAGE)
+        if (page_changes(process, address, code, after, until))
+            return true;
+    return any_has_changed(&process->others, code, after, until);
+}
+
+bool code_changes_concern(const struct process_changes *process, const struct fragment *fragment,
+                          uint64_t after, uint64_t until)
+{
+    for (unsigned i = 0; i < fragment->block_count; i++)
+        if (block_changes(process, fragment->blocks[i].code, after, until))
+            return true;
     return false;
 }
 

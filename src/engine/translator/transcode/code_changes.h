@@ -5,7 +5,7 @@
  * the two a fragment is of is known exactly: a record says which fragments there were before it (next_fragment). Bytes that
  * are the same before and after are of both.
  *
- * Asked by code_border.c for each interval between two times of a thread's log. For one thread of ours. Times in ticks.
+ * Asked by code_border.c for each interval between two times of a thread's log that has a moment near it. For one thread of ours. Times in ticks.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_CODE_CHANGES_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_CODE_CHANGES_H
@@ -48,6 +48,11 @@ void code_changes_close(struct code_changes *changes);
 const struct code_moment *code_changes_after(struct code_changes *changes,
                                              struct code_changes_cursor *cursor, uint32_t pid,
                                              uint64_t time);
+
+/* Whether a moment after `after`, up to `until`, has changed the fragment: code_moment_age() is something else than CODE_UNCHANGED for one of them.
+ * It looks at the fragment's own pages, so that what it costs does not depend on how many moments there are. */
+bool code_changes_concern(const struct process_changes *process, const struct fragment *fragment,
+                          uint64_t after, uint64_t until);
 
 enum code_age { CODE_UNCHANGED, CODE_OLDER, CODE_NEWER };
 

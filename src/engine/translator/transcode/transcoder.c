@@ -329,8 +329,10 @@ static bool cross_borders(struct transcoder *transcoder, uint64_t until,
 {
     bool ended = false;
     uint64_t after = transcoder->coder.timeline.from;
-    if (!code_changes_after(transcoder->shared->changes, &transcoder->changes,
-                            transcoder->slot->pid, after))
+    struct border_scope all = border_scope(transcoder);
+    bool is_near = code_border_is_near(&all, until);
+    transcoder->changes = all.cursor;
+    if (!is_near)
         return false;
     path_expand_chains(&transcoder->path);
     for (;;) {

@@ -79,11 +79,48 @@ static void moments_are_in_the_order_of_time(void **state)
     (void)state;
 }
 
+/* Of records in any order, some of which change a byte of the fragment, and some another one of its page. */
+static void a_fragment_is_concerned_by_the_moments_that_change_it(void **state)
+{
+    enum { RECORDS = 24, TIMES = 10 };
+    static const uint64_t times[RECORDS] = {5, 3, 7, 7, 1, 9, 2, 2, 8, 4, 6, 6,
+                                            0, 9, 5, 1, 3, 8, 0, 4, 7, 2, 9, 5};
+    struct made_arena made;
+    made_arena_open(&made, NULL);
+    uint64_t start = code();
+    uint32_t identifier = made_fragment(&made, &start, 1, 0);
+    struct fragments *fragments = fragments_open(&made.arena);
+    const struct fragment *fragment = fragments_get(fragments, 0, identifier, NULL);
+    struct code_changes *changes = code_changes_open(&made.arena);
+    struct code_changes_cursor first = {0};
+    for (unsigned i = 0; i < RECORDS; i++)
+        show_page(&made, 100 + times[i], i, i % 3 == 0 ? start : start ^ TR_PAGE / 2,
+                  (uint8_t)(i % 4), identifier + i % 2);
+    assert_non_null(code_changes_after(changes, &first, MADE_PID, 0));
+    for (uint64_t after = 99; after < 100 + TIMES; after++)
+        for (uint64_t until = after; until < 101 + TIMES; until++) {
+            struct code_changes_cursor cursor = {0};
+            const struct code_moment *moment;
+            bool changed = false;
+            for (uint64_t time = after;
+                 (moment = code_changes_after(changes, &cursor, MADE_PID, time)) &&
+                 moment->time <= until;
+                 time = moment->time)
+                changed |= code_moment_age(moment, fragment) != CODE_UNCHANGED;
+            assert_int_equal(code_changes_concern(first.process, fragment, after, until), changed);
+        }
+    code_changes_close(changes);
+    fragments_close(fragments);
+    made_arena_close(&made);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_parts_older_fragments_from_newer_ones),
         cmocka_unit_test(moments_are_in_the_order_of_time),
+        cmocka_unit_test(a_fragment_is_concerned_by_the_moments_that_change_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
