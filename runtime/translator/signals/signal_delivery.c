@@ -461,7 +461,6 @@ static void log_handler(struct delivery *delivery, int signal, const struct tr_a
                                thread->app.r[TR_RSP], action->handler};
     tr_log_event(thread, TR_HANDLER, (uint32_t)signal, values, sizeof values / sizeof *values);
     note_other_stack(&thread->signals, before->r[TR_RSP], thread->app.r[TR_RSP]);
-    tr_copied_stack_forget(thread);
     delivery->in_fragment = false;
     delivery->handled = true;
 }
