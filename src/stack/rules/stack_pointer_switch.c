@@ -17,6 +17,7 @@
 
 #include "base/usual_numbers.h"
 #include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/captured_stacks.h"
 #include "stack/rules/handed_over.h"
 #include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
@@ -262,7 +263,8 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
     }
     bool elsewhere = unseen || (nearest == NONE && !stack->open.has_gogo);
     bool unknown = !running || nearest == RUNNING || (elsewhere && !runs_handler(stack));
-    if (unknown) /* else a handler on a stack of its own is left */
+    bool captured = unknown && nearest == RUNNING && captured_stacks_land(stack, event);
+    if (unknown && !captured) /* else a handler on a stack of its own is left */
         go_on_in_unknown(stack, event);
     return unknown;
 }
