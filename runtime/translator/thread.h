@@ -128,9 +128,9 @@ struct tr_signals_of_thread {
     bool leaves;         /* since tr_signal_let_go: what comes now is for the native thread */
     uint32_t alt_flags;  /* the program's sigaltstack */
     uint64_t alt_start, alt_size;
-    /* The newest handler that began on another stack than what it interrupted: its stack pointer then, and that of what it
-     * interrupted; 0: none. */
-    uint64_t other_stack_entry, other_stack_from;
+    /* The newest handler that began on another stack than what it interrupted: its stack pointer then, how far down that
+     * stack goes at most, and the stack pointer of what it interrupted; 0: none. */
+    uint64_t other_stack_entry, other_stack_room, other_stack_from;
     /* not 0: tr_signal_deliver has something to do. The number of the signal in `info`, or TR_PENDING_HELD: only
      * some of `held` */
     volatile int pending;
@@ -359,7 +359,7 @@ static inline bool tr_is_outside(const struct tr_thread *thread)
 static inline uint64_t tr_interrupted_stack(const struct tr_thread *thread)
 {
     const struct tr_signals_of_thread *signals = &thread->signals;
-    bool runs = signals->other_stack_entry - thread->app.r[TR_RSP] < TR_SAME_STACK;
+    bool runs = signals->other_stack_entry - thread->app.r[TR_RSP] < signals->other_stack_room;
     return runs ? signals->other_stack_from : 0;
 }
 

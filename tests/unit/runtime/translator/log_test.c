@@ -453,6 +453,7 @@ static void a_copy_that_a_handler_interrupts_is_not_over(void **state)
     uint64_t handler = (uint64_t)(stack + sizeof stack / sizeof *stack) + TR_SAME_STACK;
     thread->signals.other_stack_from = thread->app.r[TR_RSP];
     thread->signals.other_stack_entry = thread->app.r[TR_RSP] = handler;
+    thread->signals.other_stack_room = TR_SAME_STACK;
     tr_log_copied_stack(thread);
     assert_true(tr_copied_stack_is_awaited(thread));
     thread->app.r[TR_RSP] = thread->signals.other_stack_from;
@@ -460,6 +461,31 @@ static void a_copy_that_a_handler_interrupts_is_not_over(void **state)
     assert_true(tr_copied_stack_is_awaited(thread));
     end_copy(1);
     assert_false(tr_copied_stack_is_awaited(thread));
+}
+
+static uint64_t outer_words(uint64_t at)
+{
+    uint64_t words;
+    memcpy(&words, (const void *)(at + 4 + 10 * sizeof words), sizeof words);
+    return words;
+}
+
+/* The alternate stack and the one that a handler there has interrupted may lie side by side. */
+static void what_a_handler_has_interrupted_is_copied_too(void **state)
+{
+    enum { INTERRUPTED = 1000, ENTRY = 500, ROOM = 200 };
+    memset(stack, 0xff, sizeof stack);
+    thread->signals.other_stack_from = (uint64_t)(stack + INTERRUPTED);
+    thread->signals.other_stack_entry = (uint64_t)(stack + ENTRY);
+    thread->signals.other_stack_room = ROOM * sizeof *stack;
+    thread->app.r[TR_RSP] = (uint64_t)(stack + ENTRY - ROOM / 2);
+    uint64_t at = thread->hot.log;
+    tr_log_calls(thread);
+    assert_int_not_equal(outer_words(at), 0);
+    thread->app.r[TR_RSP] = (uint64_t)(stack + ENTRY - ROOM);
+    at = thread->hot.log;
+    tr_log_calls(thread);
+    assert_int_equal(outer_words(at), 0);
 }
 
 /* Of a copy by a loop for each byte: heads do not ask for ever, and a check finds that it is over. */
@@ -562,6 +588,7 @@ int main(void)
         TEST(a_time_in_a_copy_takes_its_numbers),
         TEST(a_copy_that_a_handler_interrupts_is_not_over),
         TEST(a_copy_that_takes_long_is_asked_for_by_checks),
+        TEST(what_a_handler_has_interrupted_is_copied_too),
         TEST(the_log_of_everything_has_no_copies_of_other_stacks),
         TEST(a_signal_keeps_the_limit_at_0),
         TEST(a_frozen_recording_ends),
