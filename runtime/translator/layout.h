@@ -390,7 +390,8 @@ enum tr_event {
     TR_STACK, /* u64 before, u64 after: the stack pointer around the load that ended the last block */
     TR_CALLS, /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, rdi, u64 outer, u64 m, then
                      a copy of the program's stack: n 8-byte words (2 words each), the last m of them from `outer` on, where a
-                     handler that runs on another stack has interrupted the thread, the others from rsp on. pc is in the fragment whose entry comes next,
+                     handler that runs on another stack has interrupted the thread, the others from rsp on. What the program is copying to its
+                     stack is left out (copied_stacks.h). pc is in the fragment whose entry comes next,
                      so that a reader who begins here learns it. The first record of every chunk but the first; also the
                      first one after TR_FORKED, and after a TR_RESUME with which a selected call begins */
     TR_MARK, /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */

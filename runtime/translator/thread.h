@@ -130,9 +130,9 @@ struct tr_signals_of_thread {
     bool leaves;         /* since tr_signal_let_go: what comes now is for the native thread */
     uint32_t alt_flags;  /* the program's sigaltstack */
     uint64_t alt_start, alt_size;
-    /* The newest handler that began on another stack than what it interrupted: its stack pointer then, and that of what it
-     * interrupted; 0: none. */
-    uint64_t other_stack_entry, other_stack_from;
+    /* The newest handler that began on another stack than what it interrupted: its stack pointer then, how far down that
+     * stack goes at most, and the stack pointer of what it interrupted; 0: none. */
+    uint64_t other_stack_entry, other_stack_room, other_stack_from;
     /* not 0: tr_signal_deliver has something to do. The number of the signal in `info`, or TR_PENDING_HELD: only
      * some of `held` */
     volatile int pending;
@@ -234,6 +234,8 @@ struct tr_copied_stack {
     uint64_t pointer; /* the stack pointer then; 0: none has this number */
     uint64_t left_at; /* which copy that was */
     uint64_t chunk;   /* tr_copied_stacks.chunk, if readers of that chunk knew the stack; else 0 */
+    bool is_nameless; /* no log has its number */
+    bool is_due;      /* as tr_copied_stacks.is_due, when it continues */
     uint32_t lines[TR_COPIED_LINES]; /* hashes of its innermost lines */
 };
 
@@ -241,9 +243,12 @@ struct tr_copied_stacks {
     struct tr_copied_stack
         *left;        /* TR_COPIED_STACKS of them, number 1 first; NULL: none was made */
     uint32_t freed;   /* numbers from there on may be free */
-    uint32_t leaving; /* number of the stack that the copy which is awaited has left; 0: none is */
+    bool is_awaited;  /* a copy has begun, and is not over as far as is known */
+    bool is_asked;    /* and every head asks whether it is */
+    bool is_due;      /* readers are to learn the callers after it, even if there is no room */
+    uint32_t leaving; /* number of the stack that it has left; 0: the log cannot have the numbers */
     uint64_t pointer; /* the stack pointer that it has set */
-    uint64_t began;   /* log address */
+    uint64_t began;   /* stream position */
     uint64_t copies;  /* so far */
     uint64_t chunk;   /* of the log, from 1 on */
     bool is_known;    /* readers that begin with this chunk know the stack that runs */
@@ -350,6 +355,14 @@ extern struct tr_process tr_process __attribute__((visibility("hidden")));
 static inline bool tr_is_outside(const struct tr_thread *thread)
 {
     return thread->process->control->options.selected_count && !thread->selected.inside;
+}
+
+/* The stack pointer of what a handler on another stack, which runs, has interrupted; 0: none. */
+static inline uint64_t tr_interrupted_stack(const struct tr_thread *thread)
+{
+    const struct tr_signals_of_thread *signals = &thread->signals;
+    bool runs = signals->other_stack_entry - thread->app.r[TR_RSP] < signals->other_stack_room;
+    return runs ? signals->other_stack_from : 0;
 }
 
 static inline struct tr_thread *tr_current(void)

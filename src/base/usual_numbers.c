@@ -26,9 +26,22 @@ static struct usual_number *find(struct array *numbers, const struct usual_numbe
     return array_at(numbers, numbers->count - 1);
 }
 
+/* Times after which a number is the usual one. */
+enum { SURE = 4 };
+
+bool usual_numbers_is_sure(const struct array *numbers, uint64_t first, uint64_t second,
+                           uint64_t number)
+{
+    for (size_t i = 0; i < numbers->count; i++) {
+        const struct usual_number *known = array_at(numbers, i);
+        if (known->first == first && known->second == second)
+            return known->number == number && known->times == SURE;
+    }
+    return false;
+}
+
 bool usual_numbers_see(struct array *numbers, uint64_t first, uint64_t second, uint64_t number)
 {
-    enum { SURE = 4 };
     const struct usual_number seen = {.first = first, .second = second, .number = number};
     struct usual_number *known = find(numbers, &seen);
     bool same = known->number == number, sure = known->times == SURE;

@@ -20,4 +20,8 @@ struct array usual_numbers_none(void);
 /* The pair came with `number`. False: some others have come before, all the same. */
 bool usual_numbers_see(struct array *numbers, uint64_t first, uint64_t second, uint64_t number);
 
+/* Whether some have come before, all of them `number`. */
+bool usual_numbers_is_sure(const struct array *numbers, uint64_t first, uint64_t second,
+                           uint64_t number);
+
 #endif

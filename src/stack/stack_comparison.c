@@ -114,6 +114,22 @@ struct meeting stack_comparison_find_meeting(struct comparison *comparison, bool
     return best;
 }
 
+bool stack_comparison_are_alike(const struct thread_stack *stack, frame_id one, frame_id other)
+{
+    const struct frame_tree *tree = &stack->tree;
+    while (one != other) {
+        const struct frame *first = thread_stack_frame(stack, one);
+        const struct frame *second = thread_stack_frame(stack, other);
+        if (first->kind != second->kind || first->function != second->function ||
+            first->kind == FRAME_PLACEHOLDER ||
+            frame_tree_return_address(tree, one) != frame_tree_return_address(tree, other))
+            return false;
+        one = thread_stack_parent(stack, one);
+        other = thread_stack_parent(stack, other);
+    }
+    return true;
+}
+
 frame_id stack_comparison_join(const struct comparison *comparison, const struct meeting *meeting)
 {
     struct thread_stack *stack = comparison->stack;

@@ -56,4 +56,7 @@ void stack_comparison_keep(const struct comparison *comparison, const struct mee
 /* Makes both chains one stack from the meeting outwards. Returns the link between them. */
 frame_id stack_comparison_join(const struct comparison *comparison, const struct meeting *meeting);
 
+/* Whether the stacks of two leaves look alike up to their outermost callers: it does not matter then which one runs. */
+bool stack_comparison_are_alike(const struct thread_stack *stack, frame_id one, frame_id other);
+
 #endif

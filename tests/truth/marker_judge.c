@@ -154,7 +154,8 @@ static function_id function_in(const struct judged_thread *thread,
     return FUNCTION_UNKNOWN;
 }
 
-/* A handler's caller, for an unwinder, is what it returns to; the trace shows that when it has. */
+/* A handler's caller, for an unwinder, is what it returns to; the trace shows that when it has, and, of a handler whose
+ * beginning it lacks, as the caller that the handler has returned to. */
 static void drop_restorers(const struct judge *judge, struct array *functions)
 {
     function_id *kept = functions->elements, *end = kept + functions->count;
@@ -227,6 +228,7 @@ static void compare(const struct judged_thread *thread, frame_id frame, size_t m
     struct judge *judge = thread->judge;
     struct array shown = array_of(sizeof(function_id)), unwound = array_of(sizeof(function_id));
     collect_reconstructed(&thread->stack, frame, &shown);
+    drop_restorers(thread->judge, &shown);
     collect_unwound(thread, space, *(char **)array_at(&judge->markers, marker), &unwound);
     bool agrees = count_agreeing(&shown, &unwound) == shown.count;
     bool right = agrees && is_whole(judge, &shown, &unwound);

@@ -254,19 +254,15 @@ static uint64_t enter_again(struct tr_thread *thread, bool indirect)
     return body;
 }
 
-/* Whether the stack that runs is to be reported once it is known. */
-static bool awaits_stack(const struct tr_thread *thread)
+/* Reports the stack that runs if one is awaited, and it is known now. Whether that is why the head has asked. */
+static bool look_for_stack(struct tr_thread *thread)
 {
-    return tr_copied_stack_is_awaited(thread) || thread->hot.switched_at;
-}
-
-/* Reports it if it is known now. */
-static void look_for_stack(struct tr_thread *thread)
-{
+    bool asked = tr_copied_stack_is_asked(thread) || thread->hot.switched_at;
     if (tr_copied_stack_is_awaited(thread))
         tr_log_copied_stack(thread);
-    else
+    else if (thread->hot.switched_at)
         tr_log_switch(thread);
+    return asked;
 }
 
 /* Signals come first, at app.pc, which is in `block` of the fragment that was entered last. Whether a handler runs next. */
@@ -300,11 +296,8 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
     if (deliver_in_block(thread, translation->check_block))
         return go_on(thread);
     tr_selected_stack_runs(thread);
-    if (awaits_stack(thread) && !thread->let_go) {
-        look_for_stack(thread);
-        if (!tr_log_is_due(thread)) /* it is where switches follow each other closely */
-            return resume;
-    }
+    if (!thread->let_go && look_for_stack(thread) && !tr_log_is_due(thread))
+        return resume; /* it is where switches follow each other closely */
     tr_hot_path_look(thread);
     if (thread->let_go || !tr_log_check(thread, true))
         let_go_in_block(thread, translation->check_block);
@@ -352,13 +345,10 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
         return go_on(thread);
     if (thread->let_go)
         let_go_in_block(thread, block);
-    if (thread->hot
-            .switched_at) { /* asked once: the fragment begins again, and would ask for ever */
-        if (!at_end)
-            tr_log_switch(thread);
-        thread->hot.switched_at = 0;
-    }
-    tr_copied_stack_forget(thread);
+    if (!at_end)
+        look_for_stack(thread);
+    thread->hot.switched_at = 0; /* asked once: the fragment begins again, and would ask for ever */
+    tr_copied_stack_ask_no_more(thread);
     if (at_end)
         log_left_in_block(thread, block);
     else

@@ -7,8 +7,9 @@
 enum {
     LINE = 64,          /* bytes */
     LEAST_AGREEING = 2, /* lines: fewer may be alike by chance */
-    /* Bytes of log in which a copy is over: no more than what tr_log_check has cleared ahead. */
-    MOST_LOGGED = 4 << 10,
+    /* Bytes of log in which most copies are over, and in which the longest is: by a loop for each byte. */
+    MOST_ASKED = 4 << 10,
+    MOST_AWAITED = 256 << 10,
 };
 
 /* ---- what lies on a stack ---- */
@@ -36,6 +37,11 @@ static void hash_lines(uint64_t pointer, uint32_t *lines)
     uint64_t address = first_line(pointer), words[LINE / 8];
     for (unsigned i = 0; i < TR_COPIED_LINES; i++, address += LINE)
         lines[i] = tr_read_safely(words, address, LINE) ? hash_of(words) : 0;
+}
+
+static uint64_t position(const struct tr_thread *thread)
+{
+    return thread->wraps + (thread->hot.log - (uint64_t)thread->ring);
 }
 
 /* ---- the stacks that were left ---- */
@@ -77,29 +83,69 @@ void tr_copied_stack_begin(struct tr_thread *thread)
         stacks->left = tr_own_map(TR_COPIED_STACKS * sizeof *stacks->left);
     if (!stacks->left)
         return;
+    stacks->is_awaited = stacks->is_asked = true;
     stacks->leaving = free_number(stacks);
     stacks->pointer = thread->app.r[TR_RSP];
-    stacks->began = thread->hot.log;
+    stacks->began = position(thread);
     struct tr_copied_stack *left = stack_at(stacks, stacks->leaving);
     left->pointer = thread->hot.stack_before;
     left->left_at = ++stacks->copies;
     left->chunk = stacks->is_known ? stacks->chunk : 0;
+    left->is_nameless = left->is_due = false;
     hash_lines(left->pointer, left->lines);
     hash_lines(stacks->pointer, stacks->before);
     thread->hot.limit = 0; /* the next head asks whether it is over */
 }
 
-void tr_copied_stack_forget(struct tr_thread *thread)
+void tr_copied_stack_lose_numbers(struct tr_thread *thread)
 {
     struct tr_copied_stacks *stacks = &thread->copied;
     if (stacks->leaving == 0)
         return;
-    free_stack(stacks, stacks->leaving); /* no log has this number */
+    struct tr_copied_stack *left = stack_at(stacks, stacks->leaving);
+    left->is_nameless = true;
+    left->chunk = 0;
+    stacks->leaving = 0;
+}
+
+/* Of the stack that was left and of the one that continues: were it not for the chunk, readers would know them. */
+static void owe_callers(struct tr_copied_stacks *stacks)
+{
+    if (!stacks->is_awaited)
+        return;
+    stacks->is_due = true;
+    if (stacks->leaving != 0)
+        stack_at(stacks, stacks->leaving)->is_due = true;
+}
+
+void tr_copied_stack_forget(struct tr_thread *thread)
+{
+    struct tr_copied_stacks *stacks = &thread->copied;
+    if (!stacks->is_awaited)
+        return;
+    if (stacks->leaving != 0)
+        free_stack(stacks, stacks->leaving);
+    stacks->leaving = 0;
     for (uint32_t number = 1; number <= TR_COPIED_STACKS; number++)
         if (stack_at(stacks, number)->pointer == stacks->pointer)
             free_stack(stacks, number); /* it may be the one that has continued */
-    stacks->leaving = 0;
-    stacks->is_known = false;
+    stacks->is_awaited = stacks->is_known = stacks->is_due = false;
+}
+
+void tr_copied_stacks_begin_chunk(struct tr_thread *thread, bool again)
+{
+    struct tr_copied_stacks *stacks = &thread->copied;
+    stacks->chunk += again;
+    stacks->is_known = !stacks->is_awaited;
+    owe_callers(stacks);
+    tr_copied_stack_lose_numbers(thread);
+}
+
+uint64_t tr_copied_stack_keeps(const struct tr_thread *thread, uint64_t address, uint64_t size)
+{
+    const struct tr_copied_stacks *stacks = &thread->copied;
+    uint64_t own = stacks->pointer - address;
+    return stacks->is_awaited && address <= stacks->pointer && own < size ? own : size;
 }
 
 /* ---- which one continues ---- */
@@ -180,22 +226,47 @@ static uint32_t recognize(struct tr_copied_stacks *stacks, uint64_t pointer)
     return found;
 }
 
+/* A handler may run on another stack meanwhile. */
+static uint64_t pointer_of_copying(const struct tr_thread *thread)
+{
+    uint64_t interrupted = tr_interrupted_stack(thread);
+    return interrupted ? interrupted : thread->app.r[TR_RSP];
+}
+
+static void limit_patience(struct tr_thread *thread)
+{
+    uint64_t logged = position(thread) - thread->copied.began;
+    if (logged > MOST_ASKED)
+        tr_copied_stack_ask_no_more(thread);
+    if (logged > MOST_AWAITED)
+        tr_copied_stack_forget(thread);
+}
+
+/* The stack with that number is left no more. Returns the number if the log has it. */
+static uint32_t go_on_with(struct tr_copied_stacks *stacks, uint32_t number)
+{
+    const struct tr_copied_stack *stack = stack_at(stacks, number);
+    free_stack(stacks, number);
+    stacks->is_known = stack->chunk == stacks->chunk;
+    stacks->is_due = stacks->is_due || stack->is_due;
+    return stack->is_nameless ? 0 : number;
+}
+
 bool tr_copied_stack_is_over(struct tr_thread *thread, struct tr_copied_numbers *numbers,
                              bool *known)
 {
     struct tr_copied_stacks *stacks = &thread->copied;
-    uint64_t pointer = thread->app.r[TR_RSP];
-    if (thread->hot.log - stacks->began > MOST_LOGGED)
-        tr_copied_stack_forget(thread);
-    if (stacks->leaving == 0 || pointer <= stacks->pointer)
+    uint64_t pointer = pointer_of_copying(thread);
+    if (stacks->is_awaited)
+        limit_patience(thread);
+    if (!stacks->is_awaited || pointer <= stacks->pointer)
         return false;
     *numbers = (struct tr_copied_numbers){stacks->leaving, recognize(stacks, pointer)};
     stacks->is_known = false;
-    if (numbers->continues != 0) {
-        stacks->is_known = stack_at(stacks, numbers->continues)->chunk == stacks->chunk;
-        free_stack(stacks, numbers->continues);
-    }
-    *known = stacks->is_known;
+    if (numbers->continues != 0)
+        numbers->continues = go_on_with(stacks, numbers->continues);
+    *known = stacks->is_known = stacks->is_known && numbers->left != 0;
+    stacks->is_awaited = false;
     stacks->leaving = 0;
     return true;
 }

@@ -148,7 +148,7 @@ static void give_up_chunks(struct tr_thread *thread, uint64_t first)
 /* A signal that came since the limit was looked at has set it to 0; so does a switch that is not over. */
 static void keep_asked(struct tr_thread *thread)
 {
-    if (thread->hot.switched_at || tr_copied_stack_is_awaited(thread))
+    if (thread->hot.switched_at || tr_copied_stack_is_asked(thread))
         thread->hot.limit = 0;
     atomic_signal_fence(memory_order_seq_cst);
     if (thread->signals.pending || thread->let_go)
@@ -164,7 +164,7 @@ static void begin_round(struct tr_thread *thread)
     thread->hot.limit = thread->hot.check_at = thread->hot.log;
     thread->hot.run = 0;
     thread->hot.switched_at = 0;
-    tr_copied_stack_forget(thread);
+    tr_copied_stack_lose_numbers(thread);
     keep_asked(thread);
 }
 
@@ -250,6 +250,8 @@ void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload
     uint32_t word = TR_EVENT_WORD(kind, payload);
     if (!is_open(thread, kind))
         return;
+    if (kind != TR_PARTIAL) /* the others have a time, or one follows */
+        tr_copied_stack_lose_numbers(thread);
     make_room(thread, 4 + 8 * (uint64_t)count);
     if (count)
         memcpy((void *)(thread->hot.log + 4), values, 8 * (size_t)count);
@@ -393,6 +395,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     if (thread->stops && !use_private_ring(thread))
         thread->let_go = true;
     thread->wraps = thread->checked = 0;
+    tr_copied_stack_forget(thread);
     begin_round(thread);
     thread->hot.stamp_interval = TR_FIRST_INTERVAL;
     thread->hot.stamp_ticks = control->options.stamp_ticks;
@@ -434,12 +437,11 @@ static uint64_t count_written(uint64_t address, uint64_t words)
     return zeros > KEPT_ZEROS ? words - zeros + KEPT_ZEROS : words;
 }
 
-/* The stack pointer of what a handler on another stack, which runs, has interrupted; 0: none. */
-static uint64_t interrupted_stack(const struct tr_thread *thread)
+/* As copy_mapped, what is not being copied by the program. */
+static uint64_t copy_stack(const struct tr_thread *thread, uint64_t to, uint64_t from,
+                           uint64_t size)
 {
-    const struct tr_signals_of_thread *signals = &thread->signals;
-    bool runs = signals->other_stack_entry - thread->app.r[TR_RSP] < TR_SAME_STACK;
-    return runs ? signals->other_stack_from : 0;
+    return copy_mapped(to, from, tr_copied_stack_keeps(thread, from, size));
 }
 
 /* The registers that calls preserve, the one that vfork has its return address in while it makes its system call
@@ -450,13 +452,13 @@ static void log_stack(struct tr_thread *thread, enum tr_event kind, uint64_t mos
     if (thread->stops)
         return;
     const uint64_t *r = thread->app.r;
-    uint64_t outer = interrupted_stack(thread), share = outer ? most / 2 : most;
+    uint64_t outer = tr_interrupted_stack(thread), share = outer ? most / 2 : most;
     uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12], r[TR_R13],
                          r[TR_R14], r[TR_R15],      r[TR_RDI], outer,     0};
     make_room(thread, 4 + sizeof header + most);
     uint64_t place = thread->hot.log + 4 + sizeof header;
-    uint64_t words = count_written(place, copy_mapped(place, r[TR_RSP], share) / 8);
-    uint64_t outer_words = outer ? copy_mapped(place + 8 * words, outer, share) / 8 : 0;
+    uint64_t words = count_written(place, copy_stack(thread, place, r[TR_RSP], share) / 8);
+    uint64_t outer_words = outer ? copy_stack(thread, place + 8 * words, outer, share) / 8 : 0;
     header[OUTER_WORDS] = outer_words;
     words += outer_words;
     uint32_t word = TR_EVENT_WORD(kind, words);
@@ -492,23 +494,49 @@ static uint32_t take_entry(struct tr_thread *thread)
     return entry;
 }
 
-/* Of a stack that runs now, and that readers may not know. */
-static void log_other_stack(struct tr_thread *thread)
+/* Of a stack that runs now, and that readers may not know, up to `most` bytes. Returns how many were logged. */
+static uint64_t log_other_stack(struct tr_thread *thread, uint64_t most)
 {
     uint32_t entry = take_entry(thread);
     uint64_t begin = position(thread);
-    log_stack(thread, TR_SWITCHED, tr_switch_copy_size(thread));
+    log_stack(thread, TR_SWITCHED, most);
     put(thread, &entry, sizeof entry);
-    tr_switch_reported(thread, position(thread) - begin);
+    return position(thread) - begin;
+}
+
+static void log_changed_stack(struct tr_thread *thread)
+{
+    tr_switch_reported(thread, log_other_stack(thread, tr_switch_copy_size(thread)));
 }
 
 void tr_log_switch(struct tr_thread *thread)
 {
     if (!tr_switch_is_over(thread))
         return;
-    log_other_stack(thread);
+    log_changed_stack(thread);
     thread->hot.limit = thread->hot.log; /* for a time stamp */
     keep_asked(thread);
+}
+
+static void log_numbers(struct tr_thread *thread, const struct tr_copied_numbers *numbers)
+{
+    if (numbers->left == 0)
+        return;
+    uint32_t entry = take_entry(thread);
+    tr_log_event(thread, TR_COPIED, 0, (uint64_t[]){numbers->left, numbers->continues}, 2);
+    put(thread, &entry, sizeof entry);
+}
+
+/* As many as at the beginning of a chunk, if they are missing there. */
+static void log_copied_callers(struct tr_thread *thread)
+{
+    if (tr_copied_stack_is_due(thread))
+        log_other_stack(thread, LARGEST_STACK_COPY);
+    else if (thread->hot.reports_switches)
+        log_changed_stack(thread);
+    else
+        return;
+    tr_copied_stack_reported(thread);
 }
 
 void tr_log_copied_stack(struct tr_thread *thread)
@@ -516,15 +544,11 @@ void tr_log_copied_stack(struct tr_thread *thread)
     struct tr_copied_numbers numbers;
     bool known;
     if (tr_copied_stack_is_over(thread, &numbers, &known)) {
-        uint32_t entry = take_entry(thread);
-        tr_log_event(thread, TR_COPIED, 0, (uint64_t[]){numbers.left, numbers.continues}, 2);
-        put(thread, &entry, sizeof entry);
-        if (!known && thread->hot.reports_switches) {
-            log_other_stack(thread);
-            tr_copied_stack_reported(thread);
-        }
+        log_numbers(thread, &numbers);
+        if (!known)
+            log_copied_callers(thread);
     }
-    if (!tr_copied_stack_is_awaited(thread))
+    if (!tr_copied_stack_is_asked(thread))
         thread->hot.limit = thread->hot.log; /* for a time stamp */
     keep_asked(thread);
 }
@@ -573,6 +597,20 @@ bool tr_log_is_due(const struct tr_thread *thread)
            thread->hot.log + LEAST_CLEARED > thread->hot.cleared;
 }
 
+static void begin_next_chunk(struct tr_thread *thread, uint64_t now)
+{
+    begin_chunk(thread, now);
+    tr_copied_stacks_begin_chunk(thread, tr_switches_begin_chunk(thread));
+    tr_log_calls(thread);
+}
+
+/* Times can wait for what numbers belong to. */
+static void stamp_check(struct tr_thread *thread, enum tr_stamp kind, uint64_t time)
+{
+    if (!tr_copied_stack_has_numbers(thread))
+        stamp(thread, kind, time);
+}
+
 bool tr_log_check(struct tr_thread *thread, bool in_fragment)
 {
     struct tr_control *control = thread->process->control;
@@ -581,7 +619,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     /* The entry is logged again in a new chunk, where a reader may begin. */
     uint32_t entry = in_fragment ? take_entry(thread) : 0;
     /* Page faults and a wait for the reader are to lie between two stamps, with nothing of the program beside them. */
-    stamp(thread, TR_STAMP_NEXT, tr_time(thread));
+    stamp_check(thread, TR_STAMP_NEXT, tr_time(thread));
     uint64_t before = position(thread);
     reserve(thread, (thread->slot ? LARGEST_STACK_COPY : 0) + CHECK_STEP);
     clear(thread, thread->hot.log + TR_CLEARED);
@@ -597,9 +635,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         give_up_chunks(thread, now / chunk_size + 1);
         tr_switches_earn(thread, now - thread->checked);
         if (next) {
-            begin_chunk(thread, now);
-            tr_copied_stacks_begin_chunk(thread, tr_switches_begin_chunk(thread));
-            tr_log_calls(thread);
+            begin_next_chunk(thread, now);
         }
         thread->checked = now;
     }
@@ -613,7 +649,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         atomic_store(&control->frozen, 1);
         return false;
     }
-    stamp(thread, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, time);
+    stamp_check(thread, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, time);
     tr_log_publish(thread);
     thread->boundary = thread->hot.log;
     adapt_interval(thread);

@@ -443,12 +443,15 @@ struct delivery {
     bool handled;     /* a handler runs next */
 };
 
+/* Stacks of fibers and the alternate one may lie side by side. */
 static void note_other_stack(struct tr_signals_of_thread *signals, uint64_t from, uint64_t to)
 {
-    if (from - to < TR_SAME_STACK)
+    bool alternate = tr_on_alt_stack(signals, to) && !tr_on_alt_stack(signals, from);
+    if (!alternate && from - to < TR_SAME_STACK)
         return;
     signals->other_stack_entry = to;
     signals->other_stack_from = from;
+    signals->other_stack_room = alternate ? to - signals->alt_start : TR_SAME_STACK;
 }
 
 static void log_handler(struct delivery *delivery, int signal, const struct tr_action *action,
@@ -460,8 +463,6 @@ static void log_handler(struct delivery *delivery, int signal, const struct tr_a
     const uint64_t values[] = {tr_time(thread), before->pc, before->r[TR_RSP],
                                thread->app.r[TR_RSP], action->handler};
     tr_log_event(thread, TR_HANDLER, (uint32_t)signal, values, sizeof values / sizeof *values);
-    note_other_stack(&thread->signals, before->r[TR_RSP], thread->app.r[TR_RSP]);
-    tr_copied_stack_forget(thread);
     delivery->in_fragment = false;
     delivery->handled = true;
 }
@@ -505,6 +506,7 @@ static bool deliver_one(struct delivery *delivery, struct occurrence *occurrence
     if (!tr_frame_push(thread, signal, occurrence->info, &action,
                        signals->restores_mask ? signals->saved_mask : signals->mask))
         return false;
+    note_other_stack(signals, before.r[TR_RSP], thread->app.r[TR_RSP]);
     change_to_handler(signals, signal, &action);
     log_handler(delivery, signal, &action, &before);
     return true;

@@ -60,29 +60,12 @@ static void leave(struct thread_stack *stack, const struct flow_event *event)
 
 /* --- Which one continues. --- */
 
-/* Whether two stacks look alike up to their outermost callers: it does not matter then which one runs. */
-static bool are_alike(const struct thread_stack *stack, frame_id one, frame_id other)
-{
-    const struct frame_tree *tree = &stack->tree;
-    while (one != other) {
-        const struct frame *first = thread_stack_frame(stack, one);
-        const struct frame *second = thread_stack_frame(stack, other);
-        if (first->kind != second->kind || first->function != second->function ||
-            first->kind == FRAME_PLACEHOLDER ||
-            frame_tree_return_address(tree, one) != frame_tree_return_address(tree, other))
-            return false;
-        one = thread_stack_parent(stack, one);
-        other = thread_stack_parent(stack, other);
-    }
-    return true;
-}
-
 /* Of those that look alike the first one, which has waited longest. */
 static void add_candidate(const struct thread_stack *stack, struct array *candidates, frame_id leaf)
 {
     const frame_id *leaves = candidates->elements;
     for (size_t i = 0; i < candidates->count; i++)
-        if (are_alike(stack, leaves[i], leaf))
+        if (stack_comparison_are_alike(stack, leaves[i], leaf))
             return;
     *(frame_id *)array_add(candidates) = leaf;
 }

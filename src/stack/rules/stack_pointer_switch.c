@@ -17,11 +17,13 @@
 
 #include "base/usual_numbers.h"
 #include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/captured_stacks.h"
 #include "stack/rules/handed_over.h"
 #include "stack/rules/recorded_callers.h"
 #include "stack/rules/stack_pointer.h"
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
+#include "stack/stack_comparison.h"
 #include "stack/stack_moves.h"
 
 enum {
@@ -30,6 +32,7 @@ enum {
     PUSHED = 512,
     /* Bytes of the innermost frame, which has called and is returned to. */
     FRAME = 4096,
+    RETURN_ADDRESSES = 16, /* bytes that nearly all code pops between these points at most */
     /* Bytes that may be unwound of a stack, where others may exist that were never seen; of each frame of a suspended one:
      * stacks can be as small, and lie side by side. */
     UNWOUND = 16 << 10,
@@ -149,7 +152,6 @@ static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event
  * top. */
 static bool is_left_at(const struct suspended_stack *suspended, uint64_t pointer)
 {
-    enum { RETURN_ADDRESSES = 16 };
     bool there = suspended->pointer != 0 && pointer >= suspended->pointer &&
                  pointer - suspended->pointer <= RETURN_ADDRESSES;
     return there && (suspended->top == 0 || pointer + RETURN_ADDRESSES < suspended->top);
@@ -262,7 +264,8 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
     }
     bool elsewhere = unseen || (nearest == NONE && !stack->open.has_gogo);
     bool unknown = !running || nearest == RUNNING || (elsewhere && !runs_handler(stack));
-    if (unknown) /* else a handler on a stack of its own is left */
+    bool captured = unknown && nearest == RUNNING && captured_stacks_land(stack, event);
+    if (unknown && !captured) /* else a handler on a stack of its own is left */
         go_on_in_unknown(stack, event);
     return unknown;
 }
@@ -275,15 +278,35 @@ static bool goroutine_returns(const struct thread_stack *stack, const struct flo
            suspended_stacks_leaf_returns_to(stack, stack->leaf, event->to);
 }
 
-/* False if the suspended stack has run elsewhere since it was left, as far as a few such switches show. */
+/* False if the suspended stack has run elsewhere since it was left, as far as a few such switches show; or if it may be one that
+ * was never seen, in the same memory: fibers can share one, and are copied there. */
 static bool is_as_it_was_left(struct thread_stack *stack, const struct suspended_stack *suspended)
 {
     if (suspended->pointer == 0 || stack->open.has_gogo)
         return true;
-    return usual_numbers_see(&stack->rules.stack_pointer_switch->distances,
-                             thread_stack_frame(stack, suspended->leaf)->function,
-                             thread_stack_leaf(stack)->function,
-                             stack_pointer_move(stack).to - suspended->pointer);
+    struct array *distances = &stack->rules.stack_pointer_switch->distances;
+    function_id left = thread_stack_frame(stack, suspended->leaf)->function;
+    function_id continues = thread_stack_leaf(stack)->function;
+    uint64_t distance = stack_pointer_move(stack).to - suspended->pointer;
+    bool must_be = distance <= RETURN_ADDRESSES || !stack_switch_misses_stacks(stack) ||
+                   usual_numbers_is_sure(distances, left, continues, distance);
+    return usual_numbers_see(distances, left, continues, distance) && must_be;
+}
+
+/* Whether another stack was left just there, too, in the same place, and differs: one of the two has been copied away since. */
+static bool shares_its_place(const struct thread_stack *stack,
+                             const struct suspended_stack *suspended)
+{
+    const struct array *list = suspended_stacks_list(stack);
+    if (suspended->pointer == 0 || !stack_switch_misses_stacks(stack))
+        return false;
+    for (size_t i = list->count; i-- > 0;) {
+        const struct suspended_stack *other = array_at(list, i);
+        if (other->pointer == suspended->pointer &&
+            !stack_comparison_are_alike(stack, suspended->leaf, other->leaf))
+            return true;
+    }
+    return false;
 }
 
 /* A return or an indirect jump that ends a move: switches to the stack that continues. False: the
@@ -299,9 +322,11 @@ static bool follow_move(struct thread_stack *stack, const struct flow_event *eve
         return false;
     if (nearest == NONE)
         return !goroutine_returns(stack, event) && land_in_nearest(stack, event);
-    if (is_as_it_was_left(stack, array_at(suspended_stacks_list(stack), nearest)))
-        stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)),
-                        event);
+    const struct suspended_stack *suspended = array_at(suspended_stacks_list(stack), nearest);
+    if (shares_its_place(stack, suspended))
+        go_on_in_unknown(stack, event);
+    else if (is_as_it_was_left(stack, suspended))
+        stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended->leaf), event);
     else
         stack_switch_to_unknown(stack, nearest, event);
     return true;

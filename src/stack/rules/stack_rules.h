@@ -36,6 +36,7 @@ struct segment;
     RULE(suspended_stacks)       /* those that are not running */                                  \
     RULE(stack_switch)           /* another stack continues, by its address */                     \
     RULE(handed_over)            /* fibers go away, without recorded pointers */                   \
+    RULE(captured_stacks)        /* longjmp to an activation that has ended, copied back */        \
     RULE(unwinding)              /* longjmp, and whatever is left */                               \
     RULE(sigreturn_switch)       /* signal handlers return to another stack */                     \
     RULE(kernel_entry)           /* system calls, interrupts, faults */                            \

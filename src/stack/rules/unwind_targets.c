@@ -19,8 +19,11 @@ static struct unwind_target *find_known_site(const struct array *sites, uint64_t
 
 static void drop_all(struct array *sites)
 {
-    for (size_t i = 0; i < sites->count; i++)
-        array_free(&((struct unwind_target *)array_at(sites, i))->callers);
+    for (size_t i = 0; i < sites->count; i++) {
+        struct unwind_target *site = array_at(sites, i);
+        array_free(&site->calls);
+        array_free(&site->callers);
+    }
     array_free(sites);
 }
 
@@ -48,6 +51,7 @@ static struct unwind_target *find_site(struct thread_stack *stack, uint64_t retu
         site = array_add(&stack->rules.unwind_targets->sites);
         *site = (struct unwind_target){.return_address = return_address,
                                        .looked_at = 1,
+                                       .calls = array_of(sizeof(frame_id)),
                                        .callers = array_of(sizeof(frame_id))};
     }
     return site;
@@ -64,8 +68,10 @@ static void look_at_new_frames(struct unwind_target *site, const struct frame_tr
     size_t known = site->callers.count;
     for (; site->looked_at < tree->frames.count; site->looked_at++) {
         const struct frame *frame = frame_tree_at(tree, site->looked_at);
-        if (frame->kind == FRAME_FUNCTION && frame->return_address == site->return_address)
-            *(frame_id *)array_add(&site->callers) = frame_tree_parent(tree, site->looked_at);
+        if (frame->kind != FRAME_FUNCTION || frame->return_address != site->return_address)
+            continue;
+        *(frame_id *)array_add(&site->calls) = site->looked_at;
+        *(frame_id *)array_add(&site->callers) = frame_tree_parent(tree, site->looked_at);
     }
     if (site->callers.count > known)
         qsort(site->callers.elements, site->callers.count, sizeof(frame_id), compare_ids);
@@ -83,6 +89,15 @@ bool unwind_targets_may_have_called(struct thread_stack *stack, frame_id frame,
     return thread_stack_frame(stack, frame)->return_address == 0 ||
            bsearch(&frame, site->callers.elements, site->callers.count, sizeof(frame_id),
                    compare_ids) != NULL;
+}
+
+const struct array *unwind_targets_calls(struct thread_stack *stack, uint64_t return_address)
+{
+    struct unwind_target *site = find_site(stack, return_address);
+    if (site == NULL)
+        return NULL;
+    look_at_new_frames(site, &stack->tree);
+    return &site->calls;
 }
 
 static void begin(struct thread_stack *stack)

@@ -13,7 +13,8 @@
 struct unwind_target {
     uint64_t return_address;
     uint32_t looked_at;   /* frames with smaller ids have been examined */
-    struct array callers; /* frame_id */
+    struct array calls;   /* frame_id, of those that return there */
+    struct array callers; /* frame_id, in their order */
 };
 
 struct unwind_targets {
@@ -27,5 +28,9 @@ struct unwind_targets {
  */
 bool unwind_targets_may_have_called(struct thread_stack *stack, frame_id frame,
                                     uint64_t return_address);
+
+/* The frames (frame_id, at least one for each caller) of all calls that return to `return_address`, borrowed until the next
+ * question; NULL if a search would take too long. */
+const struct array *unwind_targets_calls(struct thread_stack *stack, uint64_t return_address);
 
 #endif

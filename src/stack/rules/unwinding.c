@@ -1,5 +1,6 @@
 #include "stack/rules/unwinding.h"
 
+#include "stack/rules/captured_stacks.h"
 #include "stack/rules/context_rewrites.h"
 #include "stack/rules/forced_unwinding.h"
 #include "stack/rules/landing_pads.h"
@@ -126,6 +127,8 @@ static void land_in_other_frame(struct thread_stack *stack, const struct flow_ev
 {
     if (begins_a_stack(stack, event))
         stack_switch_to_new(stack, event, 0);
+    else if (captured_stacks_land(stack, event))
+        return;
     else if (active_functions_count(&stack->open, event->function) > 0)
         land_in_active_function(stack, event);
     else

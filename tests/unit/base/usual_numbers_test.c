@@ -19,6 +19,20 @@ static void another_number_is_unusual_once_one_has_come_often(void **state)
     array_free(&numbers);
 }
 
+static void a_number_is_sure_once_it_has_come_often(void **state)
+{
+    struct array numbers = usual_numbers_none();
+    assert_false(usual_numbers_is_sure(&numbers, 1, 2, 24));
+    usual_numbers_see(&numbers, 1, 2, 24);
+    assert_false(usual_numbers_is_sure(&numbers, 1, 2, 24));
+    for (int i = 0; i < 4; i++)
+        usual_numbers_see(&numbers, 1, 2, 24);
+    assert_true(usual_numbers_is_sure(&numbers, 1, 2, 24));
+    assert_false(usual_numbers_is_sure(&numbers, 1, 2, 99));
+    assert_false(usual_numbers_is_sure(&numbers, 2, 1, 24));
+    array_free(&numbers);
+}
+
 static void pairs_are_learned_apart(void **state)
 {
     struct array numbers = usual_numbers_none();
@@ -55,6 +69,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_number_is_unusual_once_one_has_come_often),
+        cmocka_unit_test(a_number_is_sure_once_it_has_come_often),
         cmocka_unit_test(pairs_are_learned_apart),
         cmocka_unit_test(a_number_that_changes_is_followed_before_it_is_sure),
         cmocka_unit_test(many_pairs_are_forgotten_together),

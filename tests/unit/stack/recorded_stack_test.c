@@ -198,6 +198,44 @@ static void of_stacks_suspended_in_one_place_the_pointer_chooses(void **state)
     assert_spans(s, "a(s()s)sf(y(s()s)s)sg(y(s()s)s)sf?(y?())$");
 }
 
+/* f's has been copied away, and another one lies there that the recording has not seen. */
+static void a_stack_further_in_than_the_one_that_was_left_is_another(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('a', 0x10));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN, at('a', 0x10));
+    assert_stack(s, "a");
+    call(s, at('a', 0x20), 's');
+    switch_to_call(s, MAIN, ONE - 0x140, at('y', 0x10));
+    assert_stack(s, "y");
+}
+
+static void of_stacks_that_were_left_with_one_pointer_none_is_chosen(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('a', 0x10));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    switch_to_call(s, MAIN, ONE - 0x400, at('y', 0x10));
+    return_after(s, at('g', 0x10));
+    call(s, at('g', 0x20), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN, at('a', 0x20));
+    call(s, at('a', 0x30), 's');
+    switch_to_call(s, MAIN, ONE - 0x100, at('y', 0x10));
+    assert_stack(s, "y");
+}
+
 static void a_return_near_the_pointer_stays_in_its_stack(void **state)
 {
     struct scene *s = *state;
@@ -800,6 +838,8 @@ int main(void)
         RULE(stacks_that_are_whole_are_stitched_from_their_roots),
         RULE(of_stacks_suspended_in_one_place_the_pointer_chooses),
         RULE(a_stack_without_a_pointer_is_not_the_nearest),
+        RULE(a_stack_further_in_than_the_one_that_was_left_is_another),
+        RULE(of_stacks_that_were_left_with_one_pointer_none_is_chosen),
         RULE(a_return_near_the_pointer_stays_in_its_stack),
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),

@@ -25,7 +25,6 @@ void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder, bool
         .copied = suspended_calls_none(),
         .interruptions = array_of(sizeof(struct interruption)),
         .reports = reports,
-        .unreported = UINT64_MAX,
     };
     pt_encoder_know_stack(encoder, &stack->pointer);
 }
@@ -99,17 +98,17 @@ static void know(struct call_stack *stack, struct pt_encoder *encoder, uint64_t 
         pt_calls_at(calls, --depth)->slot += moved;
 }
 
-void call_stack_reported(struct call_stack *stack, const struct pt_encoder *encoder, bool reported)
+void call_stack_reported(struct call_stack *stack, bool reported)
 {
     stack->due = false;
-    stack->unreported = reported ? UINT64_MAX : encoder->last_psb;
+    stack->unreported = !reported;
 }
 
 /* How the stack that runs is left. */
 static struct suspended_stack left_with(const struct call_stack *stack,
                                         const struct pt_encoder *encoder, uint64_t pointer)
 {
-    bool unknown = stack->due || stack->unreported == encoder->last_psb;
+    bool unknown = stack->due || stack->unreported;
     return (struct suspended_stack){pointer, encoder->previous->pc,
                                     unknown ? UINT64_MAX : encoder->last_psb};
 }
@@ -126,7 +125,7 @@ static void change_stacks(struct call_stack *stack, struct pt_encoder *encoder, 
     stack->ended_at_most = (to - left.pointer) / PUSHED; /* each call has pushed as much at least */
     stack->pointer = left.pointer;
     stack->psb = left.psb;
-    stack->unreported = UINT64_MAX;
+    stack->unreported = false;
     stack->switches = true;
     stack->due = false;
 }
@@ -186,7 +185,7 @@ void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder,
     stack->may_be_on_top = false;
     stack->pointer = load->after;
     stack->due = knows && left.psb != encoder->last_psb;
-    stack->unreported = knows ? UINT64_MAX : encoder->last_psb;
+    stack->unreported = !knows;
 }
 
 static void note_interruption(struct array *interruptions, uint64_t pointer, uint64_t entry)

@@ -37,9 +37,8 @@ struct call_stack {
     bool reports;                  /* decoders may begin anywhere, and not know them */
     bool switches; /* the stack pointer was loaded, the branch to the other stack comes */
     bool due; /* the calls of the stack that runs are to be reported: decoders may not know them */
-    uint64_t psb; /* stream position: since the PSB there they are known */
-    uint64_t
-        unreported; /* stream position: since the PSB there the running stack's are not; UINT64_MAX: they are */
+    uint64_t psb;    /* stream position: since the PSB there they are known */
+    bool unreported; /* decoders that began before do not know the calls of the stack that runs */
     /* A stack continued, and not where its innermost call returns: a new stack in its place; or a function on top of it
      * (Boost.Context's ontop_fcontext), which returns for the call; or a caller, by longjmp: that returns for its own. */
     struct pt_saved_calls continued;
@@ -67,7 +66,7 @@ void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder,
 void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc);
 
 /* Its calls were reported, or there was no room for them (`reported` is false). */
-void call_stack_reported(struct call_stack *stack, const struct pt_encoder *encoder, bool reported);
+void call_stack_reported(struct call_stack *stack, bool reported);
 
 /* A signal handler begins, with the stack pointer at `to`, on top of the code at `ip`; the encoder
  * knows of the interruption. And it returns. */

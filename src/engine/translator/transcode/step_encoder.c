@@ -139,7 +139,7 @@ static void report_callers(struct step_encoder *coder)
         pt_encoder_emit_calls(coder->encoder, block->pc + block->length[0]);
         coder->begun = 0;
     }
-    call_stack_reported(&coder->calls, coder->encoder, reports);
+    call_stack_reported(&coder->calls, reports);
 }
 
 static bool ends_switch(const struct pt_code_block *block)
@@ -365,6 +365,22 @@ static void report_stack(struct step_encoder *coder, const struct log_record *co
     report_callers(coder);
 }
 
+/* Who decodes what came before does not know them. */
+static void report_learned(struct step_encoder *coder)
+{
+    if (!coder->calls.reports || coder->encoder->previous->kind == PT_BLOCK_NONE)
+        return;
+    coder->calls.due = true;
+    report_callers(coder);
+}
+
+static void complete_callers(struct step_encoder *coder, const struct log_record *copy)
+{
+    find_callers(coder, copy);
+    if (coder->encoder->calls.all)
+        report_learned(coder);
+}
+
 /* A copy of the stack shows the callers where they are not known. What led to a selected call is not recorded, so its callers are reported. */
 static void learn_callers(struct step_encoder *coder, const struct log_record *copy)
 {
@@ -373,7 +389,9 @@ static void learn_callers(struct step_encoder *coder, const struct log_record *c
     if (coder->selected_begins)
         report_stack(coder, copy);
     else if (!coder->encoder->calls.all)
-        find_callers(coder, copy);
+        complete_callers(coder, copy);
+    else if (coder->calls.unreported)
+        report_learned(coder);
     coder->selected_begins = false;
 }
 

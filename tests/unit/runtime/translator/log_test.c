@@ -11,6 +11,7 @@
 
 #include "runtime/translator/code/supplied_pages.h"
 #include "runtime/translator/log/clock.h"
+#include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/disk_space.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/own_memory.h"
@@ -78,6 +79,7 @@ static uint64_t stack[4096]; /* the program's */
 static int set_up(void **state)
 {
     now = 0;
+    memset(stack, 0, sizeof stack);
     process.arena = tr_own_map(ARENA);
     process.control = calloc(1, sizeof *process.control);
     process.control->slot_offset = TR_PAGE;
@@ -351,6 +353,157 @@ static void copies_of_other_stacks_are_a_small_part_of_the_log(void **state)
     assert_in_range(copied, logged / 32, logged / 4);
 }
 
+enum {
+    OWN = 24,
+    LEFT_AT = 128
+}; /* words of `stack`: of the code that copies, and where stacks are left */
+
+/* The program changes to a stack that it is about to copy to where the running one lies, and its code that copies runs. */
+static void begin_copy(void)
+{
+    thread->hot.stack_before = thread->app.r[TR_RSP] = (uint64_t)(stack + LEFT_AT);
+    log_entry(2);
+    tr_copied_stack_begin(thread);
+    thread->app.r[TR_RSP] = (uint64_t)(stack + LEFT_AT - OWN);
+    log_entry(4);
+}
+
+/* And has come back; the code that changes stacks has returned. */
+static void end_copy(uint64_t look)
+{
+    for (unsigned i = 0; i < OWN; i++)
+        stack[LEFT_AT + i] = look;
+    thread->app.r[TR_RSP] = (uint64_t)(stack + LEFT_AT + 1);
+    log_entry(6 | TR_INDIRECT);
+    tr_log_copied_stack(thread);
+    assert_int_equal(tr_log_last(thread), 6 | TR_INDIRECT);
+}
+
+static uint64_t record_after(uint64_t at)
+{
+    return at + 4 + 4 * (uint64_t)tr_payload_words(word_at(at));
+}
+
+/* What belongs to neither stack yet is no caller of what runs there. */
+static void a_chunk_that_begins_in_a_copy_has_the_callers_after_it(void **state)
+{
+    begin_copy();
+    thread->hot.log += CHUNK;
+    log_entry(4);
+    assert_true(tr_log_check(thread, true));
+    uint64_t at = begin_of_ring() + thread->slot->chunks[1].position;
+    assert_int_equal(word_at(at), TR_EVENT_WORD(TR_CALLS, OWN));
+    at = thread->hot.log;
+    thread->switch_credit = thread->hot.reports_switches = 0;
+    end_copy(1);
+    /* Its number belongs to what lies in another chunk. */
+    assert_int_equal(TR_EVENT_KIND(word_at(at)), TR_SWITCHED);
+    assert_in_range(TR_EVENT_PAYLOAD(word_at(at)), OWN - 1, sizeof stack / sizeof *stack);
+    assert_int_equal(word_at(record_after(at)), 6 | TR_INDIRECT);
+}
+
+/* The stack that was left has a number that no log has. */
+static void what_was_left_before_such_a_chunk_is_reported_when_it_continues(void **state)
+{
+    for (unsigned i = 0; i < OWN; i++)
+        stack[LEFT_AT + i] = 1;
+    begin_copy();
+    thread->hot.log += CHUNK;
+    log_entry(4);
+    assert_true(tr_log_check(thread, true));
+    end_copy(2);
+    begin_copy();
+    thread->switch_credit = thread->hot.reports_switches = 0;
+    uint64_t at = thread->hot.log, numbers[2];
+    end_copy(1);
+    assert_int_equal(word_at(at), TR_EVENT_WORD(TR_COPIED, 0));
+    memcpy(numbers, (const void *)(at + 4), sizeof numbers);
+    assert_int_not_equal(numbers[0], 0);
+    assert_int_equal(numbers[1], 0);
+    at = record_after(at);
+    assert_int_equal(TR_EVENT_KIND(word_at(at)), TR_SWITCHED);
+    assert_int_equal(word_at(record_after(at)), 6 | TR_INDIRECT);
+}
+
+/* A time between would keep readers from binding the numbers to the stack pointer. */
+static void a_check_in_a_copy_stamps_no_time(void **state)
+{
+    begin_copy();
+    uint64_t at = thread->hot.log;
+    assert_true(tr_log_check(thread, true));
+    assert_int_equal(thread->hot.log, at);
+    assert_int_equal(thread->hot.limit, 0);
+    end_copy(1);
+    assert_int_equal(word_at(at), TR_EVENT_WORD(TR_COPIED, 0));
+}
+
+static void a_time_in_a_copy_takes_its_numbers(void **state)
+{
+    begin_copy();
+    log_event();
+    uint64_t at = thread->hot.log;
+    end_copy(1);
+    assert_int_equal(TR_EVENT_KIND(word_at(at)), TR_SWITCHED);
+}
+
+/* A handler on a stack of its own, further out, does not end the copy. */
+static void a_copy_that_a_handler_interrupts_is_not_over(void **state)
+{
+    begin_copy();
+    uint64_t handler = (uint64_t)(stack + sizeof stack / sizeof *stack) + TR_SAME_STACK;
+    thread->signals.other_stack_from = thread->app.r[TR_RSP];
+    thread->signals.other_stack_entry = thread->app.r[TR_RSP] = handler;
+    thread->signals.other_stack_room = TR_SAME_STACK;
+    tr_log_copied_stack(thread);
+    assert_true(tr_copied_stack_is_awaited(thread));
+    thread->app.r[TR_RSP] = thread->signals.other_stack_from;
+    tr_log_copied_stack(thread);
+    assert_true(tr_copied_stack_is_awaited(thread));
+    end_copy(1);
+    assert_false(tr_copied_stack_is_awaited(thread));
+}
+
+static uint64_t outer_words(uint64_t at)
+{
+    uint64_t words;
+    memcpy(&words, (const void *)(at + 4 + 10 * sizeof words), sizeof words);
+    return words;
+}
+
+/* The alternate stack and the one that a handler there has interrupted may lie side by side. */
+static void what_a_handler_has_interrupted_is_copied_too(void **state)
+{
+    enum { INTERRUPTED = 1000, ENTRY = 500, ROOM = 200 };
+    memset(stack, 0xff, sizeof stack);
+    thread->signals.other_stack_from = (uint64_t)(stack + INTERRUPTED);
+    thread->signals.other_stack_entry = (uint64_t)(stack + ENTRY);
+    thread->signals.other_stack_room = ROOM * sizeof *stack;
+    thread->app.r[TR_RSP] = (uint64_t)(stack + ENTRY - ROOM / 2);
+    uint64_t at = thread->hot.log;
+    tr_log_calls(thread);
+    assert_int_not_equal(outer_words(at), 0);
+    thread->app.r[TR_RSP] = (uint64_t)(stack + ENTRY - ROOM);
+    at = thread->hot.log;
+    tr_log_calls(thread);
+    assert_int_equal(outer_words(at), 0);
+}
+
+/* Of a copy by a loop for each byte: heads do not ask for ever, and a check finds that it is over. */
+static void a_copy_that_takes_long_is_asked_for_by_checks(void **state)
+{
+    begin_copy();
+    thread->hot.log += 8 << 10;
+    log_entry(4);
+    tr_log_copied_stack(thread);
+    assert_false(tr_copied_stack_is_asked(thread));
+    assert_true(tr_copied_stack_is_awaited(thread));
+    assert_true(tr_log_check(thread, true));
+    assert_int_not_equal(thread->hot.limit, 0);
+    uint64_t at = thread->hot.log;
+    end_copy(1);
+    assert_int_equal(TR_EVENT_KIND(word_at(at)), TR_SWITCHED);
+}
+
 static void the_log_of_everything_has_no_copies_of_other_stacks(void **state)
 {
     process.control->options.full_execution = true;
@@ -429,6 +582,13 @@ int main(void)
         TEST(another_stack_is_copied_when_the_switch_is_over),
         TEST(memory_that_was_never_written_to_is_not_copied),
         TEST(copies_of_other_stacks_are_a_small_part_of_the_log),
+        TEST(a_chunk_that_begins_in_a_copy_has_the_callers_after_it),
+        TEST(what_was_left_before_such_a_chunk_is_reported_when_it_continues),
+        TEST(a_check_in_a_copy_stamps_no_time),
+        TEST(a_time_in_a_copy_takes_its_numbers),
+        TEST(a_copy_that_a_handler_interrupts_is_not_over),
+        TEST(a_copy_that_takes_long_is_asked_for_by_checks),
+        TEST(what_a_handler_has_interrupted_is_copied_too),
         TEST(the_log_of_everything_has_no_copies_of_other_stacks),
         TEST(a_signal_keeps_the_limit_at_0),
         TEST(a_frozen_recording_ends),
