@@ -51,7 +51,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
     stack_moves_advance(stack, event->time);
     if (event->kind == FLOW_INLINED) {
         if (stack->leaf != FRAME_NONE)
-            inlined_functions_follow(stack, thread_stack_leaf(stack)->function, event);
+            inlined_functions_follow(stack, thread_stack_leaf(stack)->function, event, 1);
         return;
     }
     if (event->kind == FLOW_CALL_VALUE) {

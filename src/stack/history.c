@@ -60,16 +60,6 @@ void history_add_slowly(struct history *history, struct ticks time, enum history
     add_packed(history, history_step_of(kind, frame) | delta << HISTORY_KIND_BITS);
 }
 
-void history_add_all_slowly(struct history *history, struct ticks time, const uint64_t *steps,
-                            size_t count)
-{
-    struct ticks ignored = {0};
-    struct history_step step;
-    for (size_t i = 0; i < count; i++)
-        if (history_unpack(steps[i], &ignored, &step))
-            history_add(history, time, step.kind, step.frame);
-}
-
 struct history_cursor history_cursor_of(const struct history *history)
 {
     return (struct history_cursor){.history = history, .time = history->first};

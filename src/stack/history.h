@@ -20,25 +20,27 @@
 #include <stdint.h>
 
 enum history_kind {
-    HISTORY_PAUSE,          /* only in the packed form; readers do not get it */
-    HISTORY_BEGIN,          /* a segment begins; `frame` is its leaf, which began before */
-    HISTORY_BEGIN_SEEN,     /* likewise, but `frame` itself begins at this time */
-    HISTORY_ENTER,          /* `frame`, a child of the leaf, is entered */
-    HISTORY_ENTER_MOVABLE,  /* enters `frame`, a child of the leaf or of a frame further out:
+    HISTORY_PAUSE,         /* only in the packed form; readers do not get it */
+    HISTORY_BEGIN,         /* a segment begins; `frame` is its leaf, which began before */
+    HISTORY_BEGIN_SEEN,    /* likewise, but `frame` itself begins at this time */
+    HISTORY_ENTER,         /* `frame`, a child of the leaf, is entered */
+    HISTORY_ENTER_MOVABLE, /* enters `frame`, a child of the leaf or of a frame further out:
                             * those between were unwound */
-    HISTORY_RETURN,         /* back to `frame`, which is further out; those above it returned */
-    HISTORY_UNWIND,         /* likewise, but those above were unwound: longjmp, exception */
-    HISTORY_REPLACE,        /* the leaf is replaced by `frame`, its sibling: tail call */
-    HISTORY_END_GAP,        /* the segment ends because the control flow from here on is unknown */
-    HISTORY_END_EXEC,       /* ... because the process executed another program */
-    HISTORY_END_TRACE,      /* ... because the trace ends */
-    HISTORY_END_UNWIND,     /* ... because control continues in a frame further out, unknown in
+    HISTORY_RETURN,        /* back to `frame`, which is further out; those above it returned */
+    HISTORY_UNWIND,        /* likewise, but those above were unwound: longjmp, exception */
+    HISTORY_REPLACE,       /* the leaf is replaced by `frame`, its sibling: tail call */
+    HISTORY_END_GAP,       /* the segment ends because the control flow from here on is unknown */
+    HISTORY_END_EXEC,      /* ... because the process executed another program */
+    HISTORY_END_TRACE,     /* ... because the trace ends */
+    HISTORY_END_UNWIND,    /* ... because control continues in a frame further out, unknown in
                          * which; the next one begins there */
-    HISTORY_END_SWITCH,     /* ... because another stack continues (a fiber): the next segment */
-    HISTORY_RESUME,         /* another stack continues, in `frame`, which was suspended earlier */
-    HISTORY_GAP,            /* between segments: gap number `frame` begins */
-    HISTORY_GAP_END,        /* gap number `frame` ends */
-    HISTORY_INLINED,        /* inlined function number `frame` (inlined_id) begins in the leaf */
+    HISTORY_END_SWITCH,    /* ... because another stack continues (a fiber): the next segment */
+    HISTORY_RESUME,        /* another stack continues, in `frame`, which was suspended earlier */
+    HISTORY_GAP,           /* between segments: gap number `frame` begins */
+    HISTORY_GAP_END,       /* gap number `frame` ends */
+    HISTORY_INLINED_MOVE, /* control goes from one inlined function of the leaf to another: move number
+                             * `frame` (inlined_moves.h) */
+    HISTORY_INLINED, /* step by step: inlined function number `frame` (inlined_id) begins in the leaf */
     HISTORY_INLINED_BEFORE, /* likewise, and has begun before */
     HISTORY_INLINED_END,    /* those inside of number `frame` end */
     HISTORY_CALL_VALUES,    /* arguments or the result of the leaf: thread_stack.call_values from
@@ -100,24 +102,35 @@ static inline void history_add(struct history *history, struct ticks time, enum 
     *history->free++ = history_step_of(kind, frame) | delta << HISTORY_KIND_BITS;
 }
 
-/* history_add_all where more is needed than to write the steps. */
-void history_add_all_slowly(struct history *history, struct ticks time, const uint64_t *steps,
-                            size_t count);
+/* The end of a history, for those who add many steps at once: it is not in memory that each step could have changed. Until
+ * it is put back nothing else may add to the history. */
+struct history_end {
+    uint64_t *free, *free_end;
+    struct ticks last;
+};
 
-/* As history_add, several steps of one time, as history_step_of makes them; at least one. */
-static inline void history_add_all(struct history *history, struct ticks time,
-                                   const uint64_t *steps, size_t count)
+static inline struct history_end history_take_end(const struct history *history)
 {
-    uint64_t delta = time.value - history->last.value;
-    if (delta > history_delta_maximum || (size_t)(history->free_end - history->free) < count) {
-        history_add_all_slowly(history, time, steps, count);
-        return;
-    }
-    history->last = time;
-    history->count += count;
-    *history->free++ = steps[0] | delta << HISTORY_KIND_BITS;
-    for (size_t i = 1; i < count; i++)
-        *history->free++ = steps[i];
+    return (struct history_end){history->free, history->free_end, history->last};
+}
+
+/* As history_add. False: nothing was added, more is needed than to write one step. */
+static inline bool history_end_add(struct history_end *end, struct ticks time,
+                                   enum history_kind kind, uint32_t frame)
+{
+    uint64_t delta = time.value - end->last.value;
+    if (delta > history_delta_maximum || end->free == end->free_end)
+        return false;
+    end->last = time;
+    *end->free++ = history_step_of(kind, frame) | delta << HISTORY_KIND_BITS;
+    return true;
+}
+
+static inline void history_put_back(struct history *history, const struct history_end *end)
+{
+    history->count += (uint64_t)(end->free - history->free);
+    history->free = end->free;
+    history->last = end->last;
 }
 
 /* A position in a history, which must not grow while it is in use. */

@@ -20,29 +20,36 @@ static void begin(struct thread_stack *stack, inlined_id inlined, inlined_id ope
         stack_moves_record(stack, kind, path[--count]);
 }
 
-/* Step by step. */
-static void move_slowly(struct thread_stack *stack, inlined_id open, inlined_id inlined,
-                        enum history_kind kind)
-{
-    inlined_id shared = inlined_moves_common(stack->inlined.calls, open, inlined);
-    if (shared != open)
-        stack_moves_record(stack, HISTORY_INLINED_END, shared);
-    if (shared != inlined)
-        begin(stack, inlined, shared, kind);
-}
-
-void inlined_functions_move(struct thread_stack *stack, inlined_id inlined, bool before)
+void inlined_functions_record_steps(struct thread_stack *stack, inlined_id from, inlined_id to,
+                                    enum history_kind kind)
 {
     const struct inlined_table *calls = stack->inlined.calls;
-    inlined_id open = inlined_frames_open(stack, stack->leaf);
-    if (calls == NULL || open == inlined)
+    if (calls == NULL)
         return;
-    const struct inlined_move *move =
-        before ? NULL : inlined_moves_get(&stack->inlined_moves, calls, open, inlined);
-    if (move != NULL)
-        history_add_all(&stack->history, stack->now, move->steps, move->count);
+    inlined_id shared = inlined_moves_common(calls, from, to);
+    if (shared != from)
+        stack_moves_record(stack, HISTORY_INLINED_END, shared);
+    if (shared != to)
+        begin(stack, to, shared, kind);
+}
+
+void inlined_functions_record(struct thread_stack *stack, inlined_id from, inlined_id to)
+{
+    uint32_t move = INLINED_MOVE_NONE;
+    if (stack->inlined.moves != NULL)
+        move = inlined_move_cache_number(&stack->inlined_moves, stack->inlined.moves, from, to);
+    if (move != INLINED_MOVE_NONE)
+        stack_moves_record(stack, HISTORY_INLINED_MOVE, move);
     else
-        move_slowly(stack, open, inlined, before ? HISTORY_INLINED_BEFORE : HISTORY_INLINED);
+        inlined_functions_record_steps(stack, from, to, HISTORY_INLINED);
+}
+
+void inlined_functions_move(struct thread_stack *stack, inlined_id inlined)
+{
+    inlined_id open = inlined_frames_open(stack, stack->leaf);
+    if (open == inlined)
+        return;
+    inlined_functions_record(stack, open, inlined);
     inlined_frames_set(stack, stack->leaf, inlined);
 }
 
@@ -59,5 +66,11 @@ void inlined_functions_settle(struct thread_stack *stack, const struct flow_even
         thread_stack_leaf(stack)->function != event->function ||
         !inlined_frames_find(stack, stack->leaf, event->to, &inlined))
         return;
-    inlined_functions_move(stack, inlined, event->kind == FLOW_RESUME);
+    if (event->kind != FLOW_RESUME) {
+        inlined_functions_move(stack, inlined);
+        return;
+    }
+    inlined_functions_record_steps(stack, inlined_frames_open(stack, stack->leaf), inlined,
+                                   HISTORY_INLINED_BEFORE);
+    inlined_frames_set(stack, stack->leaf, inlined);
 }

@@ -12,25 +12,47 @@
 #include "stack/inlined_frames.h"
 #include "stack/stack_moves.h"
 
-/* From now on `inlined` runs in the leaf, by steps of the history: one for what ends, one for each
- * that begins, so that each has a time of its own. */
-void inlined_functions_move(struct thread_stack *stack, inlined_id inlined, bool before);
+/* Records a move in the leaf, step by step, of kind HISTORY_INLINED or HISTORY_INLINED_BEFORE. */
+void inlined_functions_record_steps(struct thread_stack *stack, inlined_id from, inlined_id to,
+                                    enum history_kind kind);
 
-/* Follows a FLOW_INLINED in the leaf, of `function`. An event that is not about the leaf is ignored. */
-static inline void inlined_functions_follow(struct thread_stack *stack, function_id function,
-                                            const struct flow_event *event)
+/* From now on `to` runs in the leaf, where `from`, another one, ran until now. The caller sets that in the frame. */
+void inlined_functions_record(struct thread_stack *stack, inlined_id from, inlined_id to);
+
+/* Follows FLOW_INLINED events in the leaf, of `function`, up to the first other event; returns their number. One that is
+ * not about the leaf is ignored. */
+static inline size_t inlined_functions_follow(struct thread_stack *stack, function_id function,
+                                              const struct flow_event *events, size_t count)
 {
-    inlined_id open = inlined_frames_open(stack, stack->leaf), to = (inlined_id)event->next;
-    if (function != event->function || open == to)
-        return;
-    const struct inlined_move *move = inlined_moves_find(&stack->inlined_moves, open, to);
-    if (move == NULL) {
-        inlined_functions_move(stack, to, false);
-        return;
+    const struct inlined_move_cache cache = stack->inlined_moves;
+    struct history_end end = history_take_end(&stack->history);
+    inlined_id before = inlined_frames_open(stack, stack->leaf), open = before;
+    struct ticks now = stack->now;
+    size_t done = 0;
+    for (; done < count && events[done].kind == FLOW_INLINED; done++) {
+        const struct flow_event *event = &events[done];
+        inlined_id to = (inlined_id)event->next;
+        now = event->time.value > now.value ? event->time : now;
+        if (event->function != function || to == open)
+            continue;
+        uint32_t move = inlined_move_cache_find(&cache, open, to);
+        if (move == INLINED_MOVE_NONE || !history_end_add(&end, now, HISTORY_INLINED_MOVE, move))
+            break;
+        open = to;
     }
-    history_add_all(&stack->history, stack->now, move->steps, move->count);
-    inlined_frames_set(stack, stack->leaf, to);
+    history_put_back(&stack->history, &end);
+    stack->now = now;
+    if (done < count && events[done].kind == FLOW_INLINED) { /* a move that needs more */
+        inlined_functions_record(stack, open, (inlined_id)events[done].next);
+        open = (inlined_id)events[done++].next;
+    }
+    if (open != before)
+        inlined_frames_set(stack, stack->leaf, open);
+    return done;
 }
+
+/* From now on `inlined` runs in the leaf. */
+void inlined_functions_move(struct thread_stack *stack, inlined_id inlined);
 
 /* The rules have followed `event`: finds out what is inlined where control is now, if the kind of
  * the event does not say. */

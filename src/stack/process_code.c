@@ -284,8 +284,10 @@ static bool find_inlined(void *context, function_id function, uint64_t start, ui
     return symbols_inlined_in(context, function, start, address, inlined);
 }
 
-struct inlined_view process_code_inlined_view(struct symbols *symbols)
+struct inlined_view process_code_inlined_view(struct symbols *symbols, struct inlined_moves *moves)
 {
-    return (struct inlined_view){
-        .context = symbols, .find = find_inlined, .calls = symbols_inlined_calls(symbols)};
+    return (struct inlined_view){.context = symbols,
+                                 .find = find_inlined,
+                                 .calls = symbols_inlined_calls(symbols),
+                                 .moves = moves};
 }

@@ -31,7 +31,7 @@ struct code_place process_code_place(struct process_code *code, uint64_t address
 /* Valid until process_code_close. */
 struct code_view process_code_view(struct process_code *code);
 
-/* Valid as long as the symbols. */
-struct inlined_view process_code_inlined_view(struct symbols *symbols);
+/* Valid as long as the symbols and `moves`, which may be NULL. */
+struct inlined_view process_code_inlined_view(struct symbols *symbols, struct inlined_moves *moves);
 
 #endif

@@ -10,7 +10,7 @@ static void begin_group(struct thread_stack *stack, const struct flow_event *eve
     /* What is inlined at the return ends before it. */
     bool is_result = event->flags & FLOW_OF_RESULT;
     if (is_result)
-        inlined_functions_move(stack, INLINED_NONE, false);
+        inlined_functions_move(stack, INLINED_NONE);
     stack->values_begin = (uint32_t)stack->call_values.count;
     stack->values_left = (uint32_t)event->next - 1;
     uint64_t group[] = {1 | (is_result ? RECORDED_VALUES_RESULT : 0), event->to};

@@ -26,7 +26,7 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->gaps);
     array_free(&stack->segments);
     array_free(&stack->inlined_open);
-    inlined_moves_free(&stack->inlined_moves);
+    inlined_move_cache_free(&stack->inlined_moves);
     array_free(&stack->resumed);
     array_free(&stack->shared);
     array_free(&stack->call_values);

@@ -22,7 +22,7 @@
 #include "stack/frame_tree.h"
 #include "stack/go_runtime.h"
 #include "stack/history.h"
-#include "stack/inlined_moves.h"
+#include "stack/inlined_move_cache.h"
 #include "stack/rules/stack_rules.h"
 #include "symbol/dwarf/inlined_table.h"
 
@@ -66,6 +66,9 @@ struct inlined_view {
     bool (*find)(void *context, function_id function, uint64_t start, uint64_t address,
                  inlined_id *inlined);
     const struct inlined_table *calls; /* borrowed; a table, because it is read for every move */
+    /* Borrowed, and shared by the threads. NULL: the history has each step of a move by itself, so that each can have
+     * a time of its own, which it needs where the clock is coarse (spans/timestamp_disambiguation.h). */
+    struct inlined_moves *moves;
 };
 
 /* The period between two segments, in which the control flow is unknown. */
@@ -136,7 +139,7 @@ struct thread_stack {
     struct stack_rules rules;  /* the state of each is for its rule alone */
     struct code_view code;
     struct inlined_view inlined; /* set by the owner at the beginning */
-    struct inlined_moves inlined_moves;
+    struct inlined_move_cache inlined_moves;
     struct thread_stack_statistics statistics;
     const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
 

@@ -25,7 +25,8 @@ static void *begin_thread(void *context, const struct thread *thread)
     begun->stack.no_stitching = flow_is_sampled(timeline->flow);
     begun->stack.begins_anywhere = flow_is_snapshot(timeline->flow);
     if (flow_finds_inlined(timeline->flow))
-        begun->stack.inlined = process_code_inlined_view(flow_symbols(timeline->flow));
+        begun->stack.inlined =
+            process_code_inlined_view(flow_symbols(timeline->flow), timeline->moves);
     sampled_stacks_init(&begun->sampled);
 
     pthread_mutex_lock(&timeline->lock);
@@ -188,6 +189,8 @@ struct timeline *timeline_decode(const char *path, const struct flow_options *op
     timeline->tracks = array_of(sizeof(struct span_track));
     pthread_mutex_init(&timeline->lock, NULL);
     span_functions_init(&timeline->functions, flow_symbols(flow));
+    if (flow_finds_inlined(flow) && !flow_has_coarse_times(flow))
+        timeline->moves = inlined_moves_new(symbols_inlined_calls(flow_symbols(flow)));
 
     struct flow_sink sink = {
         .context = timeline,
@@ -211,6 +214,7 @@ void timeline_free(struct timeline *timeline)
     array_free(&timeline->threads);
     array_free(&timeline->tracks);
     span_functions_free(&timeline->functions);
+    inlined_moves_free(timeline->moves);
     pthread_mutex_destroy(&timeline->lock);
     flow_close(timeline->flow);
     free(timeline);

@@ -32,6 +32,8 @@ struct timeline {
     struct array tracks;    /* struct span_track, one per thread */
     struct ticks origin;    /* of the first event of the recording */
     struct span_functions functions;
+    struct inlined_moves *
+        moves; /* owned; NULL: inlined functions are not found, or moves have to be recorded step by step */
 };
 
 /* The recording's clock; NULL if it has none: then ticks are nanoseconds. */

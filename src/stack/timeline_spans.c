@@ -13,6 +13,7 @@
 #include "stack/spans/off_cpu_spans.h"
 #include "stack/spans/replay.h"
 #include "stack/spans/sample_spans.h"
+#include "stack/spans/span_moves.h"
 #include "stack/timeline_memory.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ struct timeline_source {
     struct row **heap; /* owned: rows that are not at their end; the earliest first */
     size_t heap_size;
     struct arena texts;
+    struct span_moves moves;
     struct arena values; /* of the events that are ready */
     size_t given, ready; /* of `events`: taken by the consumer, and present */
     struct span_event events[EVENTS_AT_ONCE];
@@ -118,21 +120,21 @@ static const char *text_of(struct timeline_source *merged, const struct replay_e
 struct plain_events {
     struct span_event *next;
     struct span_functions *functions;
+    struct span_moves *moves;
     struct nanoseconds origin;
     uint32_t track;
-    bool with_lines;
+    bool with_lines, takes_moves;
 };
 
-static inline void make_event(void *context, const struct placed_step *step,
-                              enum span_event_kind kind, function_id function, uint64_t address,
-                              enum span_end end)
+static inline void make_span(struct plain_events *plain, const struct placed_step *step,
+                             enum span_event_kind kind, const struct span_function *function,
+                             uint64_t address, enum span_end end)
 {
-    struct plain_events *plain = context;
     struct span_event *event = plain->next++;
     event->kind = kind;
     event->track = plain->track;
     event->time.value = step->place.value - plain->origin.value;
-    event->function = span_functions_get(plain->functions, function, plain->with_lines);
+    event->function = function;
     event->address = address;
     event->flags = 0;
     event->end = end;
@@ -140,6 +142,41 @@ static inline void make_event(void *context, const struct placed_step *step,
     event->text = NULL;
     event->hit = NULL;
     event->values = NULL;
+}
+
+static inline void make_event(void *context, const struct placed_step *step,
+                              enum span_event_kind kind, function_id function, uint64_t address,
+                              enum span_end end)
+{
+    struct plain_events *plain = context;
+    make_span(plain, step, kind, span_functions_get(plain->functions, function, plain->with_lines),
+              address, end);
+}
+
+static inline size_t make_move(void *context, const struct placed_step *step, inlined_id *open,
+                               size_t room)
+{
+    struct plain_events *plain = context;
+    const struct span_move *move = span_moves_get(plain->moves, step->step.frame);
+    if (move->from != *open)
+        return 0;
+    if (plain->takes_moves) {
+        struct span_event *event = plain->next++;
+        event->kind = SPAN_MOVE;
+        event->track = plain->track;
+        event->time.value = step->place.value - plain->origin.value;
+        event->move = move;
+        *open = move->to;
+        return 1;
+    }
+    size_t count = (size_t)move->left + move->begun;
+    if (count > room)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        make_span(plain, step, i < move->left ? SPAN_LEAVE : SPAN_ENTER, move->functions[i], 0,
+                  SPAN_END_RETURN);
+    *open = move->to;
+    return count;
 }
 
 static struct recorded_group group_at(const struct timeline_source *merged, uint32_t index)
@@ -184,18 +221,22 @@ static void convert(struct timeline_source *merged, const struct replay_event *r
  * their number. */
 static size_t read_first(struct timeline_source *merged, struct nanoseconds turn)
 {
+    static const struct replay_makes makes = {make_event, make_move};
     struct replay *replay = &merged->heap[0]->replay;
     struct plain_events plain = {
+        .moves = &merged->moves,
         .functions = &merged->timeline->functions,
         .origin = merged->origin,
         .track = merged->heap[0]->track,
         .with_lines = !merged->source.no_lines,
+        .takes_moves = merged->source.takes_moves,
     };
+    merged->moves.with_lines = plain.with_lines;
     struct replay_event other;
     size_t count = 0;
     for (;;) {
         plain.next = merged->events + count;
-        count += replay_take_plain_steps(replay, EVENTS_AT_ONCE - count, turn, make_event, &plain);
+        count += replay_take_plain_steps(replay, EVENTS_AT_ONCE - count, turn, &makes, &plain);
         bool is_full = EVENTS_AT_ONCE - count < REPLAY_PLAIN_EVENTS;
         if (is_full || replay_read(replay, &other, 1, turn) == 0)
             break;
@@ -251,6 +292,7 @@ static void close_source(struct span_source *source)
     free(merged->heap);
     arena_free(&merged->texts);
     arena_free(&merged->values);
+    span_moves_free(&merged->moves);
     free(merged);
 }
 
@@ -292,6 +334,7 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
     struct timeline_source *merged = memory_allocate_zeroed(sizeof(*merged));
     merged->timeline = timeline;
     merged->origin = timeline_origin(timeline);
+    merged->moves = span_moves_of(timeline->moves, &timeline->functions);
     merged->rows = memory_allocate_zeroed((count + 1) * sizeof(struct row));
     merged->heap = memory_allocate_zeroed((count + 1) * sizeof(struct row *));
     for (size_t i = 0; i < count; i++) {

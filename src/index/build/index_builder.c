@@ -138,6 +138,8 @@ static void take_event(struct index_builder *builder, const struct span_event *e
         mark_recorder_count(&builder->marks, event, builder->source->tracks[event->track].pid,
                             time);
         break;
+    case SPAN_MOVE:
+        break; /* only for those who ask for it */
     }
 }
 

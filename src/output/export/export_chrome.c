@@ -342,6 +342,8 @@ static void put_event(struct chrome *chrome, const struct span_event *event)
     case SPAN_COUNTER:
         put_counter(chrome, event);
         break;
+    case SPAN_MOVE:
+        break; /* only for those who ask for it */
     }
 }
 

@@ -205,6 +205,8 @@ static void put_event(struct csv *csv, const struct span_event *event)
     case SPAN_COUNTER:
         put_moment(csv, "counter", event);
         break;
+    case SPAN_MOVE:
+        break; /* only for those who ask for it */
     }
 }
 

@@ -564,6 +564,8 @@ static void put_event(struct perfetto *perfetto, const struct span_event *event)
     case SPAN_COUNTER:
         put_counter(perfetto, event);
         break;
+    case SPAN_MOVE:
+        break; /* only for those who ask for it */
     }
 }
 

@@ -40,6 +40,18 @@ struct call_template {
     bool is_call; /* and not a time without a processor */
 };
 
+/* The records of a move between inlined functions, one after the other, without their thread and time. They are copied
+ * in steps of MOVE_STEP words, so there is memory for whole steps. */
+enum { MOVE_STEP = 8 };
+
+struct move_template {
+    uint64_t *words;     /* in `names`; NULL: it was not made yet */
+    uint32_t word_count; /* of the records */
+    uint32_t left, begun;
+    int32_t growth; /* begun less left */
+    bool is_shown;  /* once at least: most moves that are shown twice are shown often */
+};
+
 /* What is remembered of each function. */
 struct function_cache {
     struct fxt_cached_string name, symbol, file;
@@ -75,6 +87,8 @@ struct writer {
     struct row_reference last_row; /* of the last event */
     struct function_cache *caches; /* by index of the function; owned */
     size_t cache_count;
+    struct move_template *moves; /* by number; owned */
+    size_t move_count;
     uint32_t next_synthetic_tid;
     struct counter_cache *counters; /* by text */
     struct stack_flows flows;
@@ -318,13 +332,13 @@ static void write_hit(struct writer *writer, const struct span_event *event)
     give_back(writer, HIT_WORDS_MAX, record.word_count);
 }
 
-/* Without thread and time. */
-static void make_call(struct writer *writer, const struct span_event *event,
-                      struct function_cache *cached)
+/* The record without thread and time; `words` are CALL_WORDS_MAX. Returns its length. */
+static uint64_t make_call(struct writer *writer, const struct span_event *event, uint64_t *words)
 {
     const struct span_function *function = event->function;
+    struct function_cache *cached = cache_of(writer, function);
     struct fxt_strings *strings = &writer->strings;
-    struct event_record record = {.words = cached->call.words, .word_count = 2};
+    struct event_record record = {.words = words, .word_count = 2};
     uint64_t name = fxt_strings_reference(strings, &cached->name, function->name);
     if (event->address)
         add_long(&record, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
@@ -343,10 +357,17 @@ static void make_call(struct writer *writer, const struct span_event *event,
         add_short(&record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
     record.words[0] = event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, 0) |
                       category_of(function) << 32 | name << 48;
-    cached->call.word_count = record.word_count;
-    cached->call.address = event->address;
-    cached->call.flags = event->flags;
-    cached->call.is_call = !span_is_off_cpu(function);
+    record.words[1] = 0;
+    return record.word_count;
+}
+
+static void make_template(struct writer *writer, const struct span_event *event,
+                          struct call_template *call)
+{
+    call->word_count = make_call(writer, event, call->words);
+    call->address = event->address;
+    call->flags = event->flags;
+    call->is_call = !span_is_off_cpu(event->function);
 }
 
 /* The template must not outlive a reference that is in it. */
@@ -364,7 +385,7 @@ static inline void write_call(struct writer *writer, const struct span_event *ev
 {
     struct function_cache *cached = cache_of(writer, event->function);
     if (!is_made_for(&cached->call, event, &writer->strings))
-        make_call(writer, event, cached);
+        make_template(writer, event, &cached->call);
     uint64_t thread = reference_of_next(writer, event->track);
     uint64_t *words = block_writer_reserve(&writer->blocks, sizeof cached->call.words);
     memcpy(words, cached->call.words, sizeof cached->call.words);
@@ -584,7 +605,60 @@ static void write_counter(struct writer *writer, const struct span_event *event)
     record[4] = 0;
 }
 
-static inline void write_event(struct writer *writer, const struct span_event *event)
+static void write_event(struct writer *writer, const struct span_event *event);
+
+/* The trace has all strings that the records refer to, and they hold. */
+static void make_move(struct writer *writer, const struct span_move *move,
+                      struct move_template *made)
+{
+    size_t room = 2 * (size_t)move->left + (size_t)move->begun * CALL_WORDS_MAX;
+    uint64_t *words = memory_allocate_zeroed((room + MOVE_STEP) * sizeof *words);
+    size_t count = 0;
+    for (uint32_t i = 0; i < move->left; i++, count += 2)
+        words[count] = event_header(FXT_EVENT_END, 2, 0, 0);
+    for (uint32_t i = 0; i < move->begun; i++) {
+        struct span_event begun = {.kind = SPAN_ENTER, .function = move->functions[move->left + i]};
+        count += make_call(writer, &begun, &words[count]);
+    }
+    size_t whole_steps = (count + MOVE_STEP - 1) / MOVE_STEP * MOVE_STEP;
+    made->words = arena_allocate(&writer->names, whole_steps * sizeof *words);
+    memcpy(made->words, words, whole_steps * sizeof *words);
+    made->word_count = (uint32_t)count;
+    made->left = move->left;
+    made->begun = move->begun;
+    made->growth = (int32_t)(move->begun - move->left);
+    free(words);
+}
+
+static struct move_template *template_of_move(struct writer *writer, const struct span_move *move)
+{
+    if (move->number >= writer->move_count) {
+        size_t count = move->number + move->number / 2 + 64;
+        writer->moves = memory_resize(writer->moves, count * sizeof *writer->moves);
+        memset(writer->moves + writer->move_count, 0,
+               (count - writer->move_count) * sizeof *writer->moves);
+        writer->move_count = count;
+    }
+    return &writer->moves[move->number];
+}
+
+/* Function by function. */
+static void write_move(struct writer *writer, const struct span_event *event)
+{
+    const struct span_move *move = event->move;
+    struct span_event one = {.track = event->track, .time = event->time};
+    for (uint32_t i = 0; i < move->left + move->begun; i++) {
+        one.kind = i < move->left ? SPAN_LEAVE : SPAN_ENTER;
+        one.function = move->functions[i];
+        write_event(writer, &one);
+    }
+    struct move_template *template = template_of_move(writer, move);
+    if (template->is_shown && template->words == NULL && fxt_strings_all_hold(&writer->strings))
+        make_move(writer, move, template);
+    template->is_shown = true;
+}
+
+static void write_event(struct writer *writer, const struct span_event *event)
 {
     switch (event->kind) {
     case SPAN_ENTER:
@@ -599,19 +673,45 @@ static inline void write_event(struct writer *writer, const struct span_event *e
     case SPAN_COUNTER:
         write_counter(writer, event);
         break;
+    case SPAN_MOVE:
+        write_move(writer, event);
+        break;
     }
 }
 
 /* Where plain events are written: calls whose templates are made, and ends of which nothing more is
  * known than their reason, in one row. They are nearly all events of a trace. */
 struct plain_run {
-    const struct function_cache *caches; /* as in struct writer, like their number */
+    const struct function_cache *caches; /* as in struct writer, like their number and the moves */
     size_t cache_count;
-    uint64_t thread; /* the row, as headers of events have it */
-    uint64_t *next;
-    size_t depth; /* of open spans in the track */
-    uint64_t calls, spans;
+    const struct move_template *moves;
+    size_t move_count;
+    uint64_t thread;      /* the row, as headers of events have it */
+    uint64_t *next, *end; /* where moves must end, so that there is space for all other events */
+    size_t level;         /* of open spans in the row */
+    uint64_t calls, spans, begun_by_moves; /* the last are not in the others */
 };
+
+/* A call of which nothing but the template is known. */
+static inline void write_template(struct plain_run *run, const struct call_template *call,
+                                  uint64_t time)
+{
+    memcpy(run->next, call->words, sizeof call->words);
+    run->next[0] |= run->thread;
+    run->next[1] = time;
+    run->next += call->word_count;
+    run->calls += call->is_call;
+    run->spans++;
+    run->level++;
+}
+
+static inline void write_end(struct plain_run *run, uint64_t time)
+{
+    run->next[0] = event_header(FXT_EVENT_END, 2, 0, 0) | run->thread;
+    run->next[1] = time;
+    run->next += 2;
+    run->level--;
+}
 
 static inline bool write_plain_enter(struct plain_run *run, const struct span_event *event)
 {
@@ -621,13 +721,7 @@ static inline bool write_plain_enter(struct plain_run *run, const struct span_ev
     const struct call_template *call = &run->caches[index].call;
     if (call->word_count == 0 || call->address != event->address || call->flags != event->flags)
         return false;
-    memcpy(run->next, call->words, sizeof call->words);
-    run->next[0] |= run->thread;
-    run->next[1] = event->time.value;
-    run->next += call->word_count;
-    run->calls += call->is_call;
-    run->spans++;
-    run->depth++;
+    write_template(run, call, event->time.value);
     return true;
 }
 
@@ -635,25 +729,60 @@ static inline bool write_plain_leave(struct plain_run *run, const struct span_ev
 {
     if ((event->flags | event->stack) != 0 || event->values != NULL)
         return false;
-    run->next[0] = event_header(FXT_EVENT_END, 2, 0, 0) | run->thread;
-    run->next[1] = event->time.value;
-    run->next += 2;
+    write_end(run, event->time.value);
     if (event->end != SPAN_END_RETURN) {
         run->next[-2] += ONE_SHORT_ARGUMENT;
         *run->next++ = string_argument(FXT_STRING_END, end_texts[event->end]);
     }
-    run->depth--;
     return true;
 }
 
-/* False: the event is not a plain one, or not in the row whose first span is at depth `first`. */
-static inline bool write_plain_event(struct plain_run *run, const struct span_event *event,
-                                     size_t first)
+static inline void write_move_template(struct plain_run *run, const struct move_template *template,
+                                       uint64_t time)
 {
+    const uint64_t *from = template->words, thread = run->thread;
+    uint64_t *record = run->next, *to = record, *end = record + template->word_count;
+    do {
+        memcpy(to, from, MOVE_STEP * sizeof *to);
+        to += MOVE_STEP;
+        from += MOVE_STEP;
+    } while (to < end);
+    do {
+        uint64_t header = record[0];
+        record[0] = header | thread;
+        record[1] = time;
+        record += fxt_bits(header, 4, 15);
+    } while (record < end);
+    run->next = end;
+}
+
+/* Whether all spans that the move ends and begins are in the row, which the last event was in. */
+static inline bool is_in_row(const struct plain_run *run, const struct move_template *template)
+{
+    return run->level >= template->left &&
+           run->level + (size_t)(ptrdiff_t) template->growth <= FXT_DEPTH_MAX;
+}
+
+static inline bool write_plain_move(struct plain_run *run, const struct span_event *event)
+{
+    const struct move_template *template = &run->moves[event->move->number];
+    if (event->move->number >= run->move_count || template->words == NULL ||
+        !is_in_row(run, template) || run->end - run->next < (ptrdiff_t) template->word_count)
+        return false;
+    run->level += (size_t)(ptrdiff_t) template->growth;
+    run->begun_by_moves += template->begun;
+    write_move_template(run, template, event->time.value);
+    return true;
+}
+
+/* False: the event is not a plain one, or not in the row. */
+static inline bool write_plain_event(struct plain_run *run, const struct span_event *event)
+{
+    if (event->kind == SPAN_MOVE)
+        return write_plain_move(run, event);
     if (event->kind == SPAN_ENTER)
-        return run->depth - first < FXT_DEPTH_MAX && write_plain_enter(run, event);
-    return event->kind == SPAN_LEAVE && run->depth - 1 - first < FXT_DEPTH_MAX &&
-           write_plain_leave(run, event);
+        return run->level < FXT_DEPTH_MAX && write_plain_enter(run, event);
+    return event->kind == SPAN_LEAVE && run->level > 0 && write_plain_leave(run, event);
 }
 
 /* Writes plain events of `count`, at least one, up to the first other one; returns their number. All
@@ -667,19 +796,25 @@ static size_t write_plain(struct writer *writer, const struct span_event *events
         !fxt_strings_all_hold(&writer->strings) ||
         !block_writer_holds(&writer->blocks, (count + 1) * sizeof writer->caches->call.words))
         return 0;
+    size_t level = writer->tracks[track].depth - row->row * FXT_DEPTH_MAX;
+    if (level > FXT_DEPTH_MAX) /* or the row begins at a greater depth */
+        return 0;
     uint64_t *begin = block_writer_reserve(&writer->blocks, 0);
+    size_t free_words = (size_t)(writer->blocks.end - writer->blocks.next) / FXT_WORD;
     struct plain_run run = {.caches = writer->caches,
                             .cache_count = writer->cache_count,
+                            .moves = writer->moves,
+                            .move_count = writer->move_count,
                             .thread = row->number << 24,
                             .next = begin,
-                            .depth = writer->tracks[track].depth};
-    while (event != events + count && event->track == track &&
-           write_plain_event(&run, event, row->row * FXT_DEPTH_MAX))
+                            .end = begin + free_words - (count + 1) * CALL_WORDS_MAX,
+                            .level = level};
+    while (event != events + count && event->track == track && write_plain_event(&run, event))
         event++;
     block_writer_reserve(&writer->blocks, (size_t)(run.next - begin) * FXT_WORD);
-    writer->tracks[track].depth = run.depth;
-    writer->summary.spans += run.spans;
-    writer->summary.calls += run.calls;
+    writer->tracks[track].depth += run.level - level;
+    writer->summary.spans += run.spans + run.begun_by_moves;
+    writer->summary.calls += run.calls + run.begun_by_moves;
     return (size_t)(event - events);
 }
 
@@ -700,6 +835,7 @@ static void write_batch(struct writer *writer, const struct span_event *events, 
 static bool write_events(struct writer *writer, struct span_source *source,
                          const struct fxt_options *options, struct error *error)
 {
+    source->takes_moves = true;
     struct error ended = {0};
     struct span_event room;
     const struct span_event *events;
@@ -750,6 +886,7 @@ static bool write_trace(struct writer *writer, struct span_source *source,
         array_free(&writer->tracks[i].threads);
     free(writer->tracks);
     free(writer->caches);
+    free(writer->moves);
     HASH_CLEAR(hh, writer->counters);
     stack_flows_free(&writer->flows);
     arena_free(&writer->names);

@@ -184,13 +184,6 @@ static inline bool jump_plainly(struct walk *walk, const struct flow_event *even
     return true;
 }
 
-static inline bool inline_plainly(const struct walk *walk, const struct flow_event *event)
-{
-    stack_moves_advance(walk->stack, event->time);
-    inlined_functions_follow(walk->stack, walk->leaf->function, event);
-    return true;
-}
-
 static inline bool move_plainly(struct walk *walk, const struct flow_event *event)
 {
     if (!is_ordinary(event))
@@ -199,8 +192,6 @@ static inline bool move_plainly(struct walk *walk, const struct flow_event *even
         return call_plainly(walk, event);
     if (event->kind == FLOW_RETURN)
         return return_plainly(walk, event);
-    if (event->kind == FLOW_INLINED)
-        return inline_plainly(walk, event);
     return event->kind == FLOW_JUMP && jump_plainly(walk, event);
 }
 
@@ -251,8 +242,15 @@ size_t common_moves_follow(struct thread_stack *stack, const struct flow_event *
         .knows_open = is_alone && !thread_stack_may_be_open_before(stack),
     };
     count = count_with_room(stack, count);
-    while (done < count && move_plainly(&walk, &events[done]))
-        done++;
+    while (done < count) {
+        if (events[done].kind == FLOW_INLINED)
+            done +=
+                inlined_functions_follow(stack, walk.leaf->function, events + done, count - done);
+        else if (move_plainly(&walk, &events[done]))
+            done++;
+        else
+            break;
+    }
     count_all(&walk);
     if (done > 0)
         be_at_ease(stack, events, done);

@@ -248,7 +248,21 @@ static bool make_before(struct off_cpu_source *source, uint64_t time)
 
 static bool moves(const struct span_event *event)
 {
-    return event->kind == SPAN_ENTER || event->kind == SPAN_LEAVE;
+    return event->kind == SPAN_ENTER || event->kind == SPAN_LEAVE || event->kind == SPAN_MOVE;
+}
+
+/* How many more spans of its track are open after the event. */
+static inline uint32_t depth_change(const struct span_event *event)
+{
+    static const int8_t changes[] = {[SPAN_ENTER] = 1, [SPAN_LEAVE] = -1, [SPAN_MOVE] = 0};
+    if (event->kind == SPAN_MOVE)
+        return event->move->begun - event->move->left;
+    return (uint32_t)changes[event->kind];
+}
+
+static bool begins_span(const struct span_event *event)
+{
+    return event->kind == SPAN_ENTER || (event->kind == SPAN_MOVE && event->move->begun > 0);
 }
 
 /* Events of one track follow each other most often. */
@@ -256,19 +270,17 @@ static void count_depth(struct off_cpu_source *source, const struct span_event *
                         const struct span_event *end)
 {
     while (event != end) {
-        const uint32_t track = event->track;
-        uint32_t depth = source->tracks[track].depth;
-        uint64_t entered = source->tracks[track].entered;
-        for (; event != end && event->track == track; event++) {
-            if (event->kind == SPAN_ENTER) {
-                depth++;
-                entered = event->time.value;
-            } else {
-                depth -= event->kind == SPAN_LEAVE;
-            }
-        }
-        source->tracks[track].depth = depth;
-        source->tracks[track].entered = entered;
+        const struct span_event *first = event;
+        struct track_state *state = &source->tracks[event->track];
+        uint32_t depth = state->depth;
+        for (; event != end && event->track == first->track; event++)
+            depth += depth_change(event);
+        state->depth = depth;
+        const struct span_event *newest = event;
+        while (newest != first && !begins_span(newest - 1))
+            newest--;
+        if (newest != first)
+            state->entered = newest[-1].time.value;
     }
 }
 
@@ -317,6 +329,7 @@ static bool read_wrapped(struct off_cpu_source *source, struct error *error)
     if (source->event_count > 0)
         return true;
     source->wrapped->no_lines = source->source.no_lines;
+    source->wrapped->takes_moves = source->source.takes_moves;
     source->event_count = span_source_take(source->wrapped, &source->room, &source->events, error);
     source->source.function_count = source->wrapped->function_count;
     return source->event_count > 0;

@@ -15,7 +15,7 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
 {
     *replay = (struct replay){
         .stack = stack,
-        .disambiguation = disambiguation_of(&stack->history, clock),
+        .disambiguation = disambiguation_of(&stack->history, stack->inlined.moves, clock),
         .to_enter = array_of(sizeof(frame_id)),
         .values = array_of(sizeof(struct values_of_frame)),
     };
@@ -305,6 +305,11 @@ static bool take_step(struct replay *replay, const struct history_step *step,
     case HISTORY_RETURN:
         plan_leave(replay, step->frame, SPAN_END_RETURN);
         return false;
+    case HISTORY_INLINED_MOVE:
+        if (replay->inlined != NULL)
+            replay->inlined_to = inlined_moves_at(replay->stack->inlined.moves, step->frame)->to;
+        replay->inlined_before = false;
+        return false;
     case HISTORY_INLINED:
     case HISTORY_INLINED_BEFORE:
     case HISTORY_INLINED_END:
@@ -336,6 +341,17 @@ static inline void make_event(void *context, const struct placed_step *step,
     event->gap = NULL;
     event->arguments = event->result = 0;
     event->death = NULL;
+}
+
+/* Function by function, by a plan. */
+static inline size_t make_move(void *context, const struct placed_step *step, inlined_id *open,
+                               size_t room)
+{
+    (void)context;
+    (void)step;
+    (void)open;
+    (void)room;
+    return 0;
 }
 
 static const struct inlined *inlined_at(const struct replay *replay, inlined_id inlined)
@@ -396,12 +412,17 @@ static void enter_inlined(struct replay *replay, struct replay_event *event)
 /* Control stays in the leaf. */
 static void move_inlined(struct replay *replay, struct replay_event *event)
 {
-    if (is_inside(replay, replay->inlined_to, replay->inlined[replay->depth])) {
+    const inlined_id *open = &replay->inlined[replay->depth];
+    if (is_inside(replay, replay->inlined_to, *open)) {
         enter_inlined(replay, event);
-        return;
+    } else {
+        replay->end = SPAN_END_RETURN;
+        leave_inlined(replay, event);
     }
-    replay->end = SPAN_END_RETURN;
-    leave_inlined(replay, event);
+    /* All that end are one step, each that begins is another. */
+    if (replay->splits && *open != replay->inlined_to &&
+        is_inside(replay, replay->inlined_to, *open))
+        replay->place.value++;
 }
 
 /* The inlined function in which the leaf calls `frame`. */
@@ -502,6 +523,8 @@ static bool take_event(struct replay *replay, struct replay_event *event, struct
         disambiguation_skip(&replay->disambiguation);
         replay->time = step->step.time;
         replay->place = step->place;
+        replay->splits = step->step.kind == HISTORY_INLINED_MOVE &&
+                         disambiguation_splits(&replay->disambiguation, step->time);
         if (take_step(replay, &step->step, event))
             return true;
     }
@@ -514,10 +537,11 @@ static bool take_event(struct replay *replay, struct replay_event *event, struct
 size_t replay_read(struct replay *replay, struct replay_event *events, size_t room,
                    struct nanoseconds before)
 {
+    static const struct replay_makes makes = {make_event, make_move};
     size_t count = 0;
     while (count < room) {
         struct replay_event *next = events + count;
-        count += replay_take_plain_steps(replay, room - count, before, make_event, &next);
+        count += replay_take_plain_steps(replay, room - count, before, &makes, &next);
         if (count == room || !take_event(replay, &events[count], before))
             break;
         count++;

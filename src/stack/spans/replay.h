@@ -66,6 +66,7 @@ struct replay {
     inlined_id inlined_to;
     uint32_t inlined_capacity;
     bool inlined_before;   /* it has begun before */
+    bool splits;           /* each step of the move to it has a place of its own */
     struct array values;   /* struct values_of_frame: of open frames */
     uint32_t values_depth; /* of the innermost of them; 0: none */
 };
@@ -80,6 +81,16 @@ void replay_free(struct replay *replay);
  * `address` (0: unknown), or left for the reason `end`. */
 typedef void replay_make(void *context, const struct placed_step *step, enum span_event_kind kind,
                          function_id function, uint64_t address, enum span_end end);
+
+/* Likewise, all events of a HISTORY_INLINED_MOVE, which must be one from `open`, at most `room` events; returns their
+ * number, and sets `open` to where it leads. 0: they are made one by one, by a plan. */
+typedef size_t replay_make_move(void *context, const struct placed_step *step, inlined_id *open,
+                                size_t room);
+
+struct replay_makes {
+    replay_make *event;
+    replay_make_move *move;
+};
 
 static inline bool replay_is_planned(const struct replay *replay)
 {
@@ -101,26 +112,24 @@ struct replay_plain {
     const struct frame *leaf;
     frame_id leaf_id;
     uint32_t depth;
-    uint32_t values_depth; /* as in struct replay */
-    size_t room;           /* space for events */
-    inlined_id *inlined;   /* as in struct replay, of the frames further out than the leaf */
-    inlined_id open;       /* the inlined function that is open in the leaf */
+    uint32_t values_depth;   /* as in struct replay */
+    size_t room;             /* space for events */
+    struct nanoseconds last; /* of the thread: disambiguation_splits */
+    inlined_id *inlined;     /* as in struct replay, of the frames further out than the leaf */
+    inlined_id open;         /* the inlined function that is open in the leaf */
 };
 
-/* An inlined function begins in the leaf. */
-static inline __attribute__((always_inline)) bool
-replay_take_inlined(struct replay_plain *plain, const struct placed_step *step, replay_make *make,
-                    void *context)
+/* Control goes from one inlined function of the leaf to another. */
+static inline __attribute__((always_inline)) bool replay_take_move(struct replay_plain *plain,
+                                                                   const struct placed_step *step,
+                                                                   const struct replay_makes *makes,
+                                                                   void *context)
 {
-    if (plain->inlined == NULL)
+    if (step->time.value == plain->last.value)
         return false;
-    const struct inlined *begun = inlined_table_call(plain->calls, step->step.frame);
-    if (begun->outer != plain->open)
-        return false;
-    make(context, step, SPAN_ENTER, begun->function, 0, SPAN_END_RETURN);
-    plain->room--;
-    plain->open = step->step.frame;
-    return true;
+    size_t made = makes->move(context, step, &plain->open, plain->room);
+    plain->room -= made;
+    return made > 0;
 }
 
 /* Whether `outer` contains `inlined`, or is it, with so few between them that there is space for
@@ -138,7 +147,7 @@ static inline bool replay_may_leave(const struct replay_plain *plain, inlined_id
  * not open, or there is no space. Most often one ends. */
 static inline __attribute__((always_inline)) bool
 replay_leave_inlined(struct replay_plain *plain, const struct placed_step *step, inlined_id outer,
-                     enum span_end end, replay_make *make, void *context)
+                     enum span_end end, const struct replay_makes *makes, void *context)
 {
     if (plain->open == outer)
         return true;
@@ -148,7 +157,7 @@ replay_leave_inlined(struct replay_plain *plain, const struct placed_step *step,
     if (left->outer != outer && !replay_may_leave(plain, plain->open, outer))
         return false;
     for (;;) {
-        make(context, step, SPAN_LEAVE, left->function, 0, end);
+        makes->event(context, step, SPAN_LEAVE, left->function, 0, end);
         plain->room--;
         plain->open = left->outer;
         if (plain->open == outer)
@@ -158,40 +167,39 @@ replay_leave_inlined(struct replay_plain *plain, const struct placed_step *step,
 }
 
 /* The frame of the step begins, on top of the leaf or instead of it. */
-static inline __attribute__((always_inline)) void replay_begin_frame(struct replay_plain *plain,
-                                                                     const struct placed_step *step,
-                                                                     replay_make *make,
-                                                                     void *context)
+static inline __attribute__((always_inline)) void
+replay_begin_frame(struct replay_plain *plain, const struct placed_step *step,
+                   const struct replay_makes *makes, void *context)
 {
     frame_id id = step->step.frame;
     const struct frame *frame = frame_tree_at(plain->tree, id);
     uint64_t start =
         frame_starts_get(&plain->tree->starts, id, frame->function, frame->start_choice);
-    make(context, step, SPAN_ENTER, frame->function, start, SPAN_END_RETURN);
+    makes->event(context, step, SPAN_ENTER, frame->function, start, SPAN_END_RETURN);
     plain->room--;
     plain->leaf = frame;
     plain->leaf_id = id;
 }
 
 /* The leaf ends. False: nothing has changed. */
-static inline __attribute__((always_inline)) bool replay_end_leaf(struct replay_plain *plain,
-                                                                  const struct placed_step *step,
-                                                                  enum span_end end,
-                                                                  replay_make *make, void *context)
+static inline __attribute__((always_inline)) bool
+replay_end_leaf(struct replay_plain *plain, const struct placed_step *step, enum span_end end,
+                const struct replay_makes *makes, void *context)
 {
     if (plain->depth == plain->values_depth ||
-        !replay_leave_inlined(plain, step, INLINED_NONE, end, make, context))
+        !replay_leave_inlined(plain, step, INLINED_NONE, end, makes, context))
         return false;
-    make(context, step, SPAN_LEAVE, plain->leaf->function, 0, end);
+    makes->event(context, step, SPAN_LEAVE, plain->leaf->function, 0, end);
     plain->room--;
     return true;
 }
 
 static inline __attribute__((always_inline)) bool replay_take_call(struct replay_plain *plain,
                                                                    const struct placed_step *step,
-                                                                   replay_make *make, void *context)
+                                                                   const struct replay_makes *makes,
+                                                                   void *context)
 {
-    replay_begin_frame(plain, step, make, context);
+    replay_begin_frame(plain, step, makes, context);
     if (plain->inlined != NULL)
         plain->inlined[plain->depth] = plain->open;
     plain->depth++;
@@ -200,14 +208,13 @@ static inline __attribute__((always_inline)) bool replay_take_call(struct replay
 }
 
 /* Not from several calls, nor past a link. */
-static inline __attribute__((always_inline)) bool replay_take_return(struct replay_plain *plain,
-                                                                     const struct placed_step *step,
-                                                                     replay_make *make,
-                                                                     void *context)
+static inline __attribute__((always_inline)) bool
+replay_take_return(struct replay_plain *plain, const struct placed_step *step,
+                   const struct replay_makes *makes, void *context)
 {
     const struct frame *caller = frame_tree_at(plain->tree, step->step.frame);
     if (plain->leaf->parent != step->step.frame || caller->kind == FRAME_LINK ||
-        !replay_end_leaf(plain, step, SPAN_END_RETURN, make, context))
+        !replay_end_leaf(plain, step, SPAN_END_RETURN, makes, context))
         return false;
     plain->depth--;
     if (plain->inlined != NULL)
@@ -218,12 +225,12 @@ static inline __attribute__((always_inline)) bool replay_take_return(struct repl
 }
 
 static inline __attribute__((always_inline)) bool
-replay_take_tail_call(struct replay_plain *plain, const struct placed_step *step, replay_make *make,
-                      void *context)
+replay_take_tail_call(struct replay_plain *plain, const struct placed_step *step,
+                      const struct replay_makes *makes, void *context)
 {
-    if (!replay_end_leaf(plain, step, SPAN_END_TAIL_CALL, make, context))
+    if (!replay_end_leaf(plain, step, SPAN_END_TAIL_CALL, makes, context))
         return false;
-    replay_begin_frame(plain, step, make, context);
+    replay_begin_frame(plain, step, makes, context);
     return true;
 }
 
@@ -231,33 +238,30 @@ replay_take_tail_call(struct replay_plain *plain, const struct placed_step *step
  * the number of another one may be beyond all frames. */
 static inline __attribute__((always_inline)) bool
 replay_take_plain_step(struct replay_plain *plain, const struct placed_step *step,
-                       replay_make *make, void *context)
+                       const struct replay_makes *makes, void *context)
 {
     if (plain->room < REPLAY_PLAIN_EVENTS)
         return false;
     switch (step->step.kind) {
     case HISTORY_ENTER:
-        return replay_take_call(plain, step, make, context);
+        return replay_take_call(plain, step, makes, context);
     case HISTORY_RETURN:
-        return replay_take_return(plain, step, make, context);
+        return replay_take_return(plain, step, makes, context);
     case HISTORY_REPLACE:
-        return replay_take_tail_call(plain, step, make, context);
-    case HISTORY_INLINED:
-        return replay_take_inlined(plain, step, make, context);
-    case HISTORY_INLINED_END:
-        return plain->inlined != NULL &&
-               replay_leave_inlined(plain, step, step->step.frame, SPAN_END_RETURN, make, context);
+        return replay_take_tail_call(plain, step, makes, context);
+    case HISTORY_INLINED_MOVE:
+        return replay_take_move(plain, step, makes, context);
     default:
         return false;
     }
 }
 
 /* Takes the steps that need no plan, nearly all, as long as there are some and there is space.
- * Calls `make` for each of their events; returns their number. Inlined, so that consumers of
+ * Calls `makes` for their events; returns their number. Inlined, so that consumers of
  * millions of events can make them in place; replay_read takes any other step. */
 static inline __attribute__((always_inline)) size_t
 replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds before,
-                        replay_make *make, void *context)
+                        const struct replay_makes *makes, void *context)
 {
     const struct frame_tree *tree = &replay->stack->tree;
     struct replay_plain plain = {tree,
@@ -267,6 +271,7 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
                                  replay->depth,
                                  replay->values_depth,
                                  room,
+                                 replay->disambiguation.last,
                                  NULL,
                                  INLINED_NONE};
     const struct placed_step *step, *end;
@@ -279,7 +284,7 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
     }
     while ((step = disambiguation_look(&replay->disambiguation)) != NULL) {
         end = disambiguation_end_before(&replay->disambiguation, before);
-        while (step != end && replay_take_plain_step(&plain, step, make, context))
+        while (step != end && replay_take_plain_step(&plain, step, makes, context))
             step++;
         disambiguation_go_to(&replay->disambiguation, step);
         if (step != disambiguation_end(&replay->disambiguation))

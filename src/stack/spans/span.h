@@ -49,6 +49,17 @@ enum span_event_kind {
     SPAN_INSTANT, /* a mark without length: a gap, a decode error; see text */
     SPAN_COUNTER, /* from here on the quantity named by text has this value. The unit, if it has
                    * one, ends the text in parentheses: "frequency of CPU 3 (MHz)" */
+    SPAN_MOVE, /* inlined functions end, by SPAN_END_RETURN, and others begin, all at one time: the same as a LEAVE or an
+                * ENTER for each. Only for a consumer that has set takes_moves */
+};
+
+/* The functions of a MOVE, at least one. Moves between the same functions share one object, valid until the source is closed. */
+struct span_move {
+    uint32_t left, begun;
+    uint32_t from, to; /* numbers of what is innermost before and after */
+    uint32_t number;   /* from 0, without holes, unique in the source: for tables by move */
+    /* Those that end, the innermost first, then those that begin, the outermost first. */
+    const struct span_function **functions;
 };
 
 /* Why a span ended. */
@@ -95,6 +106,7 @@ struct span_event {
     uint32_t track; /* index into the source's tracks */
     struct nanoseconds time;
     const struct span_function *function; /* of ENTER and LEAVE */
+    const struct span_move *move;         /* of MOVE, which has only this, the track and the time */
     uint64_t address;  /* of ENTER: where the function begins in the process; 0: unknown */
     uint8_t flags;     /* enum span_flag */
     enum span_end end; /* of LEAVE */
@@ -133,6 +145,8 @@ struct span_source {
     /* Set before the first next() by a consumer that shows no source lines: avoids reading debug
      * information. */
     bool no_lines;
+    /* Set likewise by a consumer that knows SPAN_MOVE, which is for those of millions of events. */
+    bool takes_moves;
 };
 
 /* What `wrapped` is, as a source of single events that another one makes of its events: the caller's

@@ -2,21 +2,31 @@
 
 /* The parts of a run's length that a step takes. The end of a segment, and a death, take no time:
  * they are the last moment of the step before. */
-static const uint8_t shares[HISTORY_KIND_COUNT] = {
+static const uint8_t shares_of_kinds[HISTORY_KIND_COUNT] = {
     [HISTORY_BEGIN] = 1,         [HISTORY_BEGIN_SEEN] = 1,     [HISTORY_ENTER] = 1,
     [HISTORY_ENTER_MOVABLE] = 1, [HISTORY_REPLACE] = 1,        [HISTORY_RESUME] = 1,
     [HISTORY_GAP] = 1,           [HISTORY_RETURN] = 1,         [HISTORY_UNWIND] = 1,
     [HISTORY_INLINED] = 1,       [HISTORY_INLINED_BEFORE] = 1, [HISTORY_INLINED_END] = 1,
 };
 
+static uint64_t shares_of(const struct timestamp_disambiguation *disambiguation,
+                          const struct history_step *step)
+{
+    if (step->kind == HISTORY_INLINED_MOVE && disambiguation->moves != NULL)
+        return inlined_move_steps(inlined_moves_at(disambiguation->moves, step->frame));
+    return shares_of_kinds[step->kind];
+}
+
 static const struct clock_conversion ticks_are_nanoseconds = {.mult = 1};
 
 struct timestamp_disambiguation disambiguation_of(const struct history *history,
+                                                  const struct inlined_moves *moves,
                                                   struct history_clock clock)
 {
     struct timestamp_disambiguation disambiguation = {
         .clock = clock.conversion != NULL ? *clock.conversion : ticks_are_nanoseconds,
         .is_coarse = clock.is_coarse,
+        .moves = moves,
         .ahead = history_cursor_of(history)};
     struct placed_step *first = &disambiguation.window[0];
     disambiguation.window_is_last = !history_next(&disambiguation.ahead, &first->step);
@@ -38,7 +48,7 @@ static struct run_end find_end(const struct timestamp_disambiguation *disambigua
     struct history_cursor cursor = disambiguation->ahead;
     struct history_step step = disambiguation->window[disambiguation->count].step;
     do
-        end.shares += shares[step.kind];
+        end.shares += shares_of(disambiguation, &step);
     while (history_next(&cursor, &step) &&
            (end.time = clock_to_nanoseconds(&disambiguation->clock, step.time)).value ==
                disambiguation->begin.value);
@@ -69,7 +79,7 @@ static void measure_run(struct timestamp_disambiguation *disambiguation, uint32_
     else if (after < disambiguation->count || !disambiguation->window_is_last)
         end.time = disambiguation->window[after].time;
     for (uint32_t i = first; i < after; i++)
-        end.shares += shares[disambiguation->window[i].step.kind];
+        end.shares += shares_of(disambiguation, &disambiguation->window[i].step);
     disambiguation->shares = end.shares;
     disambiguation->taken = 0;
     disambiguation->length = length_of_run(disambiguation, end.time);
@@ -99,7 +109,7 @@ static void place_run(struct timestamp_disambiguation *disambiguation, uint32_t 
     for (uint32_t i = first; i < after; i++) {
         struct placed_step *step = &disambiguation->window[i];
         step->place.value = planned_place(disambiguation);
-        disambiguation->taken += shares[step->step.kind];
+        disambiguation->taken += shares_of(disambiguation, &step->step);
     }
 }
 

@@ -20,7 +20,8 @@
  *
  * After the last time of a thread there may be many steps: all of them where packets have no times, else
  * those after the last timing packet. A run that nothing follows, of more than DISAMBIGUATION_UNTIMED steps,
- * which no processor executes in a nanosecond, gets a nanosecond for each, whichever clock it is.
+ * which no processor executes in a nanosecond, gets a nanosecond for each, whichever clock it is. A move between
+ * inlined functions gets one for each of its steps (inlined_moves.h): disambiguation_splits.
  *
  * Used by replay. Constant memory, linear in time. The
  * history must not grow meanwhile.
@@ -30,6 +31,7 @@
 
 #include "base/clock.h"
 #include "stack/history.h"
+#include "stack/inlined_moves.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,20 +59,23 @@ enum { DISAMBIGUATION_WINDOW = 64 };
 struct timestamp_disambiguation {
     struct clock_conversion clock;
     bool is_coarse;
-    struct nanoseconds last;     /* when the last step happens */
-    struct history_cursor ahead; /* after the step that follows the window */
-    bool window_is_last;         /* there is no such step */
-    bool run_goes_on;            /* the first step after the window belongs to the window's
+    const struct inlined_moves *moves; /* borrowed; those of the history; may be NULL */
+    struct nanoseconds last;           /* when the last step happens */
+    struct history_cursor ahead;       /* after the step that follows the window */
+    bool window_is_last;               /* there is no such step */
+    bool run_goes_on;                  /* the first step after the window belongs to the window's
                                   * newest run */
-    struct nanoseconds begin;    /* of the newest run in the window */
-    uint64_t length;             /* nanoseconds over which the run is spread */
-    uint64_t shares, taken;      /* parts into which `length` is divided, and how many are used */
-    uint32_t count, next;        /* steps in the window, and steps returned */
+    struct nanoseconds begin;          /* of the newest run in the window */
+    uint64_t length;                   /* nanoseconds over which the run is spread */
+    uint64_t shares, taken; /* parts into which `length` is divided, and how many are used */
+    uint32_t count, next;   /* steps in the window, and steps returned */
     struct placed_step
         window[DISAMBIGUATION_WINDOW + 1]; /* and the first one after it, which has no place yet */
 };
 
+/* `moves` are those of the history, NULL if it has none. */
 struct timestamp_disambiguation disambiguation_of(const struct history *history,
+                                                  const struct inlined_moves *moves,
                                                   struct history_clock clock);
 
 /* Places the steps after the window. False at the end. */
@@ -119,6 +124,13 @@ static inline void disambiguation_go_to(struct timestamp_disambiguation *disambi
 static inline void disambiguation_skip(struct timestamp_disambiguation *disambiguation)
 {
     disambiguation->next++;
+}
+
+/* Whether each step of a move that happens at `time` (inlined_moves.h) is a nanosecond after the one before. */
+static inline bool disambiguation_splits(const struct timestamp_disambiguation *disambiguation,
+                                         struct nanoseconds time)
+{
+    return time.value == disambiguation->last.value && disambiguation->length > 0;
 }
 
 /* Looks at the next step and skips it. */

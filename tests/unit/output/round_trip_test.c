@@ -346,6 +346,154 @@ static void deeper_than_perfetto_keeps(void **state)
 
 /* Most events of a trace are calls of functions met before, and their returns; here they go on
  * through several rows of a thread, and from one thread to another. */
+/* A walk of one thread between calls of `functions` functions, each of which has a symbol. */
+struct moving {
+    struct span_script *moves, *single; /* the same, with moves and without */
+    uint32_t tracks[2];
+    struct array known; /* of struct span_move *: those that were made */
+    uint32_t functions;
+    uint64_t random;
+};
+
+static uint32_t draw(struct moving *moving, uint32_t below)
+{
+    moving->random = moving->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(moving->random >> 33) % below;
+}
+
+static const char *draw_function(struct moving *moving)
+{
+    static char name[32];
+    snprintf(name, sizeof name, "function %u", draw(moving, moving->functions));
+    struct span_script *scripts[] = {moving->moves, moving->single};
+    for (size_t i = 0; i < 2; i++) {
+        struct span_function *function = span_script_function(scripts[i], name);
+        function->symbol =
+            function->symbol ? function->symbol : arena_copy_string(&scripts[i]->arena, name + 2);
+        function->origin = SPAN_INLINED;
+    }
+    return name;
+}
+
+static const struct span_move *new_move(struct moving *moving, uint32_t begun_most)
+{
+    struct arena *arena = &moving->moves->arena;
+    struct span_move *move = arena_allocate(arena, sizeof *move);
+    *move = (struct span_move){.left = draw(moving, 3), .begun = draw(moving, begun_most)};
+    move->begun += move->left == 0; /* a move that does nothing is none */
+    size_t count = move->left + move->begun;
+    move->functions = arena_allocate(arena, (count + 1) * sizeof *move->functions);
+    for (size_t i = 0; i < count; i++)
+        move->functions[i] = span_script_function(moving->moves, draw_function(moving));
+    move->number = (uint32_t)moving->known.count;
+    *(struct span_move **)array_add(&moving->known) = move;
+    return move;
+}
+
+static size_t depth_of(struct moving *moving, uint32_t track)
+{
+    return ((struct array *)array_at(&moving->single->stacks, track))->count;
+}
+
+static void move(struct moving *moving, uint32_t track, uint64_t time, uint32_t begun_most)
+{
+    const struct span_move *made =
+        moving->known.count > 0 && draw(moving, 4) > 0
+            ? *(struct span_move **)array_at(&moving->known,
+                                             draw(moving, (uint32_t)moving->known.count))
+            : new_move(moving, begun_most);
+    if (made->left >= depth_of(moving, track))
+        return;
+    struct span_event *event = array_add(&moving->moves->events);
+    *event = (struct span_event){.kind = SPAN_MOVE, .track = track, .time = {time}, .move = made};
+    for (uint32_t i = 0; i < made->left; i++)
+        span_script_leave(moving->single, track, time);
+    for (uint32_t i = made->left; i < made->left + made->begun; i++)
+        span_script_enter(moving->single, track, time, made->functions[i]->name);
+}
+
+static void call_or_return(struct moving *moving, uint32_t track, uint64_t time)
+{
+    bool enters = depth_of(moving, track) == 0 || draw(moving, 2) == 0;
+    const char *name = draw_function(moving);
+    struct span_script *scripts[] = {moving->moves, moving->single};
+    for (size_t i = 0; i < 2; i++) {
+        struct array *stack = array_at(&scripts[i]->stacks, track);
+        if (enters) {
+            span_script_enter(scripts[i], track, time, name);
+        } else {
+            if (i == 0) /* which moves have changed in the other one alone */
+                *(const struct span_function **)array_add(stack) =
+                    span_script_function(scripts[i], name);
+            span_script_leave(scripts[i], track, time);
+        }
+    }
+}
+
+static char *written(struct span_script *script, const char *name, size_t batch, size_t *size)
+{
+    char *path = temporary_folder_path(name);
+    struct error error = {0};
+    struct fxt_summary summary;
+    span_script_in_batches(script, batch);
+    if (!fxt_write(span_script_source(script), path, &(struct fxt_options){.summary = &summary},
+                   &error))
+        fail_msg("%s", error.text);
+    char *bytes = file_read(path, size, &error);
+    char *all = memory_format("%llu %llu", (unsigned long long)summary.spans,
+                              (unsigned long long)summary.calls);
+    bytes = memory_resize(bytes, *size + strlen(all));
+    memcpy(bytes + *size, all, strlen(all));
+    *size += strlen(all);
+    free(all);
+    free(path);
+    return bytes;
+}
+
+static void assert_moves_are_written(uint32_t functions, uint32_t begun_most)
+{
+    enum { EVENTS = 20000 };
+    struct moving moving = {.moves = span_script_new(),
+                            .single = span_script_new(),
+                            .known = array_of(sizeof(struct span_move *)),
+                            .functions = functions,
+                            .random = functions};
+    struct span_script *scripts[] = {moving.moves, moving.single};
+    for (uint32_t track = 0; track < 2; track++)
+        for (size_t i = 0; i < 2; i++)
+            moving.tracks[track] = span_script_track(scripts[i], 7, 7 + track, "prog", "a");
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        uint32_t track = moving.tracks[i / 1000 % 2];
+        if (draw(&moving, 4) == 0)
+            call_or_return(&moving, track, i / 3);
+        else
+            move(&moving, track, i / 3, begun_most);
+    }
+    for (size_t batch = 0; batch <= 64; batch += 16) {
+        size_t expected_size, size;
+        char *expected = written(moving.single, "single.fxt", batch, &expected_size);
+        char *bytes = written(moving.moves, "moves.fxt", batch, &size);
+        assert_int_equal(size, expected_size);
+        assert_memory_equal(bytes, expected, size);
+        free(expected);
+        free(bytes);
+    }
+    array_free(&moving.known);
+    span_script_free(moving.moves);
+    span_script_free(moving.single);
+}
+
+/* The trace is the same as with an event for each function that ends or begins: in one row and across rows, with all
+ * strings in use at once and without. */
+static void moves_between_inlined_functions(void **state)
+{
+    (void)state;
+    assert_moves_are_written(20, 3);
+    assert_moves_are_written(300, 4);
+    assert_moves_are_written(5000, 3);
+    assert_moves_are_written(100, 90);
+}
+
 static void long_runs_of_calls(void **state)
 {
     (void)state;
@@ -489,6 +637,7 @@ int main(void)
         cmocka_unit_test(more_threads_than_the_format_has_numbers),
         cmocka_unit_test(deeper_than_perfetto_keeps),
         cmocka_unit_test(long_runs_of_calls),
+        cmocka_unit_test(moves_between_inlined_functions),
         cmocka_unit_test(equal_timestamps_keep_their_order),
         cmocka_unit_test(unusual_names),
         cmocka_unit_test(longest_names),

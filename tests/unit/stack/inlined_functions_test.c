@@ -37,6 +37,9 @@ static void add_calls(void)
     assert_int_equal(inlined_table_add(&calls, &y), Y);
 }
 
+static struct inlined_moves *moves;
+
+/* Moves are recorded step by step. */
 static int set_up(void **state)
 {
     static struct scene scene;
@@ -47,9 +50,20 @@ static int set_up(void **state)
     return 0;
 }
 
+/* ... or each at once. */
+static int set_up_moves(void **state)
+{
+    set_up(state);
+    moves = inlined_moves_new(&calls);
+    ((struct scene *)*state)->stack.inlined.moves = moves;
+    return 0;
+}
+
 static int tear_down(void **state)
 {
     scene_free(*state);
+    inlined_moves_free(moves);
+    moves = NULL;
     inlined_table_free(&calls);
     calls = (struct inlined_table){0};
     return 0;
@@ -334,19 +348,114 @@ static void long_walks_are_shown_whatever_the_space(void **state)
     free(walk.events);
 }
 
+/* All events that `stack` shows, in nanoseconds of `mult` / 8 for a tick. */
+static struct array all_shown(const struct thread_stack *stack, uint32_t mult)
+{
+    struct clock_conversion clock = {.mult = mult, .shift = 3};
+    struct array shown = array_of(sizeof(struct replay_event));
+    struct replay replay;
+    struct replay_event event;
+    replay_init_with_clock(&replay, stack, (struct history_clock){.conversion = &clock});
+    while (replay_next(&replay, &event))
+        *(struct replay_event *)array_add(&shown) = event;
+    replay_free(&replay);
+    return shown;
+}
+
+static void assert_same_shown(const struct thread_stack *left, const struct thread_stack *right)
+{
+    for (uint32_t mult = 1; mult <= 16; mult += 5) {
+        struct array l = all_shown(left, mult), r = all_shown(right, mult);
+        assert_int_equal(l.count, r.count);
+        for (size_t i = 0; i < l.count; i++) {
+            const struct replay_event *a = array_at(&l, i), *b = array_at(&r, i);
+            assert_int_equal(a->kind, b->kind);
+            assert_int_equal(a->function, b->function);
+            assert_int_equal(a->end, b->end);
+            assert_int_equal(a->time.value, b->time.value);
+            assert_int_equal(a->place.value, b->place.value);
+        }
+        array_free(&l);
+        array_free(&r);
+    }
+}
+
+/* The last steps, of one time, are spread over nanoseconds when they are many: each function that begins has one. */
+static void moves_are_placed_like_their_steps(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t seed = 1; seed < 30; seed++) {
+        static struct scene other;
+        tear_down(state);
+        set_up(state);
+        add_many_calls(&seed);
+        struct inlined_moves *shared = inlined_moves_new(&calls);
+        scene_init(&other);
+        other.stack.inlined = scene->stack.inlined;
+        other.stack.inlined.moves = shared;
+        struct scene *both[] = {scene, &other};
+        for (int i = 0; i < 2; i++) {
+            uint64_t own = seed;
+            uint32_t last = draw(&own, 200);
+            call(both[i], at('m', 0), 'a');
+            for (uint32_t step = 0; step < 300; step++) {
+                both[i]->time += step < last ? draw(&own, 4) : 0;
+                inlined_id to = draw(&own, CALLS);
+                struct flow_event event = {.kind = FLOW_INLINED,
+                                           .time = {both[i]->time},
+                                           .to = at('a', 0),
+                                           .next = to,
+                                           .function = id_of('a')};
+                follow_events(&both[i]->stack, &event, 1);
+            }
+            follow_end(&both[i]->stack, &(struct follow_ending){.time = {both[i]->time}});
+        }
+        assert_same_shown(&scene->stack, &other.stack);
+        scene_free(&other);
+        inlined_moves_free(shared);
+    }
+}
+
+static void moves_have_numbers(void **state)
+{
+    uint64_t seed = 3;
+    add_many_calls(&seed);
+    struct inlined_moves *numbered = inlined_moves_new(&calls);
+    enum { DRAWN = 5000 };
+    static struct inlined_move drawn[DRAWN];
+    for (uint32_t i = 0; i < DRAWN; i++) {
+        inlined_id from = draw(&seed, CALLS), to = draw(&seed, CALLS);
+        drawn[i] = (struct inlined_move){.from = from, .to = from == to ? (to + 1) % CALLS : to};
+        drawn[i].left = inlined_moves_number(numbered, from, drawn[i].to);
+    }
+    for (uint32_t i = 0; i < DRAWN; i++) {
+        const struct inlined_move *move = inlined_moves_at(numbered, drawn[i].left);
+        assert_int_equal(inlined_moves_number(numbered, drawn[i].from, drawn[i].to), drawn[i].left);
+        assert_int_equal(move->from, drawn[i].from);
+        assert_int_equal(move->to, drawn[i].to);
+    }
+    inlined_moves_free(numbered);
+}
+
+#define TEST_BOTH(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, set_up, tear_down),                                      \
+        cmocka_unit_test_setup_teardown(test, set_up_moves, tear_down)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(they_are_entered_and_left, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(calls_are_inside_of_them, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(recursion_has_its_own, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(discovered_callers_have_them, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_resumed_function_has_them, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(unwinding_ends_them, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(gaps_end_them, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(events_of_other_functions_are_ignored, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(their_numbers_are_not_those_of_frames, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(long_walks_are_shown_whatever_the_space, set_up, tear_down),
+        TEST_BOTH(they_are_entered_and_left),
+        TEST_BOTH(calls_are_inside_of_them),
+        TEST_BOTH(recursion_has_its_own),
+        TEST_BOTH(discovered_callers_have_them),
+        TEST_BOTH(a_resumed_function_has_them),
+        TEST_BOTH(unwinding_ends_them),
+        TEST_BOTH(gaps_end_them),
+        TEST_BOTH(events_of_other_functions_are_ignored),
+        TEST_BOTH(their_numbers_are_not_those_of_frames),
+        TEST_BOTH(long_walks_are_shown_whatever_the_space),
+        cmocka_unit_test_setup_teardown(moves_are_placed_like_their_steps, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moves_have_numbers, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,13 +66,17 @@ static void make(struct made_source *made, bool batches)
     made->source.context = made;
 }
 
-/* `what`: '(' enters, ')' leaves, '!' is an instant. */
+/* `what`: '(' enters, ')' leaves, '!' is an instant, '+', '-' and '~' are moves that begin, end, and do both. */
 static void add(struct made_source *made, char what, uint32_t track, uint64_t time)
 {
+    static const struct span_move moves[] = {{.begun = 2}, {.left = 2}, {.left = 1, .begun = 1}};
+    static const char kinds[] = "()!?~+-";
+    size_t kind = (size_t)(strchr(kinds, what) - kinds);
     made->events[made->count++] = (struct span_event){
-        .kind = what == '('   ? SPAN_ENTER
-                : what == ')' ? SPAN_LEAVE
-                              : SPAN_INSTANT,
+        .kind = kind < SPAN_MOVE ? (enum span_event_kind)kind : SPAN_MOVE,
+        .move = what == '+'   ? &moves[0]
+                : what == '-' ? &moves[1]
+                              : &moves[2],
         .track = track,
         .time = {time},
         .function = &made->function,
@@ -99,7 +103,7 @@ static struct sideband_record preempted(uint64_t time, uint32_t tid)
 static const char *signs_of(const struct made_source *made, const struct span_event *event)
 {
     if (event->function == &made->function)
-        return "()!";
+        return "()!?~";
     assert_true(span_is_off_cpu(event->function));
     return strcmp(event->function->name, PREEMPTED_NAME) == 0 ? "{}" : "[]";
 }
@@ -215,6 +219,28 @@ static void several_threads_at_a_time(void **state)
     EXPECT(scene, records, "(0 (0w [10 [20w ]30w ]40 )50w )60");
 }
 
+static void moves_begin_and_end_spans(void **state)
+{
+    const struct scene_event scene[] = {
+        {'(', 0, 0}, {'+', 0, 10}, {'~', 0, 25}, {'-', 0, 50}, {')', 0, 60}};
+    const struct sideband_record when_it_begins[] = {switched(10, 10, true),
+                                                     switched(20, 10, false)};
+    const struct sideband_record around[] = {switched(20, 10, true), switched(30, 10, false)};
+    const struct sideband_record when_it_ends[] = {switched(50, 10, true), switched(55, 10, false)};
+    EXPECT(scene, when_it_begins, "(0 ~10 [11 ]20 ~25 ~50 )60");
+    EXPECT(scene, around, "(0 ~10 [20 ]25 ~25 [26 ]30 ~50 )60");
+    EXPECT(scene, when_it_ends, "(0 ~10 ~25 ~50 [50 ]55 )60");
+}
+
+static void moves_are_counted(void **state)
+{
+    const struct scene_event scene[] = {{'+', 0, 0}, {'~', 0, 10}, {'-', 0, 20}, {'!', 0, 60}};
+    const struct sideband_record within[] = {switched(12, 10, true), switched(15, 10, false)};
+    const struct sideband_record after[] = {switched(30, 10, true), switched(40, 10, false)};
+    EXPECT(scene, within, "~0 ~10 [12 ]15 ~20 !60");
+    EXPECT(scene, after, "~0 ~10 ~20 !60");
+}
+
 static void without_switches_the_source_stays(void **state)
 {
     struct made_source made;
@@ -237,6 +263,8 @@ int main(void)
         cmocka_unit_test(is_drawn_only_while_the_thread_is_traced),
         cmocka_unit_test(a_period_without_its_end_is_not_certain),
         cmocka_unit_test(several_threads_at_a_time),
+        cmocka_unit_test(moves_begin_and_end_spans),
+        cmocka_unit_test(moves_are_counted),
         cmocka_unit_test(without_switches_the_source_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

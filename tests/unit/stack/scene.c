@@ -328,6 +328,7 @@ static void add_event(struct array *text, const struct replay_event *event)
         add_text(text, "!");
         return;
     case SPAN_COUNTER:
+    case SPAN_MOVE:
         return;
     }
 }

@@ -20,7 +20,7 @@ static void assert_places(const struct given *given, size_t count, struct histor
     history_init(&history);
     for (size_t i = 0; i < count; i++)
         history_add(&history, (struct ticks){given[i].time}, given[i].kind, (uint32_t)i);
-    struct timestamp_disambiguation disambiguation = disambiguation_of(&history, clock);
+    struct timestamp_disambiguation disambiguation = disambiguation_of(&history, NULL, clock);
     for (size_t i = 0; i < count; i++) {
         const struct placed_step *step = disambiguation_next(&disambiguation);
         assert_non_null(step);
@@ -99,7 +99,7 @@ static void sums_of_calls_shorter_than_a_nanosecond_are_right(void **state)
         history_add(&history, (struct ticks){27 * i}, HISTORY_ENTER, 1);
         history_add(&history, (struct ticks){27 * i + 9}, HISTORY_RETURN, 0);
     }
-    struct timestamp_disambiguation disambiguation = disambiguation_of(&history, clock);
+    struct timestamp_disambiguation disambiguation = disambiguation_of(&history, NULL, clock);
     uint64_t inside = 0;
     for (uint32_t i = 0; i < CALLS; i++) {
         uint64_t entered = disambiguation_next(&disambiguation)->place.value;
@@ -164,7 +164,7 @@ static void a_million_calls_in_a_microsecond_are_spread_over_it(void **state)
     for (uint32_t i = 0; i < STEPS; i++)
         history_add(&history, (struct ticks){LENGTH}, i % 2 ? HISTORY_RETURN : HISTORY_ENTER, i);
     history_add(&history, (struct ticks){2 * LENGTH}, HISTORY_ENTER, 0);
-    struct timestamp_disambiguation disambiguation = disambiguation_of(&history, coarse);
+    struct timestamp_disambiguation disambiguation = disambiguation_of(&history, NULL, coarse);
     for (uint32_t i = 0; i < STEPS; i++) {
         const struct placed_step *step = disambiguation_next(&disambiguation);
         assert_non_null(step);
@@ -181,7 +181,7 @@ static void places_do_not_depend_on_how_many_steps_follow_or_went_before(void **
     struct history history;
     history_init(&history);
     for (uint32_t count = 0; count < STEPS_MAXIMUM; count++) {
-        struct timestamp_disambiguation disambiguation = disambiguation_of(&history, coarse);
+        struct timestamp_disambiguation disambiguation = disambiguation_of(&history, NULL, coarse);
         for (uint32_t i = 0; i < count; i++) {
             const struct history_step *peeked = disambiguation_peek(&disambiguation);
             assert_non_null(peeked);
