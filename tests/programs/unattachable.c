@@ -7,6 +7,7 @@
  *     gs       its gs base is not 0
  *     tsc      RDTSC faults
  *     steps    it single-steps through itself: the trap flag
+ *     calls    it dispatches system calls from outside of the C library to itself: SIGSYS
  *     kills    a filter kills it for mprotect
  *     vforked  a child that its parent made by vfork, and waits for
  *     leader   its first thread has ended, another one goes on
@@ -78,6 +79,15 @@ static void forbid_mprotect(void)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
 }
 
+/* The C library is within the range from which calls go to the kernel; the vDSO lies elsewhere. */
+static void dispatch_calls(void)
+{
+    enum { REACH = 8 << 20 };
+    if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, (char *)read - REACH, 2L * REACH,
+              NULL) != 0)
+        abort();
+}
+
 static void ignore_trap(int signal)
 {
     (void)signal;
@@ -138,6 +148,8 @@ int main(int count, char **words)
                     : 0;
     if (strcmp(kind, "gs") == 0)
         syscall(SYS_arch_prctl, ARCH_SET_GS, &base);
+    if (strcmp(kind, "calls") == 0)
+        dispatch_calls();
     if (strcmp(kind, "kills") == 0)
         forbid_mprotect();
     if (strcmp(kind, "tsc") == 0)

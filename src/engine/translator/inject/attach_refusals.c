@@ -11,14 +11,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 enum {
     CODE_SEGMENT_64 = 0x33, /* of user space */
     FLAG_TRAP = 0x100,
+    GET_DISPATCH = 0x4211, /* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, Linux 6.4 */
 };
 
 /* ---- /proc/PID/status ---- */
@@ -167,7 +171,18 @@ bool attach_allows_process(const struct translator_arena *arena, pid_t pid, bool
     return allows(pid, filtered, error) && inject_has_space(pid, arena->size, error);
 }
 
-bool attach_allows_state(const struct user_regs_struct *registers, struct error *error)
+/* System calls that are made in such a thread for the attach come from where its program makes none: the kernel answers with
+ * SIGSYS, and ends the process, because the thread blocks signals meanwhile. struct ptrace_sud_config of linux/ptrace.h. */
+static bool dispatches_its_calls(pid_t tid)
+{
+    struct {
+        uint64_t mode, selector, start, size;
+    } dispatch;
+    long got = ptrace((enum __ptrace_request)GET_DISPATCH, tid, (void *)sizeof dispatch, &dispatch);
+    return got == 0 && dispatch.mode != PR_SYS_DISPATCH_OFF;
+}
+
+bool attach_allows_state(pid_t tid, const struct user_regs_struct *registers, struct error *error)
 {
     if (registers->cs != CODE_SEGMENT_64)
         return error_set(error, ERROR_UNSUPPORTED, "it runs 32-bit code");
@@ -176,5 +191,8 @@ bool attach_allows_state(const struct user_regs_struct *registers, struct error 
                          "it uses the gs segment (or another magic-trace traces it)");
     if (registers->eflags & FLAG_TRAP)
         return error_set(error, ERROR_UNSUPPORTED, "it steps through itself (trap flag)");
+    if (dispatches_its_calls(tid))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "it dispatches its system calls to itself (PR_SET_SYSCALL_USER_DISPATCH)");
     return true;
 }

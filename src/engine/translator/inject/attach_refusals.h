@@ -17,7 +17,7 @@ bool attach_allows_list(const pid_t *pids, size_t count, struct error *error);
 bool attach_allows_process(const struct translator_arena *arena, pid_t pid, bool *filtered,
                            struct error *error);
 
-/* By the registers of a stopped thread. */
-bool attach_allows_state(const struct user_regs_struct *registers, struct error *error);
+/* By the registers of a thread that is stopped and traced by the caller, and what the kernel shows of it to a tracer. */
+bool attach_allows_state(pid_t tid, const struct user_regs_struct *registers, struct error *error);
 
 #endif

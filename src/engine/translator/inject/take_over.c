@@ -98,7 +98,7 @@ static bool describe_thread(const struct taking *taking, struct stopped_thread *
                             struct tr_attached_thread *attached, struct error *error)
 {
     const struct tr_options *options = &taking->arena->options;
-    if (!attach_allows_state(&thread->registers, error) ||
+    if (!attach_allows_state(thread->tid, &thread->registers, error) ||
         (taking->filtered && !installed_filters_allow(thread->tid, error)))
         return false;
     bool at_call = is_at_syscall(taking, thread);
