@@ -3,7 +3,8 @@
  *
  * Holds: decoding ends, after an amount of work that is bounded by the number of bytes; the times
  * of a thread's events never go back, and every event is one that stack/ knows; two cores make the
- * same events of it as one, and so does the slow path, which the decoder takes for an observer.
+ * same events of it as one, and so does the slow path, which the decoder takes for an observer; steps
+ * reported with their numbers are those reported one by one.
  * Inputs are changed packet by packet half of the time (packet_mutator.h), for random bytes seldom
  * reach the flow. FLOW_PROGRAM, a path, comes from meson.build.
  */
@@ -152,6 +153,35 @@ static struct seen decode(struct decode_request request, unsigned cores)
     return seen;
 }
 
+/* Adds what depends on the step, but on no order of steps. */
+static void sum_repeated(void *context, const struct flow_step *step, uint64_t count)
+{
+    uint64_t *sum = context;
+    uint64_t mixed = (step->from + step->kind) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed = ((mixed ^ mixed >> 29) + step->to) * UINT64_C(0xbf58476d1ce4e5b9);
+    *sum += (mixed ^ mixed >> 32) * count;
+}
+
+static void sum_step(void *context, const struct flow_step *step)
+{
+    sum_repeated(context, step, 1);
+}
+
+/* Steps that are reported with their numbers must be those that are reported one by one. */
+static void compare_counts(struct decode_request *request)
+{
+    uint64_t one_by_one = 0, repeated = 0;
+    const struct flow_observer steps = {.context = &one_by_one, .blocks = true, .step = sum_step};
+    const struct flow_observer counts = {
+        .context = &repeated, .blocks = true, .step = sum_step, .repeated = sum_repeated};
+    request->observer = &steps;
+    decode(*request, 1);
+    request->observer = &counts;
+    decode(*request, 1);
+    if (one_by_one != repeated)
+        abort();
+}
+
 static void decode_packets(const struct perf_data *data, uint8_t options)
 {
     struct address_spaces spaces;
@@ -176,6 +206,7 @@ static void decode_packets(const struct perf_data *data, uint8_t options)
     struct seen at_length = decode(request, 1);
     if (memcmp(&one, &at_length, sizeof(one)) != 0)
         abort();
+    compare_counts(&request);
     decoder_shared_close(shared);
     trace_streams_free(&streams);
     symbols_close(symbols);

@@ -51,9 +51,10 @@ struct counter {
      * of the same place as long as both stay. */
     const struct process *process;
     size_t change;
-    uint64_t epoch;       /* counts how often either became another one, from 1 */
-    struct array threads; /* struct counted_thread */
-    size_t newest;        /* of these */
+    uint64_t epoch;        /* counts how often either became another one, from 1 */
+    struct array threads;  /* struct counted_thread */
+    size_t newest;         /* of these */
+    uint64_t repeated_end; /* of the newest block that take_repeated was given */
 };
 
 int code_place_compare(const struct code_place_key *left, const struct code_place_key *right)
@@ -104,8 +105,8 @@ static void grow(struct count_table *table)
         *find_slot(table, array_at(&table->entries, i)) = (uint32_t)(i + 1);
 }
 
-/* Counts it once more; returns the index of its entry. */
-static size_t count_once(struct count_table *table, const struct branch_count *key)
+/* Counts it `times` more; returns the index of its entry. */
+static size_t count_more(struct count_table *table, const struct branch_count *key, uint64_t times)
 {
     if (2 * table->entries.count >= table->slot_count)
         grow(table);
@@ -115,7 +116,7 @@ static size_t count_once(struct count_table *table, const struct branch_count *k
         *slot = (uint32_t)table->entries.count;
     }
     struct branch_count *entry = array_at(&table->entries, *slot - 1);
-    entry->count++;
+    entry->count += times;
     return *slot - 1;
 }
 
@@ -269,7 +270,7 @@ static bool count_step(struct counter *counter, struct count_table *table,
     } else {
         if (!places_of(step, &key))
             return false;
-        uint32_t counted = (uint32_t)count_once(table, &key);
+        uint32_t counted = (uint32_t)count_more(table, &key, 1);
         *known = (struct counted_step){step->from, step->to, counter->epoch, counted, step->kind};
     }
     *entry = known->entry;
@@ -352,13 +353,41 @@ static void take_step(void *context, const struct flow_step *step)
     }
 }
 
+/* ---- Steps of which only the number is known ---- */
+
+/* Nothing is asked of the order of steps, or of their threads. */
+static bool is_whole(const struct counted_part *part)
+{
+    return !part->call_of && part->from.value == 0 && part->to.value == 0 && part->pid == 0 &&
+           part->tid == 0;
+}
+
+static void take_repeated(void *context, const struct flow_step *step, uint64_t times)
+{
+    struct counter *counter = context;
+    struct branch_count key = {.kind = step->kind};
+    bool is_block = step->kind == STEP_BLOCK;
+    if (is_block)
+        counter->repeated_end = step->to;
+    bool reads_own_address = step->kind == STEP_CALL && step->to == counter->repeated_end;
+    if (step->kind > STEP_RETURN && !is_block)
+        return;
+    if (reads_own_address || !places_of(step, &key))
+        return;
+    count_more(is_block ? &counter->blocks : &counter->branches, &key, times);
+    if (is_block)
+        counter->counts->executed += times * step->instructions;
+}
+
 /* ---- The whole ---- */
 
 static int compare_branches(const void *left, const void *right)
 {
     const struct branch_count *a = left, *b = right;
     int order = code_place_compare(&a->from, &b->from);
-    return order != 0 ? order : code_place_compare(&a->to, &b->to);
+    if (order == 0)
+        order = code_place_compare(&a->to, &b->to);
+    return order != 0 ? order : a->kind - b->kind;
 }
 
 /* The entries, sorted. Frees the table. */
@@ -422,7 +451,12 @@ void code_counts_collect(struct code_counts *counts, const struct flow *flow,
         .steps = memory_allocate_zeroed(COUNTED_STEPS * sizeof *counter.steps),
         .threads = array_of(sizeof(struct counted_thread)),
     };
-    const struct flow_observer observer = {.context = &counter, .blocks = true, .step = take_step};
+    const struct flow_observer observer = {
+        .context = &counter,
+        .blocks = true,
+        .step = take_step,
+        .repeated = is_whole(part) && !part->calls_cost ? take_repeated : NULL,
+    };
     *counts = (struct code_counts){.symbols = flow_symbols(flow)};
     flow_steps(flow, &observer);
     for (size_t i = 0; i < counter.threads.count; i++) {

@@ -1,8 +1,8 @@
 /* How often the code of a recording ran: each basic block, each branch, each call with what it
  * cost.
  *
- * Counted by a decode of its own that looks at every branch (flow_steps), so that it costs no other
- * command anything. Code is identified by its file and the offset in it, so that the processes of a
+ * Counted by a decode of its own (flow_steps), so that it costs no other command anything: of a whole
+ * recording by superblocks, of a part of it by a look at every branch. Code is identified by its file and the offset in it, so that the processes of a
  * recording, and libraries at different addresses, are counted together.
  *
  * Called by the reports and exports that show counts. Not shared between threads.
@@ -26,7 +26,7 @@ struct branch_count {
     struct code_place_key from, to;
     uint64_t count;
     uint64_t cost; /* of calls: instructions executed until they returned, of a recursion those of
-                    * the outermost one */
+                    * the outermost one; 0 without counted_part.calls_cost */
     uint8_t kind;  /* enum flow_step_kind: STEP_BLOCK, a conditional or other jump, a call, a
                     * return */
 };
@@ -47,6 +47,7 @@ struct counted_part {
     uint32_t pid, tid;                    /* only this thread; both 0: all */
     const char *call_of; /* only one call of the function of this name or symbol; NULL: all */
     uint64_t call;       /* which, from 1 */
+    bool calls_cost;     /* branch_count.cost is wanted, for which each call must be followed */
 };
 
 struct code_counts {

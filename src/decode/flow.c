@@ -291,7 +291,8 @@ void flow_steps(const struct flow *flow, const struct flow_observer *observer)
         .begin = begin_thread, .events = drop_events, .end = end_thread};
     if (flow->text || flow->sampled)
         return;
-    const struct flow_options options = {.decoder = FLOW_DECODER_NATIVE};
+    const struct flow_options options = {.decoder = FLOW_DECODER_NATIVE,
+                                         .progress = flow->options.progress};
     struct decode_request request = {.data = &flow->data,
                                      .spaces = &flow->spaces,
                                      .streams = &flow->streams,

@@ -2,7 +2,8 @@
  *
  * Flow events omit what call stacks do not need; steps omit nothing: each executed instruction,
  * each branch with its destination, each error with the packet at which it was noticed. A decoder
- * with an observer takes the slow path only and runs on one core, so it is many times slower.
+ * with an observer runs on one core, and takes the slow path only unless `repeated` is set, so it is
+ * many times slower.
  * Reported by flow_steps (flow.h) to `dump`, `decode -stats` and src/counts/.
  */
 #ifndef MAGIC_TRACE_DECODE_FLOW_STEP_H
@@ -52,6 +53,10 @@ struct flow_observer {
     bool blocks;       /* report the code that ran as STEP_BLOCK, before the branch at its end */
     /* From the decoding thread, in the order of execution. */
     void (*step)(void *context, const struct flow_step *step);
+    /* NULL: every step is reported by itself. Else most of the blocks and branches come here, each
+     * with how often it ran: in no order, except that a block comes before the branches at its end,
+     * and without thread and time. */
+    void (*repeated)(void *context, const struct flow_step *step, uint64_t count);
 };
 
 /* As text: "conditional", "call"...; the two of a conditional jump have the same name. */

@@ -73,9 +73,8 @@ static bool check_part(const struct code_counts *counts, const struct counted_pa
     return error_set(error, ERROR_NOT_FOUND, "nothing ran in the part that is asked for.");
 }
 
-static bool has_packets(const struct timeline *timeline, const char *path, struct error *error)
+static bool has_packets(const struct flow *flow, const char *path, struct error *error)
 {
-    const struct flow *flow = timeline_flow(timeline);
     return (!flow_is_sampled(flow) && flow_perf_data(flow)->has_setup) ||
            error_set(error, ERROR_FORMAT,
                      "%s has no packets: how often code ran is known of recordings of every "
@@ -83,8 +82,22 @@ static bool has_packets(const struct timeline *timeline, const char *path, struc
                      path);
 }
 
+/* The times of moments count from the trace's beginning, which only a timeline knows. */
+static bool open_flow(struct counted_recording *counted, const char *path,
+                      const struct report_tree_options *moments, struct error *error)
+{
+    const struct flow_options options = {.no_inlined = true, .progress = log_progress};
+    if (moments->from || moments->to || moments->around)
+        counted->timeline = timeline_decode(path, &options, error);
+    else
+        counted->opened = flow_open(path, &options, error);
+    counted->flow = counted->timeline ? timeline_flow(counted->timeline) : counted->opened;
+    return counted->flow;
+}
+
 bool counted_recording_open(struct counted_recording *counted, const char *path,
-                            const struct report_tree_options *moments, struct error *error)
+                            const struct report_tree_options *moments, bool calls_cost,
+                            struct error *error)
 {
     *counted = (struct counted_recording){0};
     if (strcmp(path, "-") != 0 && access(path, R_OK) != 0)
@@ -95,21 +108,18 @@ bool counted_recording_open(struct counted_recording *counted, const char *path,
                          "%s is a trace, which does not say how often code ran. Give the recording "
                          "(-working-directory keeps it).",
                          path);
-    const struct flow_options options = {.no_inlined = true, .progress = log_progress};
-    if (!salvage(path, error))
+    if (!salvage(path, error) || !open_flow(counted, path, moments, error))
         return false;
-    counted->timeline = timeline_decode(path, &options, error);
-    log_progress_end();
-    if (!counted->timeline)
-        return false;
-    const struct flow *flow = timeline_flow(counted->timeline);
+    const struct flow *flow = counted->flow;
+    uint64_t origin = counted->timeline ? timeline_origin(counted->timeline).value : 0;
     const struct pt_setup *setup = &flow_perf_data(flow)->setup;
-    struct counted_part part = {.clock = setup->has_clock ? &setup->clock : NULL};
+    struct counted_part part = {.clock = setup->has_clock ? &setup->clock : NULL,
+                                .calls_cost = calls_cost};
     char *name = NULL;
-    bool ok = has_packets(counted->timeline, path, error) &&
-              read_part(&part, moments, timeline_origin(counted->timeline).value, &name, error);
+    bool ok = has_packets(flow, path, error) && read_part(&part, moments, origin, &name, error);
     if (ok) {
         code_counts_collect(&counted->counts, flow, &part);
+        log_progress_end();
         ok = check_part(&counted->counts, &part, error);
     }
     free(name);
@@ -123,6 +133,8 @@ void counted_recording_close(struct counted_recording *counted)
     code_counts_free(&counted->counts);
     if (counted->timeline)
         timeline_free(counted->timeline);
+    if (counted->opened)
+        flow_close(counted->opened);
     *counted = (struct counted_recording){0};
 }
 
@@ -163,11 +175,11 @@ bool code_report_print(const char *path, const struct code_report_options *optio
                        const struct report_tree_options *moments, struct error *error)
 {
     struct counted_recording counted;
-    if (!counted_recording_open(&counted, path, moments, error))
+    if (!counted_recording_open(&counted, path, moments, false, error))
         return false;
     bool ok = options->json ? print_json(&counted, options, error)
                             : print(&counted, options, NULL, error);
-    const struct error *damage = ok ? timeline_damage(counted.timeline) : NULL;
+    const struct error *damage = ok ? flow_damage(counted.flow) : NULL;
     if (damage)
         *error = *damage;
     counted_recording_close(&counted);

@@ -13,14 +13,18 @@
 
 /* A recording whose code was counted. */
 struct counted_recording {
-    struct timeline *timeline; /* owned */
+    const struct flow *flow;
+    struct flow *opened;       /* owned; NULL: `flow` is the timeline's */
+    struct timeline *timeline; /* owned; NULL: no times were asked for */
     struct code_counts counts;
 };
 
 /* Decodes the recording and counts the part that `moments` names: two times, or one call of a
- * function. False for what has no packets. On failure it is closed already. */
+ * function. `calls_cost`: as in struct counted_part. False for what has no packets. On failure it is
+ * closed already. */
 bool counted_recording_open(struct counted_recording *counted, const char *path,
-                            const struct report_tree_options *moments, struct error *error);
+                            const struct report_tree_options *moments, bool calls_cost,
+                            struct error *error);
 void counted_recording_close(struct counted_recording *counted);
 
 struct code_report_options {

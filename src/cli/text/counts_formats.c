@@ -61,7 +61,7 @@ static void write_counts(const struct export_format *format, const struct counts
 /* The caller frees; NULL: it is unknown. */
 static char *command_of(const struct counted_recording *counted)
 {
-    const struct session *session = flow_session(timeline_flow(counted->timeline));
+    const struct session *session = flow_session(counted->flow);
     char *text = NULL;
     for (size_t i = 0; session->command && session->command[i]; i++) {
         char *longer = text ? memory_format("%s %s", text, session->command[i])
@@ -115,10 +115,10 @@ bool counts_format_write(const struct export_format *format, const char *path,
         return error_set(error, ERROR_USAGE,
                          "-output %s: %s files are not compressed by magic-trace. Leave out .gz.",
                          output, format->name);
-    if (!counted_recording_open(&counted, path, moments, error))
+    if (!counted_recording_open(&counted, path, moments, format == &export_callgrind, error))
         return false;
     bool ok = write_file(format, &counted, output, error);
-    const struct error *damage = ok ? timeline_damage(counted.timeline) : NULL;
+    const struct error *damage = ok ? flow_damage(counted.flow) : NULL;
     if (damage)
         *error = *damage;
     counted_recording_close(&counted);

@@ -101,7 +101,9 @@ bool decoder_run(struct decoder *decoder, uint64_t steps)
 {
     while (!decoder->ended && steps) {
         steps--;
-        if (decoder->plain)
+        if (decoder->plain && decoder->flow.observer)
+            decoder_take_counted_packets(decoder, &steps);
+        else if (decoder->plain)
             decoder_take_fast_packets(decoder, &steps);
         if (decoder->next >= decoder->stop) {
             if (decoder->stop == decoder->end)

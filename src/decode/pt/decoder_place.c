@@ -20,6 +20,8 @@ static struct tnt_cache *tnt_cache_of(struct decoder *decoder, const struct proc
     }
     struct tnt_cache *tnt_cache = memory_allocate(sizeof(*tnt_cache));
     tnt_cache_init(tnt_cache, process, decoder->shared->symbols);
+    if (decoder->flow.observer && decoder->flow.observer->repeated)
+        tnt_cache->counts = path_counts_open(decoder->flow.observer, &tnt_cache->cache);
     *(struct tnt_cache **)array_add(processes) = tnt_cache;
     return tnt_cache;
 }

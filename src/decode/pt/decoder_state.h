@@ -104,6 +104,12 @@ void decoder_take_time(struct decoder *decoder, const struct pt_packet *packet);
  * Counts `steps` down. */
 void decoder_take_fast_packets(struct decoder *decoder, uint64_t *steps);
 
+/* ---- counted_packets.c ---- */
+
+/* As decoder_take_fast_packets, for an observer with `repeated`: makes no flow events, and counts in
+ * decoder->tnt_cache->counts. */
+void decoder_take_counted_packets(struct decoder *decoder, uint64_t *steps);
+
 /* ---- decoder_branches.c: decoder->next is after the packet ---- */
 
 /* TNT bits, oldest first, under a leading 1; the address of a TIP. */
@@ -187,7 +193,8 @@ static inline void decoder_settle(struct decoder *decoder)
 {
     decoder->plain = decoder->at && !decoder->has_fup && !decoder->has_stack &&
                      !decoder->transaction && !decoder->item_size &&
-                     decoder->fup_owner == FUP_OF_NOTHING && !decoder->flow.observer &&
+                     decoder->fup_owner == FUP_OF_NOTHING &&
+                     (!decoder->flow.observer || decoder->flow.observer->repeated) &&
                      !control_flow_is_within(&decoder->flow, decoder->at->ip);
 }
 

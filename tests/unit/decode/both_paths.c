@@ -7,6 +7,7 @@
 
 #include "both_paths.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void look_away(void *context, const struct flow_step *step)
@@ -52,4 +53,82 @@ void both_ways_expect_same(struct fixture *fixture, struct fixture *expected)
         expect_same_event(fixture, expected, i);
     assert_int_equal(count, expected_count);
     assert_int_equal(fixture->statistics.instructions, expected->statistics.instructions);
+}
+
+/* ---- Counts ---- */
+
+struct counted_step {
+    uint64_t kind, from, to; /* sorted by these */
+    uint64_t count;
+};
+
+static void count_repeated(void *context, const struct flow_step *step, uint64_t count)
+{
+    *(struct counted_step *)array_add(context) =
+        (struct counted_step){step->kind, step->from, step->to, count};
+}
+
+static void count_step(void *context, const struct flow_step *step)
+{
+    count_repeated(context, step, 1);
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct counted_step *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+static void merge_steps(struct array *steps)
+{
+    size_t kept = 0;
+    qsort(steps->elements, steps->count, steps->element_size, compare_steps);
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct counted_step *next = array_at(steps, i);
+        struct counted_step *last = kept > 0 ? array_at(steps, kept - 1) : NULL;
+        if (last && compare_steps(last, next) == 0)
+            last->count += next->count;
+        else
+            *(struct counted_step *)array_at(steps, kept++) = *next;
+    }
+    steps->count = kept;
+}
+
+/* Sorted; the caller frees it. */
+static struct array count_steps(make_recording *make, const void *choices, bool repeated)
+{
+    struct fixture fixture;
+    struct array steps = array_of(sizeof(struct counted_step));
+    const struct flow_observer counting = {.context = &steps,
+                                           .blocks = true,
+                                           .step = count_step,
+                                           .repeated = repeated ? count_repeated : NULL};
+    fixture_begin(&fixture);
+    make(&fixture, choices);
+    fixture.observer = &counting;
+    fixture_decode(&fixture);
+    fixture_free(&fixture);
+    merge_steps(&steps);
+    return steps;
+}
+
+void both_ways_expect_same_counts(make_recording *make, const void *choices)
+{
+    struct array expected = count_steps(make, choices, false);
+    struct array found = count_steps(make, choices, true);
+    assert_true(expected.count > 0);
+    for (size_t i = 0; i < expected.count && i < found.count; i++) {
+        const struct counted_step *left = array_at(&found, i), *right = array_at(&expected, i);
+        if (memcmp(left, right, sizeof *left) != 0)
+            fail_msg("%s %#lx -> %#lx: %lu times; expected was %s %#lx -> %#lx: %lu times",
+                     flow_step_name(left->kind), left->from, left->to, left->count,
+                     flow_step_name(right->kind), right->from, right->to, right->count);
+    }
+    assert_int_equal(found.count, expected.count);
+    array_free(&expected);
+    array_free(&found);
 }

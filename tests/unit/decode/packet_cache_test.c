@@ -83,6 +83,7 @@ static uint64_t check_one(make_recording *make, const void *choices)
     both_ways_decode(&at_length, make, choices, 1, true);
     both_ways_decode(&shortly, make, choices, 1, false);
     both_ways_expect_same(&shortly, &at_length);
+    both_ways_expect_same_counts(make, choices);
     uint64_t errors = at_length.statistics.errors;
     fixture_free(&shortly);
     fixture_free(&at_length);

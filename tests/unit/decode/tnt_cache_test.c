@@ -1,4 +1,4 @@
-/* The decoder's fast path gives the same events as the slow path. */
+/* The decoder's fast path gives the same events and counts as the slow path. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,6 +30,7 @@ static void check(const struct run_choices *choices)
     assert_true(fixture_event_count(&at_length) > 1000);
     decode(&shortly, choices, 1, false);
     both_ways_expect_same(&shortly, &at_length);
+    both_ways_expect_same_counts(make, choices);
     fixture_free(&shortly);
     fixture_free(&at_length);
 }

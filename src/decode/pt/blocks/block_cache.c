@@ -62,10 +62,18 @@ static void drop_all(struct block_cache *cache)
     cache->epoch++;
 }
 
+static void announce_drop(const struct block_cache *cache)
+{
+    if (cache->before_drop)
+        cache->before_drop(cache->drop_context);
+}
+
 void block_cache_trim(struct block_cache *cache)
 {
-    if (cache->count > BLOCKS_AT_MOST)
-        drop_all(cache);
+    if (cache->count <= BLOCKS_AT_MOST)
+        return;
+    announce_drop(cache);
+    drop_all(cache);
 }
 
 /* Pages. */
@@ -132,6 +140,8 @@ void block_cache_advance(struct block_cache *cache, size_t count)
         return;
     for (size_t i = cache->space.cursor.next_change; i < count && !touched; i++)
         touched = touches_blocks(cache, &process->changes[i]);
+    if (touched)
+        announce_drop(cache);
     code_space_advance(&cache->space, count);
     if (touched)
         drop_all(cache);
@@ -144,6 +154,7 @@ void block_cache_rewind(struct block_cache *cache, struct ticks time)
     if (!applied || process->changes[applied - 1].time.value <= time.value)
         return;
     struct symbols *symbols = cache->space.symbols;
+    announce_drop(cache);
     code_space_free(&cache->space);
     code_space_init(&cache->space, process, symbols);
     drop_all(cache);

@@ -5,7 +5,6 @@
 #include "decode/pt/fast/fast_path.h"
 
 enum {
-    LONGEST_FAST_PATH = SEQUENCE_BYTES + 8, /* bytes that may be read without checks */
     PACKETS_AHEAD = 1024, /* bytes by which to prefetch; beyond the end without effect */
 };
 
@@ -115,20 +114,6 @@ static inline enum way take_tnt(struct decoder *decoder, struct tnt tnt)
         return WAY_STOP;
     decoder->next += tnt.size;
     return fast_tnt(decoder, tnt.bits, tnt.count) ? WAY_ON : WAY_LEFT;
-}
-
-/* The address of the TIP packet at decoder->next; false if it has no valid one. */
-static inline bool read_tip(const struct decoder *decoder, uint64_t *ip)
-{
-    const uint8_t *packet = decoder->next;
-    *ip = decoder->last_ip;
-    return tip_address_size(packet) && pt_last_ip_update(ip, *packet >> 5, read_word(packet + 1));
-}
-
-static inline void pass_tip(struct decoder *decoder, uint64_t ip)
-{
-    decoder->last_ip = ip;
-    decoder->next += 1 + tip_address_size(decoder->next);
 }
 
 static inline enum way take_tip(struct decoder *decoder)

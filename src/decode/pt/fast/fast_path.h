@@ -1,5 +1,5 @@
 /* The common part of the fast path: how superblocks and edges (tnt_cache.h, block_cache.h) are
- * taken. Private to fast_tnt.c, fast_packets.c and packet_cache_learning.c.
+ * taken. Private to fast_tnt.c, fast_packets.c, counted_packets.c and packet_cache_learning.c.
  *
  * The fast path is taken while decoder->plain: the address is known, and the next packet depends on
  * no other state. Between fast_path_enter and fast_path_leave the address is that of block at_id. A
@@ -224,7 +224,10 @@ static inline void take_return_edge(struct decoder *decoder, const struct edge *
 
 /* ---- Packets ---- */
 
-enum { LONG_TNT_SIZE = 8 };
+enum {
+    LONG_TNT_SIZE = 8,
+    LONGEST_FAST_PATH = SEQUENCE_BYTES + 8, /* bytes that may be read without checks */
+};
 
 static inline uint64_t lowest_bits(uint64_t bits, unsigned count)
 {
@@ -258,6 +261,20 @@ static inline unsigned tip_address_size(const uint8_t *tip)
 {
     static const uint8_t sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
     return sizes[*tip >> 5];
+}
+
+/* The address of the TIP packet at decoder->next; false if it has no valid one. */
+static inline bool read_tip(const struct decoder *decoder, uint64_t *ip)
+{
+    const uint8_t *packet = decoder->next;
+    *ip = decoder->last_ip;
+    return tip_address_size(packet) && pt_last_ip_update(ip, *packet >> 5, read_word(packet + 1));
+}
+
+static inline void pass_tip(struct decoder *decoder, uint64_t ip)
+{
+    decoder->last_ip = ip;
+    decoder->next += 1 + tip_address_size(decoder->next);
 }
 
 /* `count` bits, oldest first, of which the lowest is bit 0 of `bits`. */

@@ -29,6 +29,8 @@ void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process,
 
 void tnt_cache_free(struct tnt_cache *tnt_cache)
 {
+    if (tnt_cache->counts)
+        path_counts_close(tnt_cache->counts);
     block_cache_free(&tnt_cache->cache);
     control_flow_free(&tnt_cache->learning);
     arena_free(&tnt_cache->memory);

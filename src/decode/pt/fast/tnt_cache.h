@@ -13,6 +13,7 @@
 
 #include "decode/pt/blocks/block_walk.h"
 #include "decode/pt/fast/packet_cache.h"
+#include "decode/pt/fast/path_counts.h"
 
 enum {
     TNT_CACHE_BITS = 8, /* at most, in one entry */
@@ -37,10 +38,11 @@ struct tnt_cache {
     struct tnt_entry *slots; /* by hash of the key: the latest entry that was worth learning */
     void *slots_memory;      /* owned */
     struct packet_cache packet_cache;
-    struct arena memory;  /* of events and pushes, also of the packet-sequence cache */
-    size_t memory_used;   /* bytes */
-    uint64_t epoch;       /* counts how often all entries were dropped */
-    uint64_t cache_epoch; /* of the block cache, at that time */
+    struct path_counts *counts; /* owned; NULL: nothing is counted */
+    struct arena memory;        /* of events and pushes, also of the packet-sequence cache */
+    size_t memory_used;         /* bytes */
+    uint64_t epoch;             /* counts how often all entries were dropped */
+    uint64_t cache_epoch;       /* of the block cache, at that time */
     /* Recent hits and misses of lookups, and for how many more bits no lookup is made. */
     unsigned hits, misses, rest;
     struct control_flow learning;
