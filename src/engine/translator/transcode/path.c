@@ -15,7 +15,6 @@ void path_init(struct path *path)
         .steps = array_of(sizeof(struct path_step)),
         .ways = array_of(sizeof(struct pt_block_run *)),
         .parts = array_of(sizeof(struct pace_part)),
-        .unevenness = PACE_PRECISE,
     };
 }
 
@@ -275,7 +274,11 @@ struct found_runs {
     size_t count, words;
 };
 
-/* The run of each word up to `until`. Returns whether all were found. */
+/* Finds the runs of all words up to `until`. False: only those of some were found. */
+typedef bool find_words(const struct way_scope *scope, const struct entry_words *log, size_t until,
+                        struct found_runs *found);
+
+/* Of each word on its own. */
 static bool find_singly(const struct way_scope *scope, const struct entry_words *log, size_t until,
                         struct found_runs *found)
 {
@@ -313,49 +316,41 @@ static inline struct lookup prepare(const struct way_chains *chains, const struc
     return (struct lookup){key, hash};
 }
 
-/* The same by chains, where there are some. */
+/* The same by chains of `length` words, where there are some; by `otherwise` where there are none. The callers name
+ * both, so that each has a loop of its own. */
+static inline __attribute__((always_inline)) bool
+find_chains_of(const struct way_scope *scope, const struct entry_words *log, size_t until,
+               struct found_runs *found, struct way_chains *chains, unsigned length,
+               find_words *otherwise)
+{
+    struct lookup next = prepare(chains, log, found->words, until, length);
+    while (until - found->words >= length && way_chains_pay(chains)) {
+        struct lookup now = next;
+        next = prepare(chains, log, found->words + length, until, length);
+        const struct pt_block_run *chain = way_chains_find(chains, &now.key, now.hash, length);
+        way_chains_count(chains, chain, length);
+        size_t before = found->count;
+        if (chain)
+            add_chain(found, chain, length);
+        else if (otherwise(scope, log, found->words + length, found))
+            way_chains_see(chains, &now.key, found->runs + before, found->count - before);
+        else
+            return false;
+    }
+    return otherwise(scope, log, until, found);
+}
+
 static bool find_chains(const struct way_scope *scope, const struct entry_words *log, size_t until,
                         struct found_runs *found)
 {
-    struct way_chains *chains = scope->ways->chains;
-    struct lookup next = prepare(chains, log, found->words, until, WAY_CHAIN);
-    while (until - found->words >= WAY_CHAIN && way_chains_pay(chains)) {
-        struct lookup now = next;
-        next = prepare(chains, log, found->words + WAY_CHAIN, until, WAY_CHAIN);
-        const struct pt_block_run *chain = way_chains_find(chains, &now.key, now.hash, WAY_CHAIN);
-        way_chains_count(chains, chain, WAY_CHAIN);
-        size_t before = found->count;
-        if (chain)
-            add_chain(found, chain, WAY_CHAIN);
-        else if (find_singly(scope, log, found->words + WAY_CHAIN, found))
-            way_chains_see(chains, &now.key, found->runs + before, found->count - before);
-        else
-            return false;
-    }
-    return find_singly(scope, log, until, found);
+    return find_chains_of(scope, log, until, found, scope->ways->chains, WAY_CHAIN, find_singly);
 }
 
-/* The same by long chains, where there are some. */
 static bool find_long_chains(const struct way_scope *scope, const struct entry_words *log,
                              size_t until, struct found_runs *found)
 {
-    struct way_chains *chains = scope->ways->long_chains;
-    struct lookup next = prepare(chains, log, found->words, until, WAY_LONG_CHAIN);
-    while (until - found->words >= WAY_LONG_CHAIN && way_chains_pay(chains)) {
-        struct lookup now = next;
-        next = prepare(chains, log, found->words + WAY_LONG_CHAIN, until, WAY_LONG_CHAIN);
-        const struct pt_block_run *chain =
-            way_chains_find(chains, &now.key, now.hash, WAY_LONG_CHAIN);
-        way_chains_count(chains, chain, WAY_LONG_CHAIN);
-        size_t before = found->count;
-        if (chain)
-            add_chain(found, chain, WAY_LONG_CHAIN);
-        else if (find_chains(scope, log, found->words + WAY_LONG_CHAIN, found))
-            way_chains_see(chains, &now.key, found->runs + before, found->count - before);
-        else
-            return false;
-    }
-    return find_chains(scope, log, until, found);
+    return find_chains_of(scope, log, until, found, ways_long_chains(scope->ways), WAY_LONG_CHAIN,
+                          find_chains);
 }
 
 /* The runs of all words, as far as they can be found. Returns of how many words; `*run_count`: how many runs they are. */
@@ -375,9 +370,10 @@ static size_t find_runs(const struct way_scope *scope, const struct entry_words 
 static void add_parts(struct path *path, struct path_ways *ways)
 {
     const struct pt_block_run *const *runs = array_at(&path->ways, ways->first);
+    const float unevenness = path->hurries ? PACE_QUICK : PACE_PRECISE;
     ways->first_part = path->parts.count;
     for (size_t done = 0; done < ways->count;) {
-        struct pace_part part = pace_next_part(runs + done, ways->count - done, path->unevenness);
+        struct pace_part part = pace_next_part(runs + done, ways->count - done, unevenness);
         *(struct pace_part *)array_add(&path->parts) = part;
         done += part.count;
     }
@@ -435,7 +431,7 @@ size_t path_follow(struct path *path, struct fragments *fragments, struct way_ta
 {
     if (!path->fragment || path->exit != NOT_KNOWN || path->load_count > 0 || path->next > 1)
         return 0;
-    const struct way_scope scope = {fragments, ways, table, path->unevenness > PACE_PRECISE};
+    const struct way_scope scope = {fragments, ways, table, path->hurries};
     struct path_ways step = {.first = path->ways.count};
     array_reserve(&path->ways, count);
     const struct pt_block_run **runs = array_at(&path->ways, step.first);

@@ -58,7 +58,7 @@ struct path {
     struct array steps;    /* of struct path_step */
     struct array ways;     /* of const struct pt_block_run *: struct way_run */
     struct array parts;    /* of struct pace_part */
-    float unevenness;      /* pace.h: that parts may have */
+    bool hurries;          /* less precise times will do: PACE_QUICK, and long chains */
     uint64_t instructions; /* of the steps */
 };
 

@@ -665,7 +665,7 @@ static void settle(struct transcoder *transcoder)
 
 void transcoder_hurry(struct transcoder *transcoder, bool hurry)
 {
-    transcoder->path.unevenness = hurry ? PACE_QUICK : PACE_PRECISE;
+    transcoder->path.hurries = hurry;
 }
 
 void transcoder_read(struct transcoder *transcoder)

@@ -27,19 +27,16 @@ struct way_chains *way_chains_new(unsigned length, float unevenness)
     struct way_chains *chains = memory_allocate_zeroed(sizeof *chains);
     chains->length = length;
     chains->unevenness = unevenness;
-    chains->most = MOST_WORDS / length;
+    chains->most = WAY_CHAIN_WORDS / length;
     chains->credit = FIRST_CREDIT;
-    chains->memory = memory_allocate_zeroed(chains->most * way_chain_place_size(length) + LINE);
-    chains->places = memory_align(chains->memory, LINE);
     make_entries(chains, FIRST_ENTRIES);
     return chains;
 }
 
 void way_chains_free(struct way_chains *chains)
 {
-    arena_free(&chains->chains);
+    arena_free(&chains->memory);
     free(chains->entries);
-    free(chains->memory);
     free(chains);
 }
 
@@ -62,13 +59,24 @@ static void grow(struct way_chains *chains)
     free(before);
 }
 
+/* Of chain `number`, the newest one. */
+static struct way_chain_place *new_place(struct way_chains *chains, uint32_t number)
+{
+    uint8_t **block = &chains->places[(number - 1) / WAY_CHAIN_BLOCK];
+    if (!*block) {
+        size_t size = WAY_CHAIN_BLOCK * way_chain_place_size(chains->length);
+        *block = memory_align(arena_allocate(&chains->memory, size + LINE), LINE);
+    }
+    return way_chain_place_at(chains, number, chains->length);
+}
+
 static void insert(struct way_chains *chains, const struct way_chain_words *key,
                    const struct way_run *run)
 {
     if (++chains->count > chains->mask / 2)
         grow(chains);
     uint32_t number = (uint32_t)chains->count;
-    struct way_chain_place *place = way_chain_place_at(chains, number, chains->length);
+    struct way_chain_place *place = new_place(chains, number);
     place->run = *run;
     place->before = key->before;
     memcpy(place->words, key->words, chains->length * sizeof *key->words);
@@ -117,8 +125,8 @@ static bool make(struct way_chains *chains, const struct pt_block_run *const *wa
     if (size == 0)
         return false;
     size_t ways_size = chains->length * sizeof *made.ways;
-    struct way_chain *chain = arena_allocate(&chains->chains, sizeof *chain + size);
-    made.ways = arena_allocate(&chains->chains, ways_size);
+    struct way_chain *chain = arena_allocate(&chains->memory, sizeof *chain + size);
+    made.ways = arena_allocate(&chains->memory, ways_size);
     memcpy(made.ways, ways, ways_size);
     *chain = made;
     memcpy(chain->part, parts, size);

@@ -19,6 +19,10 @@ enum {
     WAY_CHAIN = 4,
     WAY_LONG_CHAIN = 16,
     WAY_CHAIN_SIGHTINGS = 1 << 16,
+    WAY_CHAIN_WORDS = 1 << 16, /* of all chains: most of them stay in a processor's caches */
+    /* Places are allocated as chains are made: many programs are short, and have few. */
+    WAY_CHAIN_BLOCK = 256,
+    WAY_CHAIN_BLOCKS = WAY_CHAIN_WORDS / WAY_CHAIN / WAY_CHAIN_BLOCK,
 };
 
 /* Words of a log, as many as a chain has, and those that the meaning of the first depends on. */
@@ -52,10 +56,10 @@ struct way_chains {
     float unevenness;                /* pace.h: that a chain may have */
     struct way_chain_entry *entries; /* open addressing; at most half full */
     uint64_t mask, count, most;
-    uint8_t *places; /* of struct way_chain_place, `most` of them; in `memory` */
-    void *memory;
-    struct arena chains; /* of struct way_chain */
-    int credit;          /* way_chains_pay */
+    uint8_t *
+        places[WAY_CHAIN_BLOCKS]; /* of struct way_chain_place, WAY_CHAIN_BLOCK each; in `memory` */
+    struct arena memory;          /* of the chains, too */
+    int credit;                   /* way_chains_pay */
     /* Of words by hash, modulo 256; those of one hash are counted together. */
     uint8_t sightings[WAY_CHAIN_SIGHTINGS];
 };
@@ -98,7 +102,9 @@ static inline size_t way_chain_place_size(unsigned length)
 static inline struct way_chain_place *way_chain_place_at(const struct way_chains *chains,
                                                          uint32_t number, unsigned length)
 {
-    return (void *)(chains->places + (number - 1) * way_chain_place_size(length));
+    uint32_t index = number - 1;
+    return (void *)(chains->places[index / WAY_CHAIN_BLOCK] +
+                    index % WAY_CHAIN_BLOCK * way_chain_place_size(length));
 }
 
 /* The chain of `key`, whose hash is `hash`; NULL: it is not among the chains. It lives until way_chains_free. `length` is

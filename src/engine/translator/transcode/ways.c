@@ -39,7 +39,8 @@ static void free_known(struct known_ways *known)
     array_free(&known->left);
     arena_free(&known->memory);
     way_chains_free(known->table.chains);
-    way_chains_free(known->table.long_chains);
+    if (known->table.long_chains)
+        way_chains_free(known->table.long_chains);
     free(known->table.places);
     free(known);
 }
@@ -84,10 +85,16 @@ struct way_table *ways_table(struct ways *ways, uint32_t serial)
     known->left = array_of(sizeof(struct way_place *));
     known->table.ticks_per_instruction = 1;
     known->table.chains = way_chains_new(WAY_CHAIN, PACE_PRECISE);
-    known->table.long_chains = way_chains_new(WAY_LONG_CHAIN, PACE_QUICK);
     make_places(&known->table, FIRST_PLACES);
     HASH_ADD(hh, ways->tables, serial, sizeof known->serial, known);
     return &known->table;
+}
+
+struct way_chains *ways_long_chains(struct way_table *table)
+{
+    if (!table->long_chains)
+        table->long_chains = way_chains_new(WAY_LONG_CHAIN, PACE_QUICK);
+    return table->long_chains;
 }
 
 static struct known_ways *known_of(struct way_table *table)

@@ -27,7 +27,8 @@ struct way_table {
     struct way_place *places; /* open addressing; at most half full */
     uint64_t mask, count;
     double ticks_per_instruction; /* that new ways are thought to take */
-    struct way_chains *chains, *long_chains;
+    struct way_chains *chains;
+    struct way_chains *long_chains; /* NULL: none were looked for */
 };
 
 struct ways *ways_open(void);
@@ -35,6 +36,9 @@ void ways_close(struct ways *ways);
 
 /* Those between fragments of the address space whose fragment table is `serial`. */
 struct way_table *ways_table(struct ways *ways, uint32_t serial);
+
+/* Made when they are looked for first. */
+struct way_chains *ways_long_chains(struct way_table *table);
 
 /* Before fragments_forget. */
 void ways_forget(struct ways *ways, uint32_t serial);
