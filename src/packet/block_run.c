@@ -126,9 +126,11 @@ static bool add_bit(struct maker *maker, bool taken)
     return true;
 }
 
-/* What is in progress is as if it had begun before the run. */
-static bool forget_calls(struct maker *maker)
+/* From the next part on what is in progress is as if it had begun before the run. */
+static bool end_part_with_calls(struct maker *maker, enum pt_part_end end, uint64_t target)
 {
+    if (!end_part(maker, end, target))
+        return false;
     struct made_part *made = newest_part(maker);
     maker->depth = made->begun = made->least = made->most = 0;
     return true;
@@ -136,7 +138,7 @@ static bool forget_calls(struct maker *maker)
 
 static bool add_call(struct maker *maker, uint64_t return_address)
 {
-    if (maker->depth == PT_RUN_CALLS && (!end_part(maker, PT_PART_FULL, 0) || !forget_calls(maker)))
+    if (maker->depth == PT_RUN_CALLS && !end_part_with_calls(maker, PT_PART_FULL, 0))
         return false;
     struct made_part *made = newest_part(maker);
     maker->calls[maker->depth++] = return_address;
@@ -149,7 +151,7 @@ static bool add_call(struct maker *maker, uint64_t return_address)
 static bool add_return(struct maker *maker, uint64_t pc)
 {
     if (maker->depth == 0 || maker->calls[maker->depth - 1] != pc)
-        return end_part(maker, PT_PART_RETURN, pc) && forget_calls(maker);
+        return end_part_with_calls(maker, PT_PART_RETURN, pc);
     if (!add_bit(maker, true))
         return false;
     struct made_part *made = newest_part(maker);

@@ -169,10 +169,10 @@ static bool write_ring(const struct collection *collection, struct sideband_log 
     struct array parts = array_of(sizeof(struct kept_part));
     kept_parts(&parts, &collection->recorded, &ring, &log->kept);
     bool ok = true;
-    perf_data_map(writer, &ring.file, ring.descriptor);
+    perf_data_set_source(writer, &ring.file, ring.descriptor);
     for (size_t i = 0; ok && i < parts.count; i++)
         ok = write_part(log, &ring, array_at(&parts, i), writer, error);
-    perf_data_map(writer, NULL, -1);
+    perf_data_set_source(writer, NULL, -1);
     array_free(&parts);
     ring_close(&ring);
     return ok;

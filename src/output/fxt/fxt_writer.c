@@ -765,9 +765,11 @@ static inline bool is_in_row(const struct plain_run *run, const struct move_temp
 
 static inline bool write_plain_move(struct plain_run *run, const struct span_event *event)
 {
+    if (event->move->number >= run->move_count)
+        return false;
     const struct move_template *template = &run->moves[event->move->number];
-    if (event->move->number >= run->move_count || template->words == NULL ||
-        !is_in_row(run, template) || run->end - run->next < (ptrdiff_t) template->word_count)
+    if (template->words == NULL || !is_in_row(run, template) ||
+        run->end - run->next < (ptrdiff_t) template->word_count)
         return false;
     run->level += (size_t)(ptrdiff_t) template->growth;
     run->begun_by_moves += template->begun;

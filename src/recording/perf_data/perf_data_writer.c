@@ -90,9 +90,10 @@ bool perf_data_write_aux(struct perf_data_writer *writer, const struct aux_chunk
     return raw_perf_data_write_aux(writer->raw, chunk, parts, part_count, error);
 }
 
-void perf_data_map(struct perf_data_writer *writer, const struct file_view *mapped, int descriptor)
+void perf_data_set_source(struct perf_data_writer *writer, const struct file_view *mapped,
+                          int descriptor)
 {
-    raw_perf_data_map(writer->raw, mapped, descriptor);
+    raw_perf_data_set_source(writer->raw, mapped, descriptor);
 }
 
 bool perf_data_writer_close(struct perf_data_writer *writer, struct error *error)

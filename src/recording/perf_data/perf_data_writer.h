@@ -35,8 +35,9 @@ bool perf_data_write_record(struct perf_data_writer *writer, const struct sideba
 bool perf_data_write_aux(struct perf_data_writer *writer, const struct aux_chunk *chunk,
                          const struct iovec *parts, size_t part_count, struct error *error);
 
-/* As raw_perf_data_map. */
-void perf_data_map(struct perf_data_writer *writer, const struct file_view *mapped, int descriptor);
+/* As raw_perf_data_set_source. */
+void perf_data_set_source(struct perf_data_writer *writer, const struct file_view *mapped,
+                          int descriptor);
 
 /* Completes the file and frees the writer, in any case. */
 bool perf_data_writer_close(struct perf_data_writer *writer, struct error *error);

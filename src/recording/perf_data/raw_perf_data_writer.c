@@ -23,7 +23,7 @@ struct raw_perf_data_writer {
     FILE *file;
     uint64_t position; /* bytes written so far */
     struct file_view mapped;
-    int mapped_file; /* descriptor, of `mapped`; -1: none is */
+    int mapped_file; /* descriptor, of `mapped`; -1: no file is a source */
     bool failed;     /* `failure` happened; nothing more is written */
     struct error failure;
     uint64_t attribute_offset;
@@ -291,8 +291,8 @@ bool raw_perf_data_write_pt_setup(struct raw_perf_data_writer *writer, const str
     return report(writer, error);
 }
 
-void raw_perf_data_map(struct raw_perf_data_writer *writer, const struct file_view *mapped,
-                       int descriptor)
+void raw_perf_data_set_source(struct raw_perf_data_writer *writer, const struct file_view *mapped,
+                              int descriptor)
 {
     writer->mapped_file = descriptor;
     writer->mapped = descriptor >= 0 ? *mapped : (struct file_view){0};

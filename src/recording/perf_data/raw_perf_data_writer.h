@@ -66,8 +66,8 @@ bool raw_perf_data_write_aux(struct raw_perf_data_writer *writer, const struct a
 
 /* Until this is called again parts that lie in `mapped`, which is the file of `descriptor` (both borrowed), are copied by the
  * kernel from one file to the other, which costs less than half as much. -1: none do. */
-void raw_perf_data_map(struct raw_perf_data_writer *writer, const struct file_view *mapped,
-                       int descriptor);
+void raw_perf_data_set_source(struct raw_perf_data_writer *writer, const struct file_view *mapped,
+                              int descriptor);
 
 /* The SAMPLE_TIME feature: the first and the last time of all. Without it the feature is left out,
  * which perf minds only when asked for a percentage of the time. */

@@ -101,7 +101,7 @@ static char *write_chunks(const char *path, const struct file_view *view, int de
     const struct iovec part = {(void *)(view->bytes + FROM), COUNT};
     const struct aux_chunk chunk = {.tid = 1, .cpu = UINT32_MAX, .reference = {1}};
     assert_non_null(writer);
-    perf_data_map(writer, view, descriptor);
+    perf_data_set_source(writer, view, descriptor);
     assert_true(perf_data_write_aux(writer, &chunk, &part, 1, NULL));
     assert_true(perf_data_write_aux(writer, &chunk, &part, 1, NULL));
     assert_true(perf_data_writer_close(writer, NULL));
