@@ -10,20 +10,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 /* In `function`, whose stack is captured. */
 static void capture(struct scene *s, char function)
 {
@@ -140,7 +126,7 @@ static void a_function_that_is_active_is_unwound(void **state)
     assert_stack(s, "a");
 }
 
-#define SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 int main(void)
 {

@@ -13,20 +13,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 /* a has called b, which is interrupted; the handler has returned, and sigreturn leads to `to`. */
 static void interrupt_b_and_go_to(struct scene *s, uint64_t to)
 {
@@ -348,7 +334,7 @@ static void what_has_run_in_the_place_of_another_is_settled(void **state)
     assert_int_equal(s->stack.rules.context_rewrites->frames.count, 0);
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 /* The handler of a signal in `from` swaps the context for that of the code at `to`. */
 static void swap_contexts(struct scene *s, uint64_t from, uint64_t to)

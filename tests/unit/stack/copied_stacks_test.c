@@ -10,20 +10,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 static const uint64_t main_pointer = 0x7000;
 
 /* In `a`, which has called `b`: a stack begins with `function`. */
@@ -223,7 +209,7 @@ static void a_number_from_before_a_gap_is_not_believed(void **state)
     assert_stack(s, "s");
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 int main(void)
 {

@@ -12,20 +12,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 static void call_with_trap(struct scene *s, uint64_t from)
 {
     call(s, from, 'b');
@@ -152,7 +138,7 @@ static void a_handler_set_up_where_nothing_is_known_is_ignored(void **state)
     assert_spans(s, "a?()$");
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 int main(void)
 {

@@ -17,20 +17,6 @@
 /* Stack pointers: of the thread's own stack, and of two others. */
 enum { MAIN = 0x70000, ONE = 0x20000, TWO = 0x30000 };
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 /* --- Callers --- */
 
 static void reported_callers_are_active_from_the_beginning(void **state)
@@ -817,7 +803,7 @@ static void the_first_jump_of_a_recording_may_be_a_longjmp(void **state)
     assert_stack(s, "a");
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 int main(void)
 {

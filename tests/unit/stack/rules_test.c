@@ -10,20 +10,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 static uint64_t repaired(const struct scene *scene)
 {
     return scene->stack.statistics.repaired;
@@ -1253,7 +1239,7 @@ static void every_call_of_a_frame_seen_before_costs_no_new_frame(void **state)
     assert_true(s->stack.tree.frames.count < 10);
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 int main(void)
 {

@@ -93,6 +93,20 @@ void scene_free(struct scene *scene)
     thread_stack_free(&scene->stack);
 }
 
+int scene_set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    *state = &scene;
+    return 0;
+}
+
+int scene_tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
 void add_landing_pad(struct scene *scene, uint64_t call_site, uint64_t pad)
 {
     assert_true(scene->pad_count < SCENE_PADS);

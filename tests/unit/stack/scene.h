@@ -37,6 +37,10 @@ struct scene {
 void scene_init(struct scene *scene);
 void scene_free(struct scene *scene);
 
+/* A test's own scene: `*state`. For cmocka_unit_test_setup_teardown. */
+int scene_set_up(void **state);
+int scene_tear_down(void **state);
+
 /* An exception that passes the call at `call_site` continues at `pad`. */
 void add_landing_pad(struct scene *scene, uint64_t call_site, uint64_t pad);
 

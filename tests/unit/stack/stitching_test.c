@@ -8,20 +8,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 /* Signal handlers after a gap. */
 
 static void a_handler_that_is_discovered_is_the_one_from_before(void **state)
@@ -229,7 +215,7 @@ static void where_a_function_returns_to_is_learned_across_gaps(void **state)
     assert_spans(s, "m(a()g!a?(!)+)$+");
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 int main(void)
 {

@@ -14,20 +14,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 static void a_suspended_stack_continues_where_it_called(void **state)
 {
     struct scene *s = *state;
@@ -316,7 +302,7 @@ static void a_stack_may_begin_in_code_without_a_name_of_its_own(void **state)
     assert_stack(s, "fs");
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 /* Where stacks are suspended and resumed: "-A" and "+A", by letters in the order of their first
  * appearance.

@@ -10,20 +10,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 /* a has called b, in which a transaction has begun. */
 static void begin_in_b(struct scene *s)
 {
@@ -225,7 +211,7 @@ static void a_failed_transaction_ends_a_system_call_whose_end_was_missed(void **
     assert_int_equal(s->stack.statistics.repaired, 1);
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 int main(void)
 {

@@ -10,20 +10,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    static struct scene scene;
-    scene_init(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scene_free(*state);
-    return 0;
-}
-
 static void call_setjmp(struct scene *s, uint64_t from)
 {
     call(s, from, 's');
@@ -664,7 +650,7 @@ static void a_pointer_far_outside_a_handler_says_nothing_about_the_handlers_stac
     assert_int_equal(s->stack.segments.count, 1);
 }
 
-#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RULE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
 
 int main(void)
 {
