@@ -355,7 +355,7 @@ static void take_step(void *context, const struct flow_step *step)
 
 /* ---- Steps of which only the number is known ---- */
 
-/* Nothing is asked of the order of steps, or of their threads. */
+/* Counts of the whole recording depend neither on the order of steps nor on their threads. */
 static bool is_whole(const struct counted_part *part)
 {
     return !part->call_of && part->from.value == 0 && part->to.value == 0 && part->pid == 0 &&

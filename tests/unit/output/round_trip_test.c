@@ -380,7 +380,7 @@ static const struct span_move *new_move(struct moving *moving, uint32_t begun_mo
     struct arena *arena = &moving->moves->arena;
     struct span_move *move = arena_allocate(arena, sizeof *move);
     *move = (struct span_move){.left = draw(moving, 3), .begun = draw(moving, begun_most)};
-    move->begun += move->left == 0; /* a move that does nothing is none */
+    move->begun += move->left == 0; /* each move changes something */
     size_t count = move->left + move->begun;
     move->functions = arena_allocate(arena, (count + 1) * sizeof *move->functions);
     for (size_t i = 0; i < count; i++)

@@ -184,10 +184,9 @@ static void of_stacks_suspended_in_one_place_the_pointer_chooses(void **state)
     assert_spans(s, "a(s()s)sf(y(s()s)s)sg(y(s()s)s)sf?(y?())$");
 }
 
-/* f's has been copied away, and another one lies there that the recording has not seen. */
-static void a_stack_further_in_than_the_one_that_was_left_is_another(void **state)
+/* `a` has started `f` on a stack of its own, which was left in `y`, and goes on itself. */
+static void leave_a_fiber(struct scene *s)
 {
-    struct scene *s = *state;
     s->stack.begins_anywhere = true;
     resume(s, at('a', 0x10));
     call(s, at('a', 0x10), 's');
@@ -195,6 +194,13 @@ static void a_stack_further_in_than_the_one_that_was_left_is_another(void **stat
     call(s, at('f', 0x10), 'y');
     call(s, at('y', 0x10), 's');
     switch_to_call(s, ONE - 0x100, MAIN, at('a', 0x10));
+}
+
+/* f's has been copied away, and another one lies there that the recording has not seen. */
+static void a_stack_further_in_than_the_one_that_was_left_is_another(void **state)
+{
+    struct scene *s = *state;
+    leave_a_fiber(s);
     assert_stack(s, "a");
     call(s, at('a', 0x20), 's');
     switch_to_call(s, MAIN, ONE - 0x140, at('y', 0x10));
@@ -204,13 +210,7 @@ static void a_stack_further_in_than_the_one_that_was_left_is_another(void **stat
 static void of_stacks_that_were_left_with_one_pointer_none_is_chosen(void **state)
 {
     struct scene *s = *state;
-    s->stack.begins_anywhere = true;
-    resume(s, at('a', 0x10));
-    call(s, at('a', 0x10), 's');
-    switch_to_start(s, MAIN, ONE, 'f');
-    call(s, at('f', 0x10), 'y');
-    call(s, at('y', 0x10), 's');
-    switch_to_call(s, ONE - 0x100, MAIN, at('a', 0x10));
+    leave_a_fiber(s);
     call(s, at('a', 0x20), 's');
     switch_to_call(s, MAIN, ONE - 0x400, at('y', 0x10));
     return_after(s, at('g', 0x10));

@@ -117,7 +117,7 @@ struct block_cache {
     uint64_t *pages; /* numbers (plus 1) of the pages that hold blocks, open addressing. Owned */
     size_t page_capacity, page_count;
     uint64_t epoch; /* counts how often blocks were dropped */
-    /* Called before blocks are dropped, while `space` is still that of their code. NULL: nobody asks. */
+    /* Called before blocks are dropped, while `space` is still that of their code. NULL: not called. */
     void (*before_drop)(void *context);
     void *drop_context;  /* borrowed */
     struct arena memory; /* of the blocks */

@@ -136,7 +136,7 @@ void decoder_take_counted_packets(struct decoder *decoder, uint64_t *steps)
     const uint8_t *end = decoder->end - LONGEST_FAST_PATH;
     enum way way = WAY_ON;
     fast_path_enter(decoder);
-    for (; way == WAY_ON && decoder->next<end && * steps> 0; --*steps)
+    for (; way == WAY_ON && decoder->next < end && *steps; --*steps)
         way = take_packet(decoder);
     if (way == WAY_LEFT)
         return;

@@ -38,7 +38,7 @@ struct tnt_cache {
     struct tnt_entry *slots; /* by hash of the key: the latest entry that was worth learning */
     void *slots_memory;      /* owned */
     struct packet_cache packet_cache;
-    struct path_counts *counts; /* owned; NULL: nothing is counted */
+    struct path_counts *counts; /* owned; NULL: superblocks are not counted */
     struct arena memory;        /* of events and pushes, also of the packet-sequence cache */
     size_t memory_used;         /* bytes */
     uint64_t epoch;             /* counts how often all entries were dropped */

@@ -95,29 +95,19 @@ static struct process_changes *get_process(struct code_changes *changes, uint32_
     return process;
 }
 
-/* The first moment that is later than `time`. */
-static size_t first_after(const struct process_changes *process, uint64_t time)
+/* Of elements that begin with a time, and are sorted by it: the index of the first one that is later than `time`. */
+static size_t first_after(const struct array *sorted, uint64_t time)
 {
-    size_t low = 0, high = process->moments.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (((const struct code_moment *)array_at(&process->moments, middle))->time <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return time < UINT64_MAX ? array_find_key64(sorted, time + 1) : sorted->count;
 }
 
 static struct code_moment *get_moment(struct process_changes *process, uint64_t time)
 {
-    size_t place = first_after(process, time);
+    size_t place = first_after(&process->moments, time);
     struct code_moment *before = place > 0 ? array_at(&process->moments, place - 1) : NULL;
     if (before && before->time == time)
         return before;
-    array_add(&process->moments);
-    struct code_moment *moment = array_at(&process->moments, place);
-    memmove(moment + 1, moment, (process->moments.count - 1 - place) * sizeof *moment);
+    struct code_moment *moment = array_insert(&process->moments, place);
     *moment = (struct code_moment){.time = time, .changes = array_of(sizeof(struct code_change))};
     process->version++;
     return moment;
@@ -143,16 +133,6 @@ static struct shown_page *get_page(struct process_changes *process, uint64_t add
     return page;
 }
 
-static void add_in_order(struct array *changes, const struct timed_change *change)
-{
-    array_add(changes);
-    struct timed_change *place = array_at(changes, changes->count - 1);
-    size_t left = changes->count - 1;
-    for (; left > 0 && place[-1].time > change->time; left--, place--)
-        place[0] = place[-1];
-    *place = *change;
-}
-
 static void take_mapping(struct code_changes *changes, const struct logged_mapping *mapping)
 {
     struct process_changes *process = get_process(changes, mapping->record.pid);
@@ -171,7 +151,8 @@ static void take_mapping(struct code_changes *changes, const struct logged_mappi
         changes_there = &page->changes;
     }
     uint64_t time = mapping->record.time;
-    add_in_order(changes_there, &(struct timed_change){time, change});
+    *(struct timed_change *)array_insert(changes_there, first_after(changes_there, time)) =
+        (struct timed_change){time, change};
     array_add_all(&get_moment(process, time)->changes, &change, 1);
 }
 
@@ -223,7 +204,7 @@ const struct code_moment *code_changes_after(struct code_changes *changes,
         return NULL;
     if (cursor->version != process->version) {
         cursor->version = process->version;
-        cursor->next = first_after(process, time);
+        cursor->next = first_after(&process->moments, time);
     }
     const struct array *moments = &process->moments;
     while (cursor->next < moments->count &&
@@ -259,16 +240,8 @@ static bool has_changed(const struct code_change *change, const struct fragment 
 static bool any_has_changed(const struct array *changes, const struct pt_code_block *code,
                             uint64_t after, uint64_t until)
 {
-    size_t low = 0, high = changes->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (((const struct timed_change *)array_at(changes, middle))->time <= after)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < changes->count; low++) {
-        const struct timed_change *timed = array_at(changes, low);
+    for (size_t i = first_after(changes, after); i < changes->count; i++) {
+        const struct timed_change *timed = array_at(changes, i);
         if (timed->time > until)
             return false;
         if (has_changed_block(&timed->change, code))
