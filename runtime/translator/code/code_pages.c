@@ -384,8 +384,9 @@ static void note_page(struct tr_thread *thread, uint64_t address)
     struct tr_page *page = tr_page_get(&pages, address);
     if (!page)
         return;
+    bool changes = can_change(region, page);
     page->flags |= TR_PAGE_NOTED;
-    if ((page->flags & TR_PAGE_CLEAN) && !can_change(region, page))
+    if ((page->flags & TR_PAGE_CLEAN) && !changes)
         return;
     if (!region || !is_of_file(region, address)) {
         bool is_first =
@@ -396,7 +397,9 @@ static void note_page(struct tr_thread *thread, uint64_t address)
         log_region(thread, region, address, address + TR_PAGE, 0);
         page->flags &= (uint8_t)~TR_PAGE_DUMPED;
     }
-    page->flags |= TR_PAGE_CLEAN;
+    /* Other threads may protect it later. */
+    page->flags &= (uint8_t)~TR_PAGE_CLEAN;
+    page->flags |= changes ? 0 : TR_PAGE_CLEAN;
 }
 
 void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end)

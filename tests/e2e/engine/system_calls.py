@@ -49,6 +49,14 @@ class SystemCalls(harness.TestCase):
         images = sum(file.stat().st_blocks * 512 for file in traced.directory.glob("images/dump.*"))
         self.assertLess(images, 4 << 20)
 
+    def test_code_near_stack(self):
+        """a function near the stack of a thread that calls it and replaces it: another thread calls what was written"""
+        command = [harness.compile_program("code_near_stack")]
+        traced = self.trace(command, "-engine", "translator", "-full-execution", "-multi-thread")
+        self.assert_same_as_untraced(traced, command)
+        self.assert_no_gaps(traced)
+        self.judge_recording(traced, "b")
+
     def test_patched_code(self):
         """functions that are replaced while threads that call them are off their processors: each is shown as it was when it ran"""
         command = [harness.compile_program("patched_code"), "dual", "6", "100"]
