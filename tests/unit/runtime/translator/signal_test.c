@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -120,6 +121,14 @@ PROGRAM static void hide_use(uint8_t *xsave_area, uint64_t kept)
     memcpy(xsave_area + 512, &components, sizeof components);
 }
 
+/* Neither the processor nor the kernel writes to these bytes (SDM volume 1, 10.5.1): what was on the stack before is there. */
+PROGRAM static void hide_reserved(uint8_t *xsave_area)
+{
+    enum { RESERVED = 416, RESERVED_END = 464 };
+    for (unsigned i = RESERVED; i < RESERVED_END; i++)
+        xsave_area[i] = 0;
+}
+
 PROGRAM static void record(siginfo_t *info, ucontext_t *context, uint8_t *frame)
 {
     struct record *to = &results->records[results->record_count++];
@@ -135,6 +144,7 @@ PROGRAM static void record(siginfo_t *info, ucontext_t *context, uint8_t *frame)
     memcpy(to->frame, frame, to->frame_size);
     hide_use(to->state, 0);
     hide_use(to->frame + (state - frame), 3);
+    hide_reserved(to->frame + (state - frame));
     hide_own_pid((siginfo_t *)(void *)(to->frame + ((uint8_t *)info - frame)));
     hide_own_pids((uint64_t *)&to->noted, sizeof to->noted / 8);
     hide_own_pids((uint64_t *)(void *)(to->frame + ((uint8_t *)context->uc_mcontext.gregs - frame)),
@@ -538,9 +548,11 @@ static void a_handler_returns_to_the_stack_its_frame_names(void **state)
     run_both(alt_stack_by_return);
 }
 
+enum { MINIMUM_STACK = 2048 }; /* MINSIGSTKSZ of the kernel */
+
 PROGRAM static void small_alt_stack(void)
 {
-    set_alt_stack(alternate_stack, 2048, 0);
+    set_alt_stack(alternate_stack, MINIMUM_STACK, 0);
     handle(SIGUSR1, SA_ONSTACK);
     send_self(SIGUSR1);
 }
@@ -565,9 +577,10 @@ PROGRAM static void no_restorer(void)
 
 static void a_frame_that_cannot_be_made_is_a_fault(void **state)
 {
+    bool fits = getauxval(AT_MINSIGSTKSZ) <= MINIMUM_STACK; /* without AVX-512 */
     run_both(small_alt_stack);
-    assert_true(WIFSIGNALED(native_results->status));
-    assert_int_equal(translated_results->log.deaths, 1);
+    assert_int_equal(WIFSIGNALED(native_results->status), !fits);
+    assert_int_equal(translated_results->log.deaths, !fits);
     run_both(unwritable_stack);
     assert_int_equal(native_results->record_count, 1);
     run_both(no_restorer);
