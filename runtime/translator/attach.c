@@ -10,6 +10,7 @@
 #include "runtime/translator/log/recorder.h"
 #include "runtime/translator/log/sideband.h"
 #include "runtime/translator/own_memory.h"
+#include "runtime/translator/places.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/syscalls/maps.h"
 #include "runtime/translator/syscalls/rseq.h"
@@ -56,8 +57,9 @@ static uint64_t map_arena(struct tr_attachment *attachment)
         fail(attachment, TR_ATTACH_CANNOT_OPEN, file);
         return 0;
     }
-    int64_t arena = tr_syscall6(__NR_mmap, attachment->arena_hint, attachment->arena_size,
-                                PROT_NONE, MAP_SHARED | MAP_NORESERVE, (uint64_t)file, 0);
+    int64_t arena =
+        tr_syscall6(__NR_mmap, attachment->place + TR_PLACE_ARENA, attachment->arena_size,
+                    PROT_NONE, MAP_SHARED | MAP_NORESERVE, (uint64_t)file, 0);
     tr_syscall(__NR_close, (uint64_t)file, 0, 0);
     if (arena < 0) {
         fail(attachment, TR_ATTACH_NO_SPACE, arena);
@@ -139,6 +141,7 @@ static bool may_read_maps(struct tr_attachment *attachment)
 static bool begin(struct tr_attachment *attachment)
 {
     struct tr_process *process = &tr_process;
+    tr_own_begin_at(attachment->place + TR_PLACE_OWN);
     uint64_t arena = map_arena(attachment); /* first: that closes the descriptor of it */
     if (!arena || !may_read_time(attachment) || !may_read_maps(attachment))
         return false;

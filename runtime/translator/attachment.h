@@ -66,7 +66,8 @@ struct tr_attachment {
     uint64_t image, image_size;
     uint64_t whole_size;    /* of the mapping: image, threads, path */
     uint64_t threads, path; /* addresses */
-    uint64_t arena_hint, arena_size, open_size;
+    uint64_t place;         /* places.h */
+    uint64_t arena_size, open_size;
     uint32_t thread_count, carrier; /* its index in threads */
     uint32_t table;
     int32_t pid;        /* as the process knows it itself, in its pid namespace */

@@ -1,6 +1,7 @@
 #include "runtime/translator/own_memory.h"
 
 #include "runtime/translator/layout.h"
+#include "runtime/translator/places.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
@@ -24,10 +25,28 @@ struct own_block {
 
 static struct own_block first_block;
 
+static uint64_t whole_pages(uint64_t size)
+{
+    return (size + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
+}
+
+static _Atomic uint64_t next_place = TR_PLACE + TR_PLACE_OWN;
+
+void tr_own_begin_at(uint64_t address)
+{
+    atomic_store(&next_place, address);
+}
+
+int64_t tr_own_mmap(uint64_t size, uint64_t protection, uint64_t flags)
+{
+    uint64_t place = atomic_fetch_add(&next_place, whole_pages(size));
+    return tr_syscall6(__NR_mmap, place, size, protection, flags, (uint64_t)-1, 0);
+}
+
 static struct own_block *make_block(void)
 {
-    int64_t address = tr_syscall6(__NR_mmap, 0, sizeof(struct own_block), PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
+    int64_t address =
+        tr_own_mmap(sizeof(struct own_block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     if (address < 0)
         return NULL;
     struct own_block *block = (struct own_block *)address;
@@ -134,7 +153,7 @@ bool tr_own_add(uint64_t start, uint64_t size)
         uint32_t index = atomic_fetch_add(&block->taken, 1);
         if (index >= RANGES)
             continue;
-        block->slots[index].end = (start + size + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
+        block->slots[index].end = start + whole_pages(size);
         atomic_store(&block->slots[index].start, start);
         return true;
     }
@@ -144,8 +163,7 @@ bool tr_own_add(uint64_t start, uint64_t size)
 void *tr_own_map(size_t size)
 {
     tr_own_make_room(size);
-    int64_t address = tr_syscall6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
+    int64_t address = tr_own_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     if (address < 0 || !tr_own_add((uint64_t)address, size))
         return NULL;
     return (void *)address;

@@ -18,6 +18,12 @@ struct tr_own_range {
 /* Whole pages. False when there is no memory to remember it in. */
 bool tr_own_add(uint64_t start, uint64_t size);
 
+/* mmap where nothing of the program's is or will be (places.h), for ranges that are added afterwards. The kernel's result. */
+int64_t tr_own_mmap(uint64_t size, uint64_t protection, uint64_t flags);
+
+/* Before the first range of a process that ran natively: where that is. */
+void tr_own_begin_at(uint64_t address);
+
 /* New private anonymous memory, never given back; NULL: the system has no more. */
 void *tr_own_map(size_t size);
 

@@ -34,8 +34,7 @@ static uint64_t take_reserved(void)
     if (reserved == reserved_end) {
         uint64_t size = (uint64_t)SIZE * RESERVED_AT_ONCE;
         tr_own_make_room(size);
-        int64_t address = tr_syscall6(__NR_mmap, 0, size, PROT_NONE,
-                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uint64_t)-1, 0);
+        int64_t address = tr_own_mmap(size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
         if (address < 0)
             return 0;
         if (!tr_own_add((uint64_t)address, size)) {

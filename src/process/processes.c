@@ -211,6 +211,16 @@ bool process_maps_file(pid_t pid, const void *file)
     return found;
 }
 
+bool process_maps_nothing(pid_t pid, uint64_t start, uint64_t end)
+{
+    char *maps = read_maps(pid), *rest = maps;
+    bool any = maps == NULL;
+    for (struct maps_line line; !any && maps_line_next(&rest, &line);)
+        any = line.start < end && line.end > start;
+    free(maps);
+    return !any;
+}
+
 bool process_has_descriptor(pid_t pid, const char *link)
 {
     char folder[64], found[64];

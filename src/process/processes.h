@@ -59,6 +59,9 @@ struct mapped_file {
 /* The one that we have mapped at that address; no file where /proc does not say. */
 struct mapped_file mapped_file_at(const void *address);
 
+/* Whether nothing of the process lies in [start, end). False also when it cannot be read. */
+bool process_maps_nothing(pid_t pid, uint64_t start, uint64_t end);
+
 /* Tests. `word`: a string, an argument of the command line or its beginning, up to a comma. */
 bool process_has_argument(pid_t pid, const void *word);
 /* `file`: a struct mapped_file. */

@@ -11,22 +11,20 @@ struct tr_cache tr_cache;
 enum {
     STEP = 1 << 16,          /* bytes that an area grows by */
     LARGEST_FRAGMENT = 8192, /* bytes that a fragment may take, in either part of a region */
+    REGION = 2 << TR_REGION_SHIFT,
+    RESERVED = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 };
 
 static const uint64_t near_enough = (UINT64_C(1) << 31) - (UINT64_C(4) << TR_REGION_SHIFT);
 
-static uint8_t *map(uint64_t hint, uint64_t size)
-{
-    tr_own_make_room(size);
-    int64_t address = tr_syscall6(__NR_mmap, hint, size, 0 /* PROT_NONE */,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uint64_t)-1, 0);
-    return address < 0 && address > -4096 ? NULL : (uint8_t *)address;
-}
-
 bool tr_area_reserve(struct tr_area *area, uint64_t size)
 {
-    *area = (struct tr_area){.start = map(0, size), .size = size};
-    return area->start && tr_own_add((uint64_t)area->start, size);
+    tr_own_make_room(size);
+    int64_t address = tr_own_mmap(size, PROT_NONE, RESERVED);
+    if (address < 0 || !tr_own_add((uint64_t)address, size))
+        return false;
+    *area = (struct tr_area){.start = (uint8_t *)address, .size = size};
+    return true;
 }
 
 bool tr_area_prepare(struct tr_area *area, uint64_t size)
@@ -54,28 +52,34 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /* Whether a heap that ends at `heap_end` now could not grow by `room` with a region there. */
-static bool is_in_way(uint64_t region, uint64_t size, uint64_t heap_end, uint64_t room)
+static bool is_in_way(uint64_t region, uint64_t heap_end, uint64_t room)
 {
-    return region + size > heap_end && region < heap_end + room;
+    return region + REGION > heap_end && region < heap_end + room;
+}
+
+static uint8_t *map(uint64_t hint)
+{
+    tr_own_make_room(REGION);
+    int64_t address = tr_syscall6(__NR_mmap, hint, REGION, PROT_NONE, RESERVED, (uint64_t)-1, 0);
+    return address < 0 ? NULL : (uint8_t *)address;
 }
 
 /* One of the places near the code that leaves the heap `room`; or NULL. Those below the code come first:
- * above a program is its heap. */
+ * above a program is its heap. Where the kernel chooses another one, that may be a hole that the program has just made. */
 static uint8_t *map_with_room(uint64_t pc, uint64_t heap_end, uint64_t room)
 {
-    enum { SIZE = 2 << TR_REGION_SHIFT };
     static const int64_t offsets[] = {-3, -5, 3, 5, -1, 1, 2, 4, 6}; /* in regions */
-    uint64_t base = pc & ~(uint64_t)(SIZE - 1);
+    uint64_t base = pc & ~(uint64_t)(REGION - 1);
     for (unsigned i = 0; i < sizeof offsets / sizeof *offsets; i++) {
-        uint64_t hint = base + (uint64_t)(offsets[i] * SIZE);
-        if (hint > UINT64_C(0x7fffffffffff) || hint < SIZE || is_in_way(hint, SIZE, heap_end, room))
+        uint64_t hint = base + (uint64_t)(offsets[i] * REGION);
+        if (hint > UINT64_C(0x7fffffffffff) || hint < REGION || is_in_way(hint, heap_end, room) ||
+            distance(hint, pc) >= near_enough)
             continue;
-        uint8_t *at = map(hint, SIZE);
-        if (at && distance((uint64_t)at, pc) < near_enough &&
-            !is_in_way((uint64_t)at, SIZE, heap_end, room))
+        uint8_t *at = map(hint);
+        if ((uint64_t)at == hint)
             return at;
         if (at)
-            tr_syscall(__NR_munmap, (uint64_t)at, SIZE, 0);
+            tr_syscall(__NR_munmap, (uint64_t)at, REGION, 0);
     }
     return NULL;
 }
@@ -88,7 +92,7 @@ static uint8_t *map_near(uint64_t pc)
     uint8_t *at = NULL;
     for (unsigned i = 0; !at && i < sizeof amounts / sizeof *amounts; i++)
         at = map_with_room(pc, heap_end, amounts[i]);
-    return at ? at : map(0, 2 << TR_REGION_SHIFT);
+    return at ? at : map(0);
 }
 
 static struct tr_region *make_region(uint64_t pc)

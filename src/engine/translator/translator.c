@@ -400,13 +400,16 @@ static bool has_left(void *context, pid_t pid)
     return translator_arena_has_left(arena, number_of(arena, pid));
 }
 
+/* The attacher maps the arena, too. */
 static bool is_followed(pid_t pid, const void *context)
 {
-    const struct translator_arena *arena = context;
+    const struct recording *recording = context;
+    const struct translator_arena *arena = &recording->arena;
     uint32_t number = number_of(arena, pid);
     bool may_be_child =
         translator_arena_awaits_child(arena) && !translator_arena_has_left(arena, number);
-    return (may_be_child || translator_arena_traces(arena, number)) &&
+    return pid != recording->attacher.pid &&
+           (may_be_child || translator_arena_traces(arena, number)) &&
            process_maps_file(pid, &arena->file);
 }
 
@@ -434,7 +437,7 @@ static struct supervision supervision_of(struct recording *recording)
         .executes = executes,
         .recording = recording,
         .is_traced = {process_maps_file, &recording->arena.file},
-        .is_followed = {recording->wanted->follow ? is_followed : NULL, &recording->arena},
+        .is_followed = {recording->wanted->follow ? is_followed : NULL, recording},
     };
 }
 

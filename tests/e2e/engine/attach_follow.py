@@ -141,6 +141,50 @@ class AttachFollow(attaching.TestCase):
         self.assertNotIn(b"Got signal", self.messages)
         self.assertLessEqual({"bash", "sh"}, self.names_in_trace())
 
+    def end_before_child(self, after):
+        """Has a process forked and ended before its child has run anything; the child is let go, and runs `after`. The recorder, the child's
+        number, and a function that lets it run."""
+        process = self.start_server(["bash", "-c", f"echo ready; read -r line; ({after}) &"])
+        recorder = self.record(process, "-follow", "-full-execution")
+        holder = self.start_server([harness.compile_program("holds_child"), str(process.pid)])
+        process.stdin.write(b"end\n")
+        process.stdin.close()
+        child = int(holder.stdout.readline())
+        self.assertEqual(process.wait(), 0)
+        self.messages += read_until(recorder.stderr, b"still recorded")
+        return recorder, child, lambda: self.assertEqual((holder.stdin.close(), holder.wait()), (None, 0))
+
+    def test_late_child(self):
+        """a child that has not run anything when its parent has ended counts as one process, and is recorded"""
+        recorder, _, let_run = self.end_before_child("exec /bin/sh -c 'exit 0'")
+        let_run()
+        self.messages += recorder.stderr.read()
+        self.assertEqual(recorder.wait(), 0, self.messages)
+        self.assertIn(b"A process that was started meanwhile is still recorded", self.messages)
+        self.assertLessEqual({"bash", "sh"}, self.names_in_trace())
+
+    def test_killed_child(self):
+        """a child that was killed before it has run anything is not waited for"""
+        recorder, child, let_run = self.end_before_child("exit 0")
+        os.kill(child, signal.SIGKILL)
+        self.messages += recorder.stderr.read()
+        self.assertEqual(recorder.wait(), 0, self.messages)
+        self.assertNotIn(b"Got signal", self.messages)
+
+    def test_child_of_ended_process(self):
+        """a child that sleeps is let go when the process that was attached to has ended before"""
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        process = self.start_server(["bash", "-c", 'echo ready; read -r line; (read -r line < "$0"; echo "$line") & echo $!', fifo])
+        recorder = self.record(process, "-follow")
+        child = int(self.ask(process, "end")[0])
+        self.assertEqual(process.wait(), 0)
+        self.messages += read_until(recorder.stderr, b"still recorded")
+        self.end(recorder)
+        self.assertTrue(is_free(child))
+        fifo.write_text("went on\n")
+        self.assertEqual(process.stdout.read(), b"went on\n")
+
     def begin_children(self, process):
         return [int(word) for word in self.ask(process, "begin")[0].split()]
 

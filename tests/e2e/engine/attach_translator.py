@@ -289,6 +289,24 @@ class AttachTranslator(attaching.TestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.stdout.read(), b"done: 0 mistakes\n")
 
+    def test_emptied_places(self):
+        """addresses that the process has emptied are empty when it uses them again: while it is attached to, and afterwards"""
+        for words in ([], ["crowded"]):
+            process = self.start("emptied_places", *words, stdin=subprocess.PIPE)
+
+            def use(*requests):
+                for request in requests:
+                    process.stdin.write(request + b"\n")
+                    process.stdin.flush()
+                    self.assertEqual(process.stdout.readline(), b"found\n")
+            for options in (["-full-execution"], ["-follow"]):
+                with self.subTest(words=words, options=options):
+                    self.record_between(process, lambda: use(b"fill", b"empty", b"fill", b"empty"), *options)
+                    self.assert_free(process)
+                    use(b"fill", b"empty")
+            process.stdin.close()
+            self.assertEqual(process.stdout.read(), b"done\n")
+
     def test_supplied_code(self):
         """a program with a userfaultfd that it had before: code that another thread supplies runs as it does untraced"""
         program = harness.compile_program("supplied_code")

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "engine/translator/inject/loader.h"
 #include "process/processes.h"
+#include "runtime/translator/places.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -41,8 +42,6 @@ _Static_assert(offsetof(struct tr_start, pc) == TR_START_PC, "loader.h");
 _Static_assert(offsetof(struct tr_start, image) == TR_START_IMAGE, "loader.h");
 _Static_assert(offsetof(struct tr_start, arena) == TR_START_ARENA, "loader.h");
 _Static_assert(LOADER_IMAGE_OFFSET == TR_IMAGE_OFFSET, "loader.h");
-
-static const uint64_t image_hint = INJECT_IMAGE_HINT, arena_hint = INJECT_ARENA_HINT;
 
 /* Bytes between the program's stack pointer and the parameters: the loader's own stack, a word. */
 enum { STACK_GAP = 64, PAGE = 4096, WORD = sizeof(long) };
@@ -162,10 +161,10 @@ static struct loader_parameters *make_parameters(const struct injection *injecti
     struct loader_parameters *parameters = memory_allocate_zeroed(size);
     *parameters = (struct loader_parameters){
         .size = size,
-        .arena_hint = arena_hint,
+        .arena_hint = TR_PLACE + TR_PLACE_ARENA,
         .arena_size = injection->arena_size,
         .open_size = injection->open_size,
-        .image_hint = image_hint,
+        .image_hint = TR_PLACE,
         .memory_size = injection->image->memory,
         .file_size = injection->image->size,
         .start_info = injection->image->start_info,

@@ -28,12 +28,6 @@ struct injection {
     struct tr_start start;
 };
 
-/* Where mappings are asked for: addresses that the kernel does not choose by itself, since it chooses downwards from at
- * most 1 TB below the stack, and that the sanitizers leave to programs (TSan's are the narrowest: from 0x7e8000000000).
- * When they are taken, the kernel chooses. */
-#define INJECT_IMAGE_HINT 0x7e8000000000
-#define INJECT_ARENA_HINT 0x7e9000000000
-
 /* Whether this machine has what the loader needs. */
 bool inject_possible(struct error *error);
 

@@ -1,7 +1,7 @@
 #include "engine/translator/inject/installed_filters.h"
 
-#include "engine/translator/inject/inject.h"
 #include "process/processes.h"
+#include "runtime/translator/places.h"
 #include "runtime/translator/syscalls/seccomp_filter.h"
 
 #include <dirent.h>
@@ -58,7 +58,7 @@ static bool read_own(void *to, uint64_t from, size_t size)
 /* The calls come from the image, from an address that is not known yet. */
 static bool lets_through(struct sock_fprog program)
 {
-    const struct tr_filter filter = {(uint64_t)&program, INJECT_IMAGE_HINT, read_own};
+    const struct tr_filter filter = {(uint64_t)&program, TR_PLACE, read_own};
     return tr_filter_allows_translator(&filter) && tr_filter_allows_processor_time(&filter) &&
            tr_filter_allows_files(&filter) && tr_filter_allows_attach(&filter);
 }

@@ -302,14 +302,15 @@ static bool is_of_this_build(const struct tr_attachment *attachment,
            attachment->signature == release_signature(image);
 }
 
-/* A child made by vfork is a process of its own, but its memory is its parent's, with whose release it goes. */
+/* A child made by vfork is a process of its own, but its memory is its parent's, with whose release it goes; or its own, when the parent has
+ * ended. */
 static bool has_own_memory(const struct tr_attachment *attachment, pid_t pid)
 {
     enum { ORDERED_AFTER = 2 };
     if (pid == attachment->outer_pid)
         return true;
     long order = syscall(SYS_kcmp, pid, attachment->outer_pid, KCMP_VM, 0, 0);
-    return order > 0 && order <= ORDERED_AFTER;
+    return order < 0 ? errno == ESRCH : order > 0 && order <= ORDERED_AFTER;
 }
 
 struct sweep {

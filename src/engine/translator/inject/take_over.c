@@ -14,6 +14,7 @@
 #include "process/processes.h"
 #include "recording/flags.h"
 #include "runtime/translator/attachment.h"
+#include "runtime/translator/places.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -140,12 +141,27 @@ static uint64_t whole_size(const struct taking *taking)
     return (size + PAGE - 1) / PAGE * PAGE;
 }
 
+/* The first place where the process has nothing; or the usual one, and the kernel chooses what is taken. */
+static uint64_t choose_place(pid_t pid, uint64_t arena_size)
+{
+    for (unsigned i = 0; i < TR_PLACE_COUNT; i++) {
+        uint64_t place = TR_PLACE - i * TR_PLACE_STEP;
+        if (process_maps_nothing(pid, place, place + TR_PLACE_ARENA + arena_size))
+            return place;
+    }
+    return TR_PLACE;
+}
+
 static bool map_image(struct taking *taking, struct error *error)
 {
     struct remote_return to = native_return(taking->carrier);
-    const uint64_t arguments[6] = {
-        INJECT_IMAGE_HINT,           whole_size(taking), PROT_READ | PROT_WRITE | PROT_EXEC,
-        MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX,         0};
+    uint64_t place = choose_place(taking->stopped.pid, taking->arena->size);
+    const uint64_t arguments[6] = {place,
+                                   whole_size(taking),
+                                   PROT_READ | PROT_WRITE | PROT_EXEC,
+                                   MAP_PRIVATE | MAP_ANONYMOUS,
+                                   UINT64_MAX,
+                                   0};
     int64_t result;
     if (!remote_begin(&taking->stub, &to, error) ||
         !remote_call(&taking->stub, taking->carrier->tid, &to, SYS_mmap, arguments, &result, error))
@@ -154,6 +170,7 @@ static bool map_image(struct taking *taking, struct error *error)
         return error_set_errno(error, ERROR_UNSUPPORTED, (int)-result,
                                "it may not have memory that is writable and executable");
     taking->attachment.image = (uint64_t)result;
+    taking->attachment.place = place;
     return true;
 }
 
@@ -175,7 +192,7 @@ static void fill_attachment(struct taking *taking)
 {
     struct tr_attachment *attachment = &taking->attachment;
     const struct translator_arena *arena = taking->arena;
-    uint64_t image = attachment->image;
+    uint64_t image = attachment->image, place = attachment->place;
     int32_t arena_file = attachment->arena_file;
     memcpy(attachment, taking->image->bytes + TR_ATTACHMENT_OFFSET, sizeof *attachment);
     attachment->thread_size = sizeof(struct tr_thread);
@@ -183,12 +200,12 @@ static void fill_attachment(struct taking *taking)
     attachment->leaving_mask = taking->carrier->mask;
     attached_state_get(&attachment->leaving, &taking->carrier->next);
     attachment->image = image;
+    attachment->place = place;
     attachment->arena_file = arena_file;
     attachment->image_size = taking->image->memory;
     attachment->whole_size = whole_size(taking);
     attachment->threads = image + taking->image->memory;
     attachment->path = attachment->threads + threads_size(taking);
-    attachment->arena_hint = INJECT_ARENA_HINT;
     attachment->arena_size = arena->size;
     attachment->open_size = arena->geometry.log_offset + arena->geometry.log_size;
     attachment->thread_count = (uint32_t)taking->stopped.threads.count;

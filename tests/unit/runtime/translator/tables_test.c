@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void test_own_ranges(void **state)
 {
@@ -37,6 +38,26 @@ static void test_own_ranges(void **state)
     assert_false(tr_own_overlaps(FIRST + 500 * DISTANCE, FIRST + 500 * DISTANCE + 1));
     assert_true(tr_own_next(FIRST + 500 * DISTANCE, &range));
     assert_int_equal(range.start, FIRST + 501 * DISTANCE);
+}
+
+/* A program finds them when it maps there again. */
+static void test_holes_stay_empty(void **state)
+{
+    enum { HOLE = 64 };
+    for (size_t pages = 1; pages <= HOLE; pages *= 2) {
+        size_t size = pages * TR_PAGE;
+        uint8_t *between =
+            mmap(NULL, size + 2 * (size_t)TR_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(between, MAP_FAILED);
+        uint8_t *hole = between + TR_PAGE;
+        assert_int_equal(munmap(hole, size), 0);
+        uint8_t *own = tr_own_map(size);
+        assert_non_null(own);
+        assert_false(own >= hole && own < hole + size);
+        own[size - 1] = 1;
+        assert_ptr_equal(mmap(hole, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), hole);
+        munmap(between, size + 2 * (size_t)TR_PAGE);
+    }
 }
 
 static void test_pages_in_any_order(void **state)
@@ -131,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_ranges),
+        cmocka_unit_test(test_holes_stay_empty),
         cmocka_unit_test(test_pages_in_any_order),
         cmocka_unit_test(test_fragments_of_changed_code),
     };
