@@ -85,15 +85,50 @@ enum place {
     BUSY,    /* in the cache or the runtime: it leaves soon */
 };
 
+static bool is_in_image(const struct releasing *releasing, uint64_t address)
+{
+    return address - releasing->attachment.image < releasing->attachment.image_size;
+}
+
+/* Whether there is a signal frame among the words that returns to the image: its program counter, flags and code segment (struct
+ * sigcontext of asm/sigcontext.h). */
+static bool has_frame_to_image(const struct releasing *releasing, const uint64_t *words,
+                               size_t count)
+{
+    enum { CODE_SEGMENT_64 = 0x33, SEGMENT_MASK = 0xffff };
+    for (size_t i = 0; i + 2 < count; i++)
+        if (is_in_image(releasing, words[i]) && (words[i + 2] & SEGMENT_MASK) == CODE_SEGMENT_64)
+            return true;
+    return false;
+}
+
+/* A thread that its recorder has left goes on by itself, and a signal may come when its mask is set (attach.S): the program's
+ * handler runs natively, and returns to the image. */
+static bool returns_to_image(const struct releasing *releasing, uint64_t stack_pointer)
+{
+    enum { WORDS = 1024, OVERLAP = 2, MOST_BYTES = 1 << 20 };
+    uint64_t words[WORDS];
+    for (uint64_t at = 0; at < MOST_BYTES; at += (WORDS - OVERLAP) * sizeof *words) {
+        ssize_t got = pread(releasing->stopped.memory, words, sizeof words,
+                            (off_t)((stack_pointer & ~UINT64_C(7)) + at));
+        if (got <= 0)
+            break;
+        if (has_frame_to_image(releasing, words, (size_t)got / sizeof *words))
+            return true;
+    }
+    return false;
+}
+
 static enum place place_of(const struct releasing *releasing, const struct stopped_thread *stopped,
                            struct tr_thread *thread)
 {
     const struct tr_attachment *attachment = &releasing->attachment;
     const struct user_regs_struct *registers = &stopped->registers;
     uint64_t made = attachment->image + TR_ATTACHMENT_OFFSET + (uint64_t)attachment->syscall_made;
-    bool in_image = registers->rip - attachment->image < attachment->image_size;
     if (registers->gs_base == 0)
-        return in_image ? BUSY : NATIVE;
+        return is_in_image(releasing, registers->rip) || returns_to_image(releasing, registers->rsp)
+                   ? BUSY
+                   : NATIVE;
     if (!threads_read(&releasing->stopped, registers->gs_base, thread, sizeof *thread) ||
         (uint64_t)thread->hot.self != registers->gs_base)
         return NATIVE; /* the program's own use of it */
