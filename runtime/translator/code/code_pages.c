@@ -397,7 +397,7 @@ static void note_page(struct tr_thread *thread, uint64_t address)
         log_region(thread, region, address, address + TR_PAGE, 0);
         page->flags &= (uint8_t)~TR_PAGE_DUMPED;
     }
-    /* Other threads may protect it later. */
+    /* A thread that write-protects it later must find it unclean, and dump what was written until then. */
     page->flags &= (uint8_t)~TR_PAGE_CLEAN;
     page->flags |= changes ? 0 : TR_PAGE_CLEAN;
 }

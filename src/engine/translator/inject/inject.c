@@ -139,14 +139,20 @@ static bool has_our_vdso(pid_t pid, uint64_t address, const struct vdso *vdso)
     return true;
 }
 
+uint64_t inject_place_of(pid_t pid, uint64_t size)
+{
+    struct vdso vdso = find_vdso(size);
+    uint64_t base = vdso.header ? process_auxiliary(pid, AT_SYSINFO_EHDR) : 0;
+    return base ? base + vdso.hole : 0;
+}
+
 bool inject_find_place(pid_t pid, uint64_t size, uint64_t *address, struct error *error)
 {
     struct vdso vdso = find_vdso(size);
     if (!vdso.header)
         return inject_possible(error);
-    uint64_t base = process_auxiliary(pid, AT_SYSINFO_EHDR);
-    *address = base + vdso.hole;
-    return (base && has_our_vdso(pid, base, &vdso)) ||
+    *address = inject_place_of(pid, size);
+    return (*address && has_our_vdso(pid, *address - vdso.hole, &vdso)) ||
            error_set(error, ERROR_UNSUPPORTED,
                      "it has not the vDSO of 64-bit programs, or cannot be read");
 }

@@ -34,7 +34,10 @@ bool inject_possible(struct error *error);
 /* Puts the image where the loader takes it from. `arena` is the beginning of the mapped arena. */
 void inject_store_image(uint8_t *arena, const struct runtime_image *image);
 
-/* The address of `size` bytes at the end of the process's vDSO that belong to nothing. It is stopped. */
+/* Where `size` bytes at the end of the process's vDSO are that belong to nothing, if that is the usual one; 0: it has none. */
+uint64_t inject_place_of(pid_t pid, uint64_t size);
+
+/* The same, of a stopped process, whose vDSO is looked at. */
 bool inject_find_place(pid_t pid, uint64_t size, uint64_t *address, struct error *error);
 
 /* Whether the process can open the arena by its path: it may have another root directory, mount namespace or user. The errors'

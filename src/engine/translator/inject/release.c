@@ -4,6 +4,7 @@
 #include "base/monotonic.h"
 #include "engine/translator/inject/attached_state.h"
 #include "engine/translator/inject/remote_call.h"
+#include "engine/translator/inject/signal_frames.h"
 #include "engine/translator/inject/stopped_threads.h"
 #include "process/maps_line.h"
 #include "process/processes.h"
@@ -85,38 +86,23 @@ enum place {
     BUSY,    /* in the cache or the runtime: it leaves soon */
 };
 
-static bool is_in_image(const struct releasing *releasing, uint64_t address)
+/* In the `size` bytes at `start`, or in a signal handler that returns there. */
+static bool is_within(const struct releasing *releasing, const struct stopped_thread *stopped,
+                      uint64_t start, uint64_t size)
 {
-    return address - releasing->attachment.image < releasing->attachment.image_size;
+    const struct user_regs_struct *registers = &stopped->registers;
+    return registers->rip - start < size ||
+           signal_frame_returns_to(releasing->stopped.memory, registers->rsp, start, size);
 }
 
-/* Whether there is a signal frame among the words that returns to the image: its program counter, flags and code segment (struct
- * sigcontext of asm/sigcontext.h). */
-static bool has_frame_to_image(const struct releasing *releasing, const uint64_t *words,
-                               size_t count)
+/* Handlers return there only when the recorder has left the carrier alone: it goes on by itself (attach.S). */
+static bool is_within_image(const struct releasing *releasing, const struct stopped_thread *stopped)
 {
-    enum { CODE_SEGMENT_64 = 0x33, SEGMENT_MASK = 0xffff };
-    for (size_t i = 0; i + 2 < count; i++)
-        if (is_in_image(releasing, words[i]) && (words[i + 2] & SEGMENT_MASK) == CODE_SEGMENT_64)
-            return true;
-    return false;
-}
-
-/* A thread that its recorder has left goes on by itself, and a signal may come when its mask is set (attach.S): the program's
- * handler runs natively, and returns to the image. */
-static bool returns_to_image(const struct releasing *releasing, uint64_t stack_pointer)
-{
-    enum { WORDS = 1024, OVERLAP = 2, MOST_BYTES = 1 << 20 };
-    uint64_t words[WORDS];
-    for (uint64_t at = 0; at < MOST_BYTES; at += (WORDS - OVERLAP) * sizeof *words) {
-        ssize_t got = pread(releasing->stopped.memory, words, sizeof words,
-                            (off_t)((stack_pointer & ~UINT64_C(7)) + at));
-        if (got <= 0)
-            break;
-        if (has_frame_to_image(releasing, words, (size_t)got / sizeof *words))
-            return true;
-    }
-    return false;
+    const struct tr_attachment *attachment = &releasing->attachment;
+    uint64_t start = attachment->image, size = attachment->image_size;
+    return atomic_load(&attachment->state) == TR_ATTACH_ABANDONED
+               ? is_within(releasing, stopped, start, size)
+               : stopped->registers.rip - start < size;
 }
 
 static enum place place_of(const struct releasing *releasing, const struct stopped_thread *stopped,
@@ -126,9 +112,7 @@ static enum place place_of(const struct releasing *releasing, const struct stopp
     const struct user_regs_struct *registers = &stopped->registers;
     uint64_t made = attachment->image + TR_ATTACHMENT_OFFSET + (uint64_t)attachment->syscall_made;
     if (registers->gs_base == 0)
-        return is_in_image(releasing, registers->rip) || returns_to_image(releasing, registers->rsp)
-                   ? BUSY
-                   : NATIVE;
+        return is_within_image(releasing, stopped) ? BUSY : NATIVE;
     if (!threads_read(&releasing->stopped, registers->gs_base, thread, sizeof *thread) ||
         (uint64_t)thread->hot.self != registers->gs_base)
         return NATIVE; /* the program's own use of it */
@@ -315,12 +299,16 @@ static bool release_once(const struct translator_arena *arena, pid_t pid)
     return all;
 }
 
-static bool release_process(const struct translator_arena *arena, pid_t pid, unsigned patience_ms)
+typedef bool attempt(const struct translator_arena *arena, pid_t pid);
+
+/* Until one succeeds. */
+static bool try_for(unsigned patience_ms, attempt *once, const struct translator_arena *arena,
+                    pid_t pid)
 {
     enum { LONGEST_PAUSE = 50 };
     unsigned pause_ms = 1;
     uint64_t deadline = monotonic_ms() + patience_ms;
-    while (!release_once(arena, pid)) {
+    while (!once(arena, pid)) {
         if (monotonic_ms() >= deadline)
             return false;
         const struct timespec pause = {.tv_nsec = pause_ms * 1000000L};
@@ -328,6 +316,24 @@ static bool release_process(const struct translator_arena *arena, pid_t pid, uns
         pause_ms = pause_ms * 2 < LONGEST_PAUSE ? pause_ms * 2 : LONGEST_PAUSE;
     }
     return true;
+}
+
+/* Whether no thread is in the stub of a recorder that was killed: one that is leaves by itself. True also when the process cannot be
+ * stopped for another reason than that it is being attached to, which the caller finds out. */
+static bool has_left_stub(const struct translator_arena *arena, pid_t pid)
+{
+    struct releasing releasing = {.arena = arena};
+    struct error error = {0};
+    uint64_t stub = remote_stub_left(pid), size = remote_stub_size();
+    bool inside = false;
+    if (!stub)
+        return true;
+    if (!threads_stop(&releasing.stopped, pid, &error))
+        return error.code != ERROR_IO;
+    for (size_t i = 0; !inside && i < releasing.stopped.threads.count; i++)
+        inside = is_within(&releasing, array_at(&releasing.stopped.threads, i), stub, size);
+    threads_go_on(&releasing.stopped);
+    return !inside;
 }
 
 static bool is_of_this_build(const struct tr_attachment *attachment,
@@ -365,7 +371,7 @@ static struct sweep sweep(const struct translator_arena *arena, const struct run
             !has_own_memory(&attachment, pid))
             continue;
         sweep.found++;
-        sweep.failed += !release_process(arena, pid, patience_ms);
+        sweep.failed += !try_for(patience_ms, release_once, arena, pid);
     }
     if (processes)
         closedir(processes);
@@ -386,8 +392,13 @@ unsigned release_all(const struct translator_arena *arena, const struct runtime_
 bool release_leftovers(const struct runtime_image *image, pid_t pid, struct error *error)
 {
     enum { PATIENCE_MS = 60000 };
+    static const char still_let_go[] =
+        "it is still being let go by a magic-trace that was killed. Try again later";
     struct tr_attachment attachment;
     char name[16];
+    bool left = try_for(PATIENCE_MS, has_left_stub, NULL, pid);
+    if (!left)
+        return error_set(error, ERROR_UNSUPPORTED, "%s", still_let_go);
     if (!find_attachment(pid, &attachment))
         return true;
     process_name(attachment.recorder, name, sizeof name);
@@ -399,7 +410,6 @@ bool release_leftovers(const struct runtime_image *image, pid_t pid, struct erro
                          "a magic-trace of another version has traced it and was killed; attach "
                          "with that one once more");
     /* Its threads leave when they run, and on a busy machine wait for a processor before. */
-    return release_process(NULL, pid, PATIENCE_MS) ||
-           error_set(error, ERROR_UNSUPPORTED,
-                     "it is still being let go by a magic-trace that was killed. Try again later");
+    return try_for(PATIENCE_MS, release_once, NULL, pid) ||
+           error_set(error, ERROR_UNSUPPORTED, "%s", still_let_go);
 }

@@ -4,7 +4,9 @@
 #include "engine/translator/inject/inject.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -21,7 +23,7 @@ struct stub_data {
     uint64_t registers[17];
 };
 
-enum { KERNEL_MASK_SIZE = 8 };
+enum { KERNEL_MASK_SIZE = 8, LARGEST_STUB = 1024 };
 
 static size_t offset_of(const unsigned char *label)
 {
@@ -44,15 +46,35 @@ bool remote_stub_place(struct remote_stub *stub, pid_t pid, pid_t tid, int memor
                        struct error *error)
 {
     *stub = (struct remote_stub){.pid = pid, .memory = memory};
-    size_t size = offset_of(remote_stub_end);
-    return inject_find_place(tid, size, &stub->address, error) &&
-           write_stub(stub, 0, remote_stub_code, size, error);
+    return inject_find_place(tid, remote_stub_size(), &stub->address, error) &&
+           write_stub(stub, 0, remote_stub_code, remote_stub_size(), error);
 }
 
 void remote_stub_remove(const struct remote_stub *stub)
 {
-    static const unsigned char nothing[1024];
-    write_stub(stub, 0, nothing, offset_of(remote_stub_end), NULL);
+    static const unsigned char nothing[LARGEST_STUB];
+    write_stub(stub, 0, nothing, remote_stub_size(), NULL);
+}
+
+uint64_t remote_stub_size(void)
+{
+    return offset_of(remote_stub_end);
+}
+
+uint64_t remote_stub_left(pid_t pid)
+{
+    char path[64];
+    unsigned char bytes[LARGEST_STUB];
+    size_t size = offset_of(remote_stub_data);
+    uint64_t address = inject_place_of(pid, remote_stub_size());
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    int memory = address ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (memory < 0)
+        return 0;
+    bool left = pread(memory, bytes, size, (off_t)address) == (ssize_t)size &&
+                memcmp(bytes, remote_stub_code, size) == 0;
+    close(memory);
+    return left ? address : 0;
 }
 
 /* Up to the next stop for a system call. Signals are blocked: other stops are none of the program's. */

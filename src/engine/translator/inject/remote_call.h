@@ -32,6 +32,11 @@ struct remote_return {
  * sentence. */
 bool remote_stub_place(struct remote_stub *stub, pid_t pid, pid_t tid, int memory,
                        struct error *error);
+/* Where a recorder that was killed has left its stub; 0: nowhere. A thread may be in it still. */
+uint64_t remote_stub_left(pid_t pid);
+/* In bytes. */
+uint64_t remote_stub_size(void);
+
 /* The bytes are as they were. No thread is in the stub. */
 void remote_stub_remove(const struct remote_stub *stub);
 
