@@ -167,16 +167,33 @@ static void sum_step(void *context, const struct flow_step *step)
     sum_repeated(context, step, 1);
 }
 
+/* Every second quarter of a microsecond of a thread; of its neighbours, the others. */
+static bool counts_at(void *context, const struct thread *thread, struct ticks time,
+                      struct ticks *until)
+{
+    uint64_t quarters = time.value >> 8;
+    until->value = quarters == UINT64_MAX >> 8 ? UINT64_MAX : (quarters + 1) << 8;
+    return (quarters + (thread ? thread->tid : 0)) % 2 == 0;
+}
+
+static void sum_step_of_part(void *context, const struct flow_step *step)
+{
+    struct ticks until;
+    if (counts_at(context, step->thread, step->time, &until))
+        sum_step(context, step);
+}
+
 /* Steps that are reported with their numbers must be those that are reported one by one. */
-static void compare_counts(struct decode_request *request)
+static void compare_counts(struct decode_request *request, bool of_part)
 {
     uint64_t one_by_one = 0, repeated = 0;
-    const struct flow_observer steps = {.context = &one_by_one, .blocks = true, .step = sum_step};
-    const struct flow_observer counts = {
-        .context = &repeated, .blocks = true, .step = sum_step, .repeated = sum_repeated};
-    request->observer = &steps;
+    struct flow_observer observer = {
+        .context = &one_by_one, .blocks = true, .step = of_part ? sum_step_of_part : sum_step};
+    request->observer = &observer;
     decode(*request, 1);
-    request->observer = &counts;
+    observer.context = &repeated;
+    observer.repeated = sum_repeated;
+    observer.counts = of_part ? counts_at : NULL;
     decode(*request, 1);
     if (one_by_one != repeated)
         abort();
@@ -206,7 +223,8 @@ static void decode_packets(const struct perf_data *data, uint8_t options)
     struct seen at_length = decode(request, 1);
     if (memcmp(&one, &at_length, sizeof(one)) != 0)
         abort();
-    compare_counts(&request);
+    compare_counts(&request, false);
+    compare_counts(&request, true);
     decoder_shared_close(shared);
     trace_streams_free(&streams);
     symbols_close(symbols);

@@ -45,6 +45,7 @@ struct counted_thread {
 struct counter {
     struct code_counts *counts;
     const struct counted_part *part;
+    struct ticks from, to; /* of the part; from 0 to UINT64_MAX: all times */
     struct count_table blocks, branches;
     struct counted_step *steps; /* COUNTED_STEPS of them, owned */
     /* Whose code, with how many of its changes applied, the newest steps are of: an address is that
@@ -157,11 +158,7 @@ static bool is_counted(const struct counter *counter, const struct counted_threa
     const struct counted_part *part = counter->part;
     if (part->call_of && !thread->in_part)
         return false;
-    if (part->from.value == 0 && part->to.value == 0)
-        return true;
-    uint64_t time =
-        part->clock ? clock_to_nanoseconds(part->clock, step->time).value : step->time.value;
-    return time >= part->from.value && time < part->to.value;
+    return step->time.value >= counter->from.value && step->time.value < counter->to.value;
 }
 
 bool code_counts_is_called(const struct function *function, const char *name)
@@ -355,11 +352,23 @@ static void take_step(void *context, const struct flow_step *step)
 
 /* ---- Steps of which only the number is known ---- */
 
-/* Counts of the whole recording depend neither on the order of steps nor on their threads. */
-static bool is_whole(const struct counted_part *part)
+/* Where one call begins and ends, and what each cost, follows from the order of steps. */
+static bool needs_order(const struct counted_part *part)
 {
-    return !part->call_of && part->from.value == 0 && part->to.value == 0 && part->pid == 0 &&
-           part->tid == 0;
+    return part->call_of || part->calls_cost;
+}
+
+/* See flow_observer.counts. */
+static bool counts_thread(void *context, const struct thread *thread, struct ticks time,
+                          struct ticks *until)
+{
+    const struct counter *counter = context;
+    bool has_begun = time.value >= counter->from.value, has_ended = time.value >= counter->to.value;
+    until->value = UINT64_MAX;
+    if (!is_of_part(counter->part, thread) || has_ended)
+        return false;
+    *until = has_begun ? counter->to : counter->from;
+    return has_begun;
 }
 
 static void take_repeated(void *context, const struct flow_step *step, uint64_t times)
@@ -440,6 +449,32 @@ static void count_instructions(struct code_counts *counts)
     all->count = kept;
 }
 
+/* The first tick that the clock shows as `time` or later. Differences from tick 0, which may lie before time 0, only
+ * grow. */
+static struct ticks first_tick(const struct clock_conversion *clock, struct nanoseconds time)
+{
+    if (!clock)
+        return (struct ticks){time.value};
+    uint64_t low = 0, high = (int64_t)(time.value - clock->zero) > 0 ? INT64_MAX : 0;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        uint64_t shown = clock_to_nanoseconds(clock, (struct ticks){middle}).value;
+        if (shown - clock->zero < time.value - clock->zero)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (struct ticks){low};
+}
+
+static void note_times(struct counter *counter, const struct counted_part *part)
+{
+    bool is_all = part->from.value == 0 && part->to.value == 0;
+    bool has_end = !is_all && part->to.value != UINT64_MAX;
+    counter->from = is_all ? (struct ticks){0} : first_tick(part->clock, part->from);
+    counter->to = has_end ? first_tick(part->clock, part->to) : (struct ticks){UINT64_MAX};
+}
+
 void code_counts_collect(struct code_counts *counts, const struct flow *flow,
                          const struct counted_part *part)
 {
@@ -455,8 +490,10 @@ void code_counts_collect(struct code_counts *counts, const struct flow *flow,
         .context = &counter,
         .blocks = true,
         .step = take_step,
-        .repeated = is_whole(part) && !part->calls_cost ? take_repeated : NULL,
+        .repeated = needs_order(part) ? NULL : take_repeated,
+        .counts = counts_thread,
     };
+    note_times(&counter, part);
     *counts = (struct code_counts){.symbols = flow_symbols(flow)};
     flow_steps(flow, &observer);
     for (size_t i = 0; i < counter.threads.count; i++) {

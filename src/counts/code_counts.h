@@ -1,9 +1,10 @@
 /* How often the code of a recording ran: each basic block, each branch, each call with what it
  * cost.
  *
- * Counted by a decode of its own (flow_steps), so that it costs no other command anything: of a whole
- * recording by superblocks, of a part of it by a look at every branch. Code is identified by its file and the offset in it, so that the processes of a
- * recording, and libraries at different addresses, are counted together.
+ * Counted by a decode of its own (flow_steps), so that it costs no other command anything: by
+ * superblocks, or by a look at every branch where one call is counted, or what calls cost. Code is
+ * identified by its file and the offset in it, so that the processes of a recording, and libraries
+ * at different addresses, are counted together.
  *
  * Called by the reports and exports that show counts. Not shared between threads.
  */

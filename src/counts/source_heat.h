@@ -3,7 +3,7 @@
  *
  * For programs that ask many such questions, as the page's source panel does: the recording is decoded at the first one and
  * stays open, and what was counted last is kept, so that another file of the same part costs little. Every part that is new
- * is a decode that looks at every branch (code_counts.h). Called by src/server/answers from many threads; one question is
+ * is a decode (code_counts.h). Called by src/server/answers from many threads; one question is
  * answered at a time.
  */
 #ifndef MAGIC_TRACE_COUNTS_SOURCE_HEAT_H

@@ -57,6 +57,10 @@ struct flow_observer {
      * with how often it ran: in no order, except that a block comes before the branches at its end,
      * and without thread and time. */
     void (*repeated)(void *context, const struct flow_step *step, uint64_t count);
+    /* With `repeated`: whether it is to count what this thread runs from `time` on, and until when
+     * the answer stays the same. NULL: all counts. `step` gets its steps in any case. */
+    bool (*counts)(void *context, const struct thread *thread, struct ticks time,
+                   struct ticks *until);
 };
 
 /* As text: "conditional", "call"...; the two of a conditional jump have the same name. */

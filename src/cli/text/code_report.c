@@ -87,7 +87,9 @@ static bool open_flow(struct counted_recording *counted, const char *path,
                       const struct report_tree_options *moments, struct error *error)
 {
     const struct flow_options options = {.no_inlined = true, .progress = log_progress};
-    if (moments->from || moments->to || moments->around)
+    uint64_t time;
+    bool is_at_time = moments->around && duration_parse(moments->around, &time);
+    if (moments->from || moments->to || is_at_time)
         counted->timeline = timeline_decode(path, &options, error);
     else
         counted->opened = flow_open(path, &options, error);

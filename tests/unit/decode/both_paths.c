@@ -62,15 +62,37 @@ struct counted_step {
     uint64_t count;
 };
 
+struct counting {
+    struct array steps; /* struct counted_step */
+    uint64_t turn;      /* ticks that are counted, as many that are not, and so on; 0: all are */
+};
+
+/* Another thread's turn is when this one's is not. */
+static bool counts(void *context, const struct thread *thread, struct ticks time,
+                   struct ticks *until)
+{
+    const struct counting *counting = context;
+    if (counting->turn == 0) {
+        until->value = UINT64_MAX;
+        return true;
+    }
+    uint64_t turns = time.value / counting->turn;
+    until->value = (turns + 1) * counting->turn;
+    return (turns + (thread ? thread->tid : 0)) % 2 == 0;
+}
+
 static void count_repeated(void *context, const struct flow_step *step, uint64_t count)
 {
-    *(struct counted_step *)array_add(context) =
+    struct counting *counting = context;
+    *(struct counted_step *)array_add(&counting->steps) =
         (struct counted_step){step->kind, step->from, step->to, count};
 }
 
 static void count_step(void *context, const struct flow_step *step)
 {
-    count_repeated(context, step, 1);
+    struct ticks until;
+    if (counts(context, step->thread, step->time, &until))
+        count_repeated(context, step, 1);
 }
 
 static int compare_steps(const void *left, const void *right)
@@ -99,28 +121,30 @@ static void merge_steps(struct array *steps)
 }
 
 /* Sorted; the caller frees it. */
-static struct array count_steps(make_recording *make, const void *choices, bool repeated)
+static struct array count_steps(make_recording *make, const void *choices, uint64_t turn,
+                                bool repeated)
 {
     struct fixture fixture;
-    struct array steps = array_of(sizeof(struct counted_step));
-    const struct flow_observer counting = {.context = &steps,
-                                           .blocks = true,
-                                           .step = count_step,
-                                           .repeated = repeated ? count_repeated : NULL};
+    struct counting counting = {array_of(sizeof(struct counted_step)), turn};
+    const struct flow_observer counter = {.context = &counting,
+                                          .blocks = true,
+                                          .step = count_step,
+                                          .repeated = repeated ? count_repeated : NULL,
+                                          .counts = counts};
     fixture_begin(&fixture);
     make(&fixture, choices);
-    fixture.observer = &counting;
+    fixture.observer = &counter;
     fixture_decode(&fixture);
     fixture_free(&fixture);
-    merge_steps(&steps);
-    return steps;
+    merge_steps(&counting.steps);
+    return counting.steps;
 }
 
-void both_ways_expect_same_counts(make_recording *make, const void *choices)
+static void expect_same_counts(make_recording *make, const void *choices, uint64_t turn)
 {
-    struct array expected = count_steps(make, choices, false);
-    struct array found = count_steps(make, choices, true);
-    assert_true(expected.count > 0);
+    struct array expected = count_steps(make, choices, turn, false);
+    struct array found = count_steps(make, choices, turn, true);
+    assert_true(turn > 0 || expected.count > 0);
     for (size_t i = 0; i < expected.count && i < found.count; i++) {
         const struct counted_step *left = array_at(&found, i), *right = array_at(&expected, i);
         if (memcmp(left, right, sizeof *left) != 0)
@@ -131,4 +155,11 @@ void both_ways_expect_same_counts(make_recording *make, const void *choices)
     assert_int_equal(found.count, expected.count);
     array_free(&expected);
     array_free(&found);
+}
+
+void both_ways_expect_same_counts(make_recording *make, const void *choices)
+{
+    expect_same_counts(make, choices, 0);
+    expect_same_counts(make, choices, 1);
+    expect_same_counts(make, choices, 40);
 }

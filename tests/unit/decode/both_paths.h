@@ -16,7 +16,8 @@ void both_ways_decode(struct fixture *fixture, make_recording *make, const void 
 void both_ways_expect_same(struct fixture *fixture, struct fixture *expected);
 
 /* Fails the test unless blocks and branches are as many when they are reported with their numbers
- * (flow_observer.repeated) as when they are reported one by one. */
+ * (flow_observer.repeated) as when they are reported one by one: all of them, and those of parts of
+ * the time (flow_observer.counts). */
 void both_ways_expect_same_counts(make_recording *make, const void *choices);
 
 #endif

@@ -134,9 +134,15 @@ static inline enum way take_packet(struct decoder *decoder)
 void decoder_take_counted_packets(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *end = decoder->end - LONGEST_FAST_PATH;
+    const struct reported_flow flow = control_flow_reported(&decoder->flow);
+    struct path_counts *counts = decoder->tnt_cache->counts;
+    const struct event_batch *batch = &decoder->flow.batch; /* has the time, as steps report it */
     enum way way = WAY_ON;
+    path_counts_begin(counts, flow.thread, flow.time);
     fast_path_enter(decoder);
-    for (; way == WAY_ON && decoder->next < end && *steps; --*steps)
+    for (; way == WAY_ON && decoder->next < end && *steps &&
+           batch->anchor_time.value < counts->until.value;
+         --*steps)
         way = take_packet(decoder);
     if (way == WAY_LEFT)
         return;

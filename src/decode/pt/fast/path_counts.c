@@ -148,10 +148,12 @@ static void report_all(struct path_counts *counts)
 
 /* ---- The whole ---- */
 
-static void before_drop(void *context)
+/* Reports all counts, if they are wanted, and begins at 0. */
+static void settle(void *context)
 {
     struct path_counts *counts = context;
-    report_all(counts);
+    if (counts->wanted)
+        report_all(counts);
     counts->paths.count = counts->count = 0;
     memset(counts->others, 0, counts->capacity * sizeof *counts->others);
 }
@@ -161,16 +163,32 @@ struct path_counts *path_counts_open(const struct flow_observer *observer,
 {
     struct path_counts *counts = memory_allocate(sizeof *counts);
     *counts = (struct path_counts){
-        .observer = observer, .cache = cache, .paths = array_of(sizeof(struct path_count))};
+        .observer = observer,
+        .cache = cache,
+        .paths = array_of(sizeof(struct path_count)),
+        .wanted = true,
+        .until.value = UINT64_MAX,
+    };
     allocate_others(counts, FIRST_CAPACITY);
-    cache->before_drop = before_drop;
+    cache->before_drop = settle;
     cache->drop_context = counts;
     return counts;
 }
 
+void path_counts_begin(struct path_counts *counts, const struct thread *thread, struct ticks time)
+{
+    const struct flow_observer *observer = counts->observer;
+    if (!observer->counts)
+        return;
+    bool wanted = observer->counts(observer->context, thread, time, &counts->until);
+    if (wanted != counts->wanted)
+        settle(counts);
+    counts->wanted = wanted;
+}
+
 void path_counts_close(struct path_counts *counts)
 {
-    report_all(counts);
+    settle(counts);
     counts->cache->before_drop = NULL;
     array_free(&counts->paths);
     free(counts->others);

@@ -4,6 +4,8 @@
  * one count for each superblock and outcome is enough, and is unfolded into blocks and branches once,
  * when the blocks are dropped or the decoder ends: flow_observer.repeated (flow_step.h) gets them.
  *
+ * Likewise when it changes whether the observer wants what runs (flow_observer.counts).
+ *
  * Counted in by counted_packets.c; one object per process and decoder, in its TNT cache.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_FAST_PATH_COUNTS_H
@@ -34,6 +36,8 @@ struct path_counts {
     struct array paths;                   /* struct path_count, by id of the block */
     struct other_count *others;           /* open addressing; owned */
     size_t capacity, count;               /* of `others` */
+    bool wanted;                          /* what is counted; else it is dropped */
+    struct ticks until;                   /* from then on the observer has not been asked */
 };
 
 /* The cache reports drops to it from now on. */
@@ -41,6 +45,9 @@ struct path_counts *path_counts_open(const struct flow_observer *observer,
                                      struct block_cache *cache);
 /* Reports all counts, and frees. */
 void path_counts_close(struct path_counts *counts);
+
+/* What is counted from now on is of this thread, from `time` up to before counts->until. */
+void path_counts_begin(struct path_counts *counts, const struct thread *thread, struct ticks time);
 
 /* Private: makes space for the blocks that the cache has. */
 void path_counts_grow(struct path_counts *counts);
