@@ -322,6 +322,14 @@ void tr_selected_stack_loaded(struct tr_thread *thread)
         take_suspended(thread);
 }
 
+/* Whether the code on the stack that the call was left for returns into what lay there before. A signal handler on a stack further up does
+ * not, and goes back to it. */
+static bool has_returned_further(const struct tr_thread *thread)
+{
+    uint64_t pointer = thread->app.r[TR_RSP];
+    return pointer > thread->selected.entered && !tr_on_alt_stack(&thread->signals, pointer);
+}
+
 void tr_selected_stack_runs(struct tr_thread *thread)
 {
     struct tr_selected_call *call = &thread->selected;
@@ -329,7 +337,7 @@ void tr_selected_stack_runs(struct tr_thread *thread)
         return;
     ask_at_functions(thread);
     bool others = __atomic_load_n(&thread->process->running, __ATOMIC_RELAXED) > 1;
-    if (call->nested && thread->app.r[TR_RSP] > call->entered)
+    if (call->nested && has_returned_further(thread))
         call->nested = false;
     if (call->away && (others || !call->nested))
         suspend(thread);

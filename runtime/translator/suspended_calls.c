@@ -10,7 +10,7 @@
 enum {
     MOST = 1024,
     RETURN_ADDRESS = 8,
-    LARGEST_ARGUMENTS = 1 << 16, /* bytes that RET takes off the stack: SDM volume 2 */
+    LARGEST_ARGUMENTS = 1 << 10, /* bytes that RET takes off; goroutines have stacks of 2 KB */
     RECURSION = 1 << 20,         /* bytes of stack between a call and one within it */
 };
 

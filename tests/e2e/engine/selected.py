@@ -108,6 +108,13 @@ class Selected(harness.TestCase):
                     self.assertIn("changed to another stack", traced.messages)
                     self.assertNotIn("Give -multi-thread", traced.messages)
 
+    def test_moved_stack(self):
+        """a stack is moved within a selected call, while a signal is handled on a stack further up: all parts of all calls"""
+        program = harness.compile_program("selected_moved_stack")
+        traced = self.trace([program], "-only", "chosen", "-multi-thread", "-full-execution")
+        self.assert_same_as_untraced(traced, [program])
+        self.assertEqual(self.parts(traced, "chosen", "leaf"), 4, traced.messages)
+
     def test_goroutines(self):
         """calls that wait on channels and go on in other threads: all parts. One that is preempted in a part is shown in two threads"""
         if not shutil.which("go"):
