@@ -71,7 +71,8 @@ class Triggers(harness.TestCase):
         self.assertLessEqual(hit.begin, slow.begin + 1000)
         self.assertGreaterEqual(hit.end, slow.end - 1000)
         self.assertGreater(hit.end - hit.begin, 2_000_000)
-        self.assertLess(spans[-1].begin, hit.end + 1_000_000)
+        later = sum(span.name == "handle_request" and span.begin > hit.end for span in spans)
+        self.assertLess(later, 2000, "of 9,381")
 
     def test_threshold_never_reached(self):
         """no request is slow enough: the snapshot is of the end, and that is said"""
