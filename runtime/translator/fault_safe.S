@@ -12,7 +12,11 @@
 
     .text
 
+/* REP MOVSB takes long to begin: the bytes of instructions are copied by words. */
 function tr_copy_safely
+    lea -8(%rdx), %rcx
+    cmp $8, %rcx
+    jbe safe_copy_words
     mov %rdx, %rcx
     jmp safe_copy
 
@@ -40,6 +44,12 @@ function tr_fxrstor_safely
 function tr_fault_safe_begin
 safe_copy:
     rep movsb
+    jmp succeeded
+safe_copy_words: /* 8 to 16 bytes */
+    mov (%rsi), %rax
+    mov (%rsi,%rcx), %r8
+    mov %rax, (%rdi)
+    mov %r8, (%rdi,%rcx)
     jmp succeeded
 safe_load:
     mov (%rsi), %rax

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies between the runtime's and the program's memory. What lies before the fault has been
- * copied. */
+/* Copies between the runtime's and the program's memory. A part may have been copied before the fault: of more than 16 bytes what lies
+ * before it. */
 bool tr_copy_safely(void *to, const void *from, size_t size);
 
 /* Loads one word. */
