@@ -404,7 +404,8 @@ enum tr_event {
     TR_VALUES, /* payload n: u64 head (TR_VALUES_HEAD), then n - 1 more 64-bit words. Execution arrives at the start of the
                     fragment entered last: there a function begins, or there a call of it has returned to */
     TR_COPIED, /* u64: by the newest TR_STACK whose block has TR_BLOCK_COPIES_STACK, a stack was left that has this number from
-                    now on; u64: the one that continues was left with this number, 0: unknown (copied_stacks.h) */
+                    now on; u64: the one that continues was left with this number, 0: unknown (copied_stacks.h). Right after any
+                    other TR_STACK: likewise, but 0: one that has its memory for itself (shared_stacks.h) */
     TR_RESTORED, /* u64 stack pointer, u64 stack pointer that it restores: the system call that comes next is sigreturn */
     TR_OUTSIDE, /* u64 time, u64 pc: a call of a selected function has ended, before pc ran. The thread is not traced until TR_RESUME,
                     which comes with another such call */

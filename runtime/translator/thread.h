@@ -92,6 +92,8 @@ struct tr_hot {
     uint64_t last_time;    /* 0x508 ticks, of the newest record with a time: none goes below */
     uint64_t
         calling_stack; /* 0x510 the runtime's stack pointer while a system call of the program is made */
+    uint64_t
+        watches_stacks; /* 0x518 bool: stacks that are changed may share memory (shared_stacks.h) */
 };
 
 enum {
@@ -255,6 +257,46 @@ struct tr_copied_stacks {
     uint32_t before[TR_COPIED_LINES]; /* the lines that it replaces */
 };
 
+/* Stacks that fibers copy to memory which they share (shared_stacks.h). */
+enum {
+    TR_LEFT_POINTERS = 256,
+    TR_LEFT_AT_ONE = 8,
+    TR_STACK_REGIONS = 256,
+    TR_SHARED_MEMORY = 4,
+    TR_KNOWN_NUMBERS = 1024
+};
+struct tr_left_pointer {
+    uint64_t pointer;              /* that stacks were left with */
+    uint32_t sums[TR_LEFT_AT_ONE]; /* of what lay next to it, the newest first; 0: none */
+};
+
+struct tr_stack_region {
+    uint64_t region,
+        highest; /* a part of the memory, and the highest stack pointer there, so far */
+};
+
+struct tr_shared_memory {
+    uint64_t lowest, highest; /* the stack pointers there, so far */
+    uint64_t popped;          /* bytes by which a stack continues further in than it was left */
+};
+
+struct tr_known_number {
+    uint32_t number, chunk;
+};
+
+struct tr_shared_stacks {
+    struct tr_left_pointer left[TR_LEFT_POINTERS];
+    struct tr_stack_region regions[TR_STACK_REGIONS];
+    struct tr_shared_memory memory[TR_SHARED_MEMORY];
+    unsigned memory_count;
+    struct tr_known_number
+        known[TR_KNOWN_NUMBERS]; /* of stacks that readers of a chunk know, by their number */
+    uint32_t chunk;              /* of the log */
+    unsigned watched;            /* changes of the stack, in this chunk */
+    bool runs_known;             /* readers of it know the stack that runs */
+    bool had_threads;            /* others than this one */
+};
+
 struct tr_thread {
     struct tr_hot hot; /* first */
     struct tr_state app;
@@ -273,6 +315,8 @@ struct tr_thread {
     bool reports_switches; /* to other stacks, when there is room */
     uint64_t known_chunks; /* so many more chunks begin before stacks are reported again */
     struct tr_copied_stacks copied;
+    struct tr_shared_stacks *shared; /* NULL: it has not changed its stack */
+    bool has_unseen_stacks; /* some may have begun before the log, or while they were not watched */
     uint64_t
         switch_credit; /* bytes of log that copies of other stacks may take (stack_switches.h) */
     /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */

@@ -50,7 +50,8 @@ enum flow_kind {
                 * instruction comes before any branch: another stack, which lay where the running one lies and was
                 * copied away, may continue there. `to`: the next instruction */
     FLOW_COPIED_STACKS, /* before a COPY: the stack that it leaves has the number `to` from now on, and the one that
-                         * continues was left with the number `next`; 0: unknown (packet/stack_numbers.h) */
+                         * continues was left with the number `next`; 0: unknown (packet/stack_numbers.h). Before a STACK:
+                         * likewise, of the stacks that the code changes; 0: one that is never copied */
 };
 
 enum { FLOW_KIND_COUNT = FLOW_COPIED_STACKS + 1 };

@@ -7,6 +7,9 @@
  *     bits 48-63   STACK_NUMBERS_MARK
  *     bits 24-47   number of the stack that is left, from now on; another one that had it has ended
  *     bits 0-23    number with which the one that continues was left; 0: unknown
+ *
+ * Where code loads the stack pointer, and stacks share memory (runtime/translator/log/shared_stacks.h), it emits the stack pointer, too:
+ * there 0 is a stack that has its memory for itself.
  */
 #ifndef MAGIC_TRACE_PACKET_STACK_NUMBERS_H
 #define MAGIC_TRACE_PACKET_STACK_NUMBERS_H

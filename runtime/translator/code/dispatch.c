@@ -15,6 +15,7 @@
 #include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/log.h"
 #include "runtime/translator/log/recorder.h"
+#include "runtime/translator/log/shared_stacks.h"
 #include "runtime/translator/selected_calls.h"
 #include "runtime/translator/signals/signal.h"
 #include "runtime/translator/syscalls/syscall.h"
@@ -32,9 +33,9 @@ _Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x
                    OFFSET(stack_before) == 0xc0 && OFFSET(reports_switches) == 0xf0 &&
                    OFFSET(switched_at) == 0xf8 && OFFSET(seen_pages) == 0x100 &&
                    OFFSET(stack_copied) == 0x500 && OFFSET(last_time) == 0x508 &&
-                   OFFSET(calling_stack) == 0x510,
+                   OFFSET(calling_stack) == 0x510 && OFFSET(watches_stacks) == 0x518,
                "enter.S knows these offsets");
-_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0x518,
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0x520,
                "enter.S knows where the registers are kept");
 _Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 &&
                    __builtin_offsetof(struct tr_state, pc) == 17 * 8,
@@ -312,7 +313,17 @@ uint64_t tr_dispatch_copied(struct tr_thread *thread)
 }
 
 /* enter.S */
-extern const char tr_stack_loaded[];
+extern const char tr_stack_loaded[], tr_stack_changed[];
+
+/* Code has loaded the stack pointer, and another stack may run that shares memory with others. Goes on with tr_stack_changed. */
+uint64_t tr_dispatch_changed(struct tr_thread *thread)
+{
+    struct tr_copied_numbers numbers = tr_shared_stack_change(thread);
+    if (numbers.left != 0 || numbers.continues != 0)
+        tr_log_stack_numbers(thread, numbers.left, numbers.continues);
+    thread->app.r[TR_RAX] = thread->hot.target;
+    return (uint64_t)tr_stack_changed;
+}
 
 /* The call in progress may have left its stack. Goes on with tr_stack_loaded, which takes the address after it in rax; hot.rax is the
  * program's. */

@@ -12,6 +12,7 @@ uint64_t tr_dispatch_check(struct tr_thread *thread);
 uint64_t tr_dispatch_run(struct tr_thread *thread);
 uint64_t tr_dispatch_copied(struct tr_thread *thread);
 uint64_t tr_dispatch_loaded(struct tr_thread *thread);
+uint64_t tr_dispatch_changed(struct tr_thread *thread);
 uint64_t tr_dispatch_trigger(struct tr_thread *thread);
 uint64_t tr_dispatch_enter(struct tr_thread *thread);
 uint64_t tr_dispatch_resume(struct tr_thread *thread);

@@ -28,7 +28,8 @@
 #define SWITCHED_AT 0xf8
 #define SEEN_PAGES 0x100
 #define LAST_TIME 0x508
-#define APP 0x518 /* struct tr_state */
+#define WATCHES_STACKS 0x518
+#define APP 0x520 /* struct tr_state */
 #define APP_FLAGS (APP + 16 * 8)
 #define PAGE_SHIFT 12
 #define PAGE_HASH 0x9e3779b1 /* 2^32 by the golden ratio */
@@ -266,7 +267,9 @@ ENTRY tr_stack_loaded
     xor %rsp, %rcx
     shr $PAGE_SHIFT, %rcx
     je 1f
-    cmpq $0, %gs:LIMIT
+    cmpq $0, %gs:WATCHES_STACKS
+    jne 7f
+8:  cmpq $0, %gs:LIMIT
     je 2f /* it leaves the cache anyway */
     mov %gs:STAMP_INTERVAL, %rcx /* this stamp says nothing of the thread's pace */
     sub $TR_INTERVAL_STEP, %rcx
@@ -302,6 +305,23 @@ ENTRY tr_stack_loaded
     mov %r11, %gs:SWITCHED_AT
     movq $0, %gs:LIMIT
     jmp 6b
+
+    /* The stacks may share memory (shared_stacks.h). */
+7:  mov %gs:RCX, %rcx
+    add $0x7f, %al
+    sahf
+    mov %gs:RAX, %rax
+    SAVE
+    call tr_dispatch_changed
+    jmp tr_restore
+
+/* tr_dispatch_changed goes on here, with rax as for tr_stack_loaded. */
+ENTRY tr_stack_changed
+    mov %rax, %gs:TARGET
+    lahf
+    seto %al
+    mov %rcx, %gs:RCX
+    jmp 8b
 
 /* As tr_stack_loaded, where calls of selected functions alone are recorded: which stack runs is always looked at (selected_calls.h). */
 ENTRY tr_stack_loaded_selected

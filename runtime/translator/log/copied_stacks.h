@@ -25,7 +25,7 @@
 
 #include "runtime/translator/thread.h"
 
-/* Both are 0 where no number is known. */
+/* 0 where no number is known. */
 struct tr_copied_numbers {
     uint32_t left, continues;
 };

@@ -6,6 +6,7 @@
 #include "runtime/translator/log/copied_stacks.h"
 #include "runtime/translator/log/disk_space.h"
 #include "runtime/translator/log/recorder.h"
+#include "runtime/translator/log/shared_stacks.h"
 #include "runtime/translator/log/stack_switches.h"
 #include "runtime/translator/log/stamp_interval.h"
 #include "runtime/translator/own_memory.h"
@@ -403,6 +404,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     begin_chunk(thread, 0);
     tr_switches_begin(thread, !streams(control));
     tr_copied_stacks_begin_chunk(thread, true);
+    tr_shared_stacks_begin(thread);
     set_limit(thread);
 }
 
@@ -475,6 +477,7 @@ void tr_log_calls(struct tr_thread *thread)
 
 void tr_log_first_calls(struct tr_thread *thread)
 {
+    thread->has_unseen_stacks = true;
     log_stack(thread, TR_CALLS, LARGEST_FIRST_COPY);
 }
 
@@ -507,6 +510,7 @@ static uint64_t log_other_stack(struct tr_thread *thread, uint64_t most)
 static void log_changed_stack(struct tr_thread *thread)
 {
     tr_switch_reported(thread, log_other_stack(thread, tr_switch_copy_size(thread)));
+    tr_shared_stack_reported(thread);
 }
 
 void tr_log_switch(struct tr_thread *thread)
@@ -516,6 +520,16 @@ void tr_log_switch(struct tr_thread *thread)
     log_changed_stack(thread);
     thread->hot.limit = thread->hot.log; /* for a time stamp */
     keep_asked(thread);
+}
+
+void tr_log_stack_numbers(struct tr_thread *thread, uint32_t left, uint32_t continues)
+{
+    uint64_t values[] = {left, continues};
+    if (!is_open(thread, TR_COPIED))
+        return;
+    tr_copied_stack_lose_numbers(thread);
+    memcpy((void *)(thread->hot.log + 4), values, sizeof values);
+    tr_log_end_event(thread, TR_COPIED, 0, 2);
 }
 
 static void log_numbers(struct tr_thread *thread, const struct tr_copied_numbers *numbers)
@@ -600,7 +614,9 @@ bool tr_log_is_due(const struct tr_thread *thread)
 static void begin_next_chunk(struct tr_thread *thread, uint64_t now)
 {
     begin_chunk(thread, now);
-    tr_copied_stacks_begin_chunk(thread, tr_switches_begin_chunk(thread));
+    bool again = tr_switches_begin_chunk(thread);
+    tr_copied_stacks_begin_chunk(thread, again);
+    tr_shared_stacks_begin_chunk(thread, again);
     tr_log_calls(thread);
 }
 

@@ -43,6 +43,10 @@ void tr_log_switch(struct tr_thread *thread);
  * copied_stacks.h), and, where readers do not know it, who has called what. */
 void tr_log_copied_stack(struct tr_thread *thread);
 
+/* The newest record is a TR_STACK: by that, these stacks were left and continue (TR_COPIED; shared_stacks.h). In the middle of a
+ * fragment, so without making room. */
+void tr_log_stack_numbers(struct tr_thread *thread, uint32_t left, uint32_t continues);
+
 /* The word of the newest fragment entry, which has to be the newest record. */
 uint32_t tr_log_last(const struct tr_thread *thread);
 

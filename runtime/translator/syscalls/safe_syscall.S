@@ -13,7 +13,7 @@
  * is in use. Signals come on the thread's alternate stack, so the kernel writes nothing to the program's.
  */
 #define CALLING_STACK 0x510 /* of struct tr_hot; checked in dispatch.c */
-#define APP 0x518           /* struct tr_state */
+#define APP 0x520           /* struct tr_state */
 
     .globl tr_make_syscall, tr_syscall_check, tr_syscall_instruction, tr_syscall_made, tr_syscall_refused
     .hidden tr_make_syscall, tr_syscall_check, tr_syscall_instruction, tr_syscall_made, tr_syscall_refused

@@ -284,13 +284,15 @@ static void change_numbered(struct thread_stack *stack, const struct flow_event 
     go_on_in(stack, take_numbers(stack).continues, event);
 }
 
-/* Numbers may have been given to other stacks meanwhile. */
-static void note_gap(struct thread_stack *stack, const struct flow_event *event)
+/* Numbers belong to the code that has no branch up to the copy; of code that loads the stack pointer, to the switch which ends with
+ * that branch (stack_pointer.h). In a gap they may have been given to other stacks. */
+static void before_event(struct thread_stack *stack, const struct flow_event *event)
 {
     struct array *left = &state_of(stack)->left;
+    if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP || event->kind == FLOW_GAP)
+        take_numbers(stack);
     if (event->kind != FLOW_GAP)
         return;
-    take_numbers(stack);
     for (size_t i = left->count; i-- > 0;)
         if (((const struct copied_stack *)array_at(left, i))->number != 0)
             forget_at(left, i);
@@ -377,6 +379,6 @@ const struct stack_rule copied_stacks_rule = {
     .end = end,
     .segment_ended = decide,
     .program_changed = program_changed,
-    .before_event = note_gap,
+    .before_event = before_event,
     .follow = {[FLOW_COPIED_STACKS] = note_numbers, [FLOW_COPY] = follow_copy},
 };

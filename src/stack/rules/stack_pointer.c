@@ -19,9 +19,18 @@ static bool follow_stack(struct thread_stack *stack, const struct flow_event *ev
     return true;
 }
 
+static void numbers_reported(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct stack_move *move = &stack->rules.stack_pointer->move;
+    move->left = (uint32_t)event->to;
+    move->continues = (uint32_t)event->next;
+}
+
 /* A return, a jump or a copy may end a move. */
 static void before_event(struct thread_stack *stack, const struct flow_event *event)
 {
+    if (event->kind == FLOW_COPIED_STACKS)
+        numbers_reported(stack, event);
     bool reports =
         event->kind == FLOW_RETURN || event->kind == FLOW_JUMP || event->kind == FLOW_COPY;
     if (reports && event->next != 0)

@@ -13,7 +13,8 @@
 
 /* The stack pointer changed in code without branches. */
 struct stack_move {
-    uint64_t from, to; /* 0: it did not change, or was not recorded */
+    uint64_t from, to;        /* 0: it did not change, or was not recorded */
+    uint32_t left, continues; /* numbers of the stacks, where these share memory; 0: it has none */
 };
 
 struct stack_pointer {

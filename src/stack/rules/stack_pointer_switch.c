@@ -8,6 +8,7 @@
  *   running stack would return
  *   elsewhere                                   the one whose pointer was nearest below: it is
  *                                               unwound; a goroutine's leaf that returns does so
+ *   to memory that stacks share                 the one with the number that is recorded, wherever that leads
  *
  * The ordinary rules then decide where control continues in that stack.
  *
@@ -74,6 +75,13 @@ static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)
     return ((const struct suspended_stack *)array_at(suspended_stacks_list(stack), index))->leaf;
 }
 
+/* False: it is copied away, and the one that continues has another number or none. */
+static bool may_continue(const struct thread_stack *stack, size_t index)
+{
+    const struct suspended_stack *suspended = array_at(suspended_stacks_list(stack), index);
+    return suspended->number == stack_pointer_move(stack).continues;
+}
+
 /* The best stack found so far. */
 struct nearest_stack {
     uint64_t distance;
@@ -108,6 +116,8 @@ static struct nearest_stack find_nearest(const struct thread_stack *stack, uint6
         consider(&nearest, running, RUNNING, address != 0);
     for (size_t i = suspended_stacks_list(stack)->count; i-- > 0;) {
         uint64_t distance = distance_of_suspended(stack, i);
+        if (!may_continue(stack, i))
+            continue;
         if (address == 0 || can_return(stack, suspended_leaf(stack, i), address, distance))
             consider(&nearest, distance, i, address != 0);
     }
@@ -162,7 +172,8 @@ static bool is_left_at(const struct suspended_stack *suspended, uint64_t pointer
 static bool go_on_with_function(struct thread_stack *stack, const struct flow_event *event)
 {
     for (size_t i = suspended_stacks_list(stack)->count; i-- > 0;) {
-        if (!is_left_at(array_at(suspended_stacks_list(stack), i), stack_pointer_move(stack).to))
+        if (!may_continue(stack, i) ||
+            !is_left_at(array_at(suspended_stacks_list(stack), i), stack_pointer_move(stack).to))
             continue;
         frame_id leaf = suspended_leaf(stack, i);
         stack_switch_to(stack, i, leaf, event);
@@ -298,7 +309,8 @@ static bool shares_its_place(const struct thread_stack *stack,
                              const struct suspended_stack *suspended)
 {
     const struct array *list = suspended_stacks_list(stack);
-    if (suspended->pointer == 0 || !stack_switch_misses_stacks(stack))
+    bool unseen = stack_switch_misses_stacks(stack);
+    if (suspended->pointer == 0 || (!unseen && !stack->rules.stack_pointer_switch->copies))
         return false;
     for (size_t i = list->count; i-- > 0;) {
         const struct suspended_stack *other = array_at(list, i);
@@ -309,6 +321,57 @@ static bool shares_its_place(const struct thread_stack *stack,
     return false;
 }
 
+/* The index of the newest one that has the number of the stack which continues; their count: none has. */
+static size_t find_numbered(const struct thread_stack *stack)
+{
+    size_t count = suspended_stacks_list(stack)->count, i = count;
+    while (i > 0 && !may_continue(stack, i - 1))
+        i--;
+    return i > 0 ? i - 1 : count;
+}
+
+/* The same, if that has a number. */
+static bool go_on_in_numbered(struct thread_stack *stack, const struct flow_event *event)
+{
+    size_t index = find_numbered(stack);
+    frame_id leaf = FRAME_NONE;
+    if (index < suspended_stacks_list(stack)->count)
+        leaf = suspended_leaf(stack, index);
+    if (leaf != FRAME_NONE && suspended_stacks_leaf_returns_to(stack, leaf, event->to)) {
+        stack_switch_to(stack, index, thread_stack_parent(stack, leaf), event);
+        return true;
+    }
+    if (leaf != FRAME_NONE && may_land_in(stack, leaf, event->function)) {
+        stack_switch_to(stack, index, leaf, event);
+        return false;
+    }
+    go_on_in_unknown(stack, event);
+    return true;
+}
+
+/* Of those that were left there; none may be, if some were never seen. */
+static void go_on_in_one_of_several(struct thread_stack *stack, uint64_t pointer,
+                                    const struct flow_event *event)
+{
+    if (stack_switch_misses_stacks(stack))
+        go_on_in_unknown(stack, event);
+    else
+        stack_switch_to_one_left_at(stack, pointer, event);
+}
+
+/* A stack in whose memory another one has begun has not ended if it is the only one that was left where a stack continues. Then
+ * stacks are copied away, and any that is covered may continue. */
+static void find_copied_away(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct stack_pointer_switch *state = stack->rules.stack_pointer_switch;
+    uint64_t pointer = stack_pointer_move(stack).to;
+    if (stack_switch_misses_stacks(stack) ||
+        (!state->copies && suspended_stacks_has_left_at(stack, pointer, event->to)))
+        return;
+    if (suspended_stacks_uncover(stack, pointer, event->to))
+        state->copies = true;
+}
+
 /* A return or an indirect jump that ends a move: switches to the stack that continues. False: the
  * rules asked next apply in that stack. */
 static bool follow_move(struct thread_stack *stack, const struct flow_event *event)
@@ -317,6 +380,9 @@ static bool follow_move(struct thread_stack *stack, const struct flow_event *eve
         return false;
     if (thread_stack_is_start(stack, event->to))
         return go_to_function_start(stack, event);
+    if (stack_pointer_move(stack).continues != 0)
+        return go_on_in_numbered(stack, event);
+    find_copied_away(stack, event);
     size_t nearest = find_nearest(stack, event->to).suspended;
     if (nearest == RUNNING)
         return false;
@@ -324,7 +390,7 @@ static bool follow_move(struct thread_stack *stack, const struct flow_event *eve
         return !goroutine_returns(stack, event) && land_in_nearest(stack, event);
     const struct suspended_stack *suspended = array_at(suspended_stacks_list(stack), nearest);
     if (shares_its_place(stack, suspended))
-        go_on_in_unknown(stack, event);
+        go_on_in_one_of_several(stack, suspended->pointer, event);
     else if (is_as_it_was_left(stack, suspended))
         stack_switch_to(stack, nearest, thread_stack_parent(stack, suspended->leaf), event);
     else

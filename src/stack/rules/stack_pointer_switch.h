@@ -9,6 +9,7 @@
 struct stack_pointer_switch {
     struct array
         distances; /* of usual_numbers.h: from the function that left a stack to the one that continues it */
+    bool copies; /* stacks are copied away from memory that they share */
 };
 
 /* A direct jump. True if it goes to the first instruction of a function, with a loaded stack pointer, and has been followed: in

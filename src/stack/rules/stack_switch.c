@@ -22,6 +22,7 @@ static void add_running(struct thread_stack *stack)
                                                          .pointer = pointer,
                                                          .top = state->top,
                                                          .further = state->further,
+                                                         .number = stack_pointer_move(stack).left,
                                                          .loaded = state->loaded});
 }
 
@@ -73,6 +74,20 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
          i++)
         add_candidate(stack, i);
     stack_moves_begin_in_one_of(stack, event);
+}
+
+void stack_switch_to_one_left_at(struct thread_stack *stack, uint64_t pointer,
+                                 const struct flow_event *event)
+{
+    suspend(stack);
+    for (size_t i = 0; i < suspended_stacks_list(stack)->count; i++) {
+        const struct suspended_stack *suspended = array_at(suspended_stacks_list(stack), i);
+        if (suspended->pointer == pointer &&
+            suspended_stacks_leaf_returns_to(stack, suspended->leaf, event->to))
+            add_candidate(stack, i);
+    }
+    stack_moves_begin_in_one_of(stack, event);
+    suspended_stacks_limit(stack);
 }
 
 bool stack_switch_has_interrupted(const struct thread_stack *stack, uint64_t address)
@@ -273,7 +288,7 @@ void stack_switch_to_new(struct thread_stack *stack, const struct flow_event *ev
     stack_switch_suspend(stack);
     stack_switch_begin(stack, event);
     if (top != 0)
-        suspended_stacks_forget_at(stack, top);
+        suspended_stacks_cover(stack, top);
     state_of(stack)->top = top;
     state_of(stack)->loaded = loaded;
     if (is_beginning(stack, event))

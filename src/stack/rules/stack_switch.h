@@ -113,6 +113,11 @@ bool stack_switch_is_suspended_at(const struct thread_stack *stack, uint64_t add
 void stack_switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                      const struct flow_event *event);
 
+/* The running stack is suspended, and one of those continues at event->to that were left with that pointer: the returns that follow
+ * decide. */
+void stack_switch_to_one_left_at(struct thread_stack *stack, uint64_t pointer,
+                                 const struct flow_event *event);
+
 /* The same, but it has run elsewhere in the meantime: its callers are unknown. */
 void stack_switch_to_unknown(struct thread_stack *stack, size_t index,
                              const struct flow_event *event);

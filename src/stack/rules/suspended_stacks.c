@@ -8,7 +8,10 @@
 /* The greatest number of suspended stacks, and of lower parts among them; beyond it the oldest is dropped. All are examined when a
  * return fits nothing, the lower parts whenever a stack is handed over.
  */
-enum { SUSPENDED_LIMIT = 1024, LOWER_LIMIT = 64 };
+enum { SUSPENDED_LIMIT = 1024, LOWER_LIMIT = 64, COVERED_LIMIT = 64 };
+
+/* Bytes that code pops between the loads of the stack pointer by which a stack is left and continues. */
+enum { POPPED = 16 };
 
 static struct suspended_stacks *state_of(const struct thread_stack *stack)
 {
@@ -100,14 +103,57 @@ void suspended_stacks_add_lower(struct thread_stack *stack, frame_id leaf)
     suspended_stacks_limit(stack);
 }
 
-/* Stacks that were suspended in the memory in which a new one begins have ended. */
-void suspended_stacks_forget_at(struct thread_stack *stack, uint64_t pointer)
+static void remove_covered(struct array *covered, size_t index)
 {
+    struct suspended_stack *first = covered->elements;
+    covered->count--;
+    memmove(first + index, first + index + 1, (covered->count - index) * sizeof *first);
+}
+
+void suspended_stacks_cover(struct thread_stack *stack, uint64_t pointer)
+{
+    struct array *covered = &state_of(stack)->covered;
     for (size_t i = state_of(stack)->list.count; i-- > 0;) {
         const struct suspended_stack *suspended = array_at(&state_of(stack)->list, i);
-        if (suspended->pointer != 0 && suspended->pointer <= pointer && pointer <= suspended->top)
-            suspended_stacks_forget(stack, i);
+        if (suspended->number != 0 || suspended->pointer == 0 || suspended->pointer > pointer ||
+            pointer > suspended->top)
+            continue;
+        if (covered->count == COVERED_LIMIT)
+            remove_covered(covered, 0);
+        array_add_all(covered, suspended, 1);
+        suspended_stacks_forget(stack, i);
     }
+}
+
+static bool was_left_at(const struct thread_stack *stack, const struct suspended_stack *suspended,
+                        uint64_t pointer, uint64_t address)
+{
+    return suspended->pointer <= pointer && pointer - suspended->pointer <= POPPED &&
+           suspended_stacks_leaf_returns_to(stack, suspended->leaf, address);
+}
+
+bool suspended_stacks_has_left_at(const struct thread_stack *stack, uint64_t pointer,
+                                  uint64_t address)
+{
+    const struct array *list = &state_of(stack)->list;
+    size_t i = 0;
+    while (i < list->count && !was_left_at(stack, array_at(list, i), pointer, address))
+        i++;
+    return i < list->count;
+}
+
+bool suspended_stacks_uncover(struct thread_stack *stack, uint64_t pointer, uint64_t address)
+{
+    struct array *covered = &state_of(stack)->covered;
+    bool found = false;
+    for (size_t i = covered->count; i-- > 0;) {
+        if (!was_left_at(stack, array_at(covered, i), pointer, address))
+            continue;
+        suspended_stacks_put(stack, *(const struct suspended_stack *)array_at(covered, i));
+        remove_covered(covered, i);
+        found = true;
+    }
+    return found;
 }
 
 /* `lower`: a lower part, or a whole stack. */
@@ -224,11 +270,13 @@ void suspended_stacks_merge_last(struct thread_stack *stack)
 static void begin(struct thread_stack *stack)
 {
     state_of(stack)->list = array_of(sizeof(struct suspended_stack));
+    state_of(stack)->covered = array_of(sizeof(struct suspended_stack));
 }
 
 static void end(struct thread_stack *stack)
 {
     array_free(&state_of(stack)->list);
+    array_free(&state_of(stack)->covered);
 }
 
 const struct stack_rule suspended_stacks_rule = {

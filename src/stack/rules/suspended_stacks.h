@@ -16,6 +16,8 @@ struct suspended_stack {
     uint64_t top;     /* the stack pointer when it began, or was first seen; 0: not recorded */
     uint64_t
         further; /* bytes beyond `top` that the frames may take which were discovered since then */
+    uint32_t
+        number; /* in memory that it shares with others, which are copied there; 0: it has its own */
     bool loaded; /* the code had loaded the stack pointer before it began */
     bool
         lower; /* it is what is below a call on another stack: only a function that takes the place of that returns to it */
@@ -24,7 +26,9 @@ struct suspended_stack {
 };
 
 struct suspended_stacks {
-    struct array list;                    /* struct suspended_stack, the oldest first */
+    struct array list; /* struct suspended_stack, the oldest first */
+    struct array
+        covered; /* the same: another stack has begun in their memory, so they have ended, or were copied away */
     struct suspended_addresses addresses; /* where they continue */
     struct suspended_addresses dropped;   /* where those would that were too many for the list */
 };
@@ -90,8 +94,15 @@ unsigned suspended_stacks_count_lower(const struct thread_stack *stack, uint64_t
 struct suspended_stack suspended_stacks_take(struct thread_stack *stack, size_t index);
 void suspended_stacks_forget(struct thread_stack *stack, size_t index);
 void suspended_stacks_forget_leaf(struct thread_stack *stack, frame_id leaf);
-/* Stacks that were suspended in the memory in which a new one begins have ended. */
-void suspended_stacks_forget_at(struct thread_stack *stack, uint64_t pointer);
+/* A new stack begins with the pointer there: those that were suspended in that memory are covered, but for those that are known to
+ * be copied away. */
+void suspended_stacks_cover(struct thread_stack *stack, uint64_t pointer);
+
+/* A stack continues there, at `address`. Whether one that is not covered was left so. */
+bool suspended_stacks_has_left_at(const struct thread_stack *stack, uint64_t pointer,
+                                  uint64_t address);
+/* Those that are covered and were left so may be it: they are so no more. False: there are none. */
+bool suspended_stacks_uncover(struct thread_stack *stack, uint64_t pointer, uint64_t address);
 
 /* The suspended stack with the innermost frame `leaf` consists only of its frames up to the one before `end`, and its callers are
  * unknown. */

@@ -222,6 +222,96 @@ static void of_stacks_that_were_left_with_one_pointer_none_is_chosen(void **stat
     assert_stack(s, "y");
 }
 
+/* `a` resumes a stack that was left in `y`; f's has number 7. */
+static void resume_numbered(struct scene *s, uint64_t call_site, uint32_t number)
+{
+    call(s, call_site, 's');
+    copied_stacks(s, 0, number);
+    switch_to_call(s, MAIN, ONE - 0x100, at('y', 0x10));
+}
+
+static void leave_numbered(struct scene *s, uint64_t pointer, uint32_t number, uint64_t call_site)
+{
+    copied_stacks(s, number, 0);
+    switch_to_call(s, pointer, MAIN, call_site);
+}
+
+static void of_stacks_that_share_memory_the_one_with_the_number_continues(void **state)
+{
+    struct scene *s = *state;
+    s->stack.begins_anywhere = true;
+    resume(s, at('a', 0x10));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    leave_numbered(s, ONE - 0x100, 7, at('a', 0x10));
+    resume_numbered(s, at('a', 0x20), 8); /* it was left before the recording begins */
+    assert_stack(s, "y");
+    return_after(s, at('g', 0x10));
+    call(s, at('g', 0x20), 'y');
+    call(s, at('y', 0x10), 's');
+    leave_numbered(s, ONE - 0x100, 9, at('a', 0x20));
+    assert_stack(s, "a");
+    resume_numbered(s, at('a', 0x30), 7);
+    assert_stack(s, "yf");
+    call(s, at('y', 0x10), 's');
+    leave_numbered(s, ONE - 0x100, 7, at('a', 0x30));
+    call(s, at('a', 0x40), 's');
+    switch_to_start(s, MAIN, ONE, 'h'); /* ends none that has been copied away */
+    call(s, at('h', 0x10), 's');
+    leave_numbered(s, ONE - 0x40, 10, at('a', 0x40));
+    resume_numbered(s, at('a', 0x50), 9);
+    assert_stack(s, "yg");
+}
+
+/* `a` has begun `f` and `g` in the same memory, one after the other; g was left at `pointer`. */
+static void begin_two_in_one_place(struct scene *s, uint64_t pointer)
+{
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    switch_to_start(s, MAIN, ONE, 'g');
+    call(s, at('g', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, pointer, MAIN, at('a', 0x20));
+    call(s, at('a', 0x30), 's');
+}
+
+static void a_stack_in_whose_place_another_began_continues(void **state)
+{
+    struct scene *s = *state;
+    begin_two_in_one_place(s, ONE - 0x200);
+    switch_to_call(s, MAIN, ONE - 0x100, at('y', 0x10));
+    assert_stack(s, "yf");
+}
+
+/* The one that began there last, as far as is known: the other one may have ended. */
+static void of_two_stacks_that_began_in_one_place_the_newer_continues(void **state)
+{
+    struct scene *s = *state;
+    begin_two_in_one_place(s, ONE - 0x100);
+    switch_to_call(s, MAIN, ONE - 0x100, at('y', 0x10));
+    assert_stack(s, "yg");
+}
+
+/* f has continued, so that stacks are copied away: both were left in the same place. */
+static void once_stacks_are_copied_away_none_is_chosen(void **state)
+{
+    struct scene *s = *state;
+    begin_two_in_one_place(s, ONE - 0x200);
+    switch_to_call(s, MAIN, ONE - 0x100, at('y', 0x10));
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, ONE - 0x200, MAIN, at('a', 0x30));
+    call(s, at('a', 0x40), 's');
+    switch_to_call(s, MAIN, ONE - 0x200, at('y', 0x10));
+    assert_stack(s, "y");
+}
+
 static void a_return_near_the_pointer_stays_in_its_stack(void **state)
 {
     struct scene *s = *state;
@@ -828,6 +918,10 @@ int main(void)
         RULE(of_stacks_that_were_left_with_one_pointer_none_is_chosen),
         RULE(a_return_near_the_pointer_stays_in_its_stack),
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
+        RULE(of_stacks_that_share_memory_the_one_with_the_number_continues),
+        RULE(a_stack_in_whose_place_another_began_continues),
+        RULE(of_two_stacks_that_began_in_one_place_the_newer_continues),
+        RULE(once_stacks_are_copied_away_none_is_chosen),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),
         RULE(a_stack_left_without_a_pointer_continues_where_it_would_return),
         RULE(a_jump_that_loads_no_pointer_is_a_tail_call),

@@ -113,16 +113,37 @@ static struct suspended_stack left_with(const struct call_stack *stack,
                                     unknown ? UINT64_MAX : encoder->last_psb};
 }
 
-/* What was known of the stack that is left is kept; of the other one it may be known, too. */
-static void change_stacks(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
-                          uint64_t to)
+static void suspend(struct call_stack *stack, struct pt_encoder *encoder,
+                    const struct stack_load *load)
 {
-    struct suspended_stack left = left_with(stack, encoder, from);
-    suspended_calls_add(&stack->suspended, encoder, &left);
-    left = (struct suspended_stack){.pointer = to, .psb = UINT64_MAX};
-    if (!suspended_calls_take(&stack->suspended, encoder, to, encoder->previous->pc, &left))
+    struct suspended_stack left = left_with(stack, encoder, load->before);
+    if (load->numbers.left != 0)
+        suspended_calls_add_numbered(&stack->copied, encoder, &left, load->numbers.left);
+    else
+        suspended_calls_add(&stack->suspended, encoder, &left);
+}
+
+/* Whether its calls are known. */
+static bool resume(struct call_stack *stack, struct pt_encoder *encoder,
+                   const struct stack_load *load, struct suspended_stack *left)
+{
+    if (load->numbers.continues != 0)
+        return suspended_calls_take_numbered(&stack->copied, encoder, load->numbers.continues,
+                                             left);
+    return suspended_calls_take(&stack->suspended, encoder, load->after, encoder->previous->pc,
+                                left);
+}
+
+/* What was known of the stack that is left is kept; of the other one it may be known, too. */
+static void change_stacks(struct call_stack *stack, struct pt_encoder *encoder,
+                          const struct stack_load *load)
+{
+    struct suspended_stack left = {.pointer = load->after, .psb = UINT64_MAX};
+    suspend(stack, encoder, load);
+    if (!resume(stack, encoder, load, &left))
         pt_encoder_forget_calls(encoder);
-    stack->ended_at_most = (to - left.pointer) / PUSHED; /* each call has pushed as much at least */
+    stack->ended_at_most =
+        (load->after - left.pointer) / PUSHED; /* each call has pushed as much at least */
     stack->pointer = left.pointer;
     stack->psb = left.psb;
     stack->unreported = false;
@@ -151,14 +172,22 @@ void call_stack_arrive(struct call_stack *stack, struct pt_encoder *encoder, uin
     stack->due = known && stack->psb != encoder->last_psb;
 }
 
-void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
-                     uint64_t to)
+static bool changes_stacks(const struct call_stack *stack, const struct pt_encoder *encoder,
+                           const struct stack_load *load)
 {
+    return load->numbers.left != 0 || load->numbers.continues != 0 ||
+           suspended_calls_has(&stack->suspended, load->after) ||
+           !pt_calls_same_stack(&encoder->calls, encoder->depth, load->before, load->after);
+}
+
+void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder,
+                     const struct stack_load *load)
+{
+    uint64_t from = load->before, to = load->after;
     know(stack, encoder, from);
     stack->may_be_on_top = false;
-    if (stack->reports && (suspended_calls_has(&stack->suspended, to) ||
-                           !pt_calls_same_stack(&encoder->calls, encoder->depth, from, to))) {
-        change_stacks(stack, encoder, from, to);
+    if (stack->reports && changes_stacks(stack, encoder, load)) {
+        change_stacks(stack, encoder, load);
         return;
     }
     stack->pointer = to;
@@ -284,7 +313,7 @@ void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encod
     stack->restored = (struct stack_load){0};
     stack->pointer = restored.before;
     pt_encoder_stack_moved(encoder, restored.before);
-    call_stack_load(stack, encoder, restored.before, restored.after);
+    call_stack_load(stack, encoder, &restored);
     if (stack->switches)
         stack->due = stack->psb != UINT64_MAX && stack->psb != encoder->last_psb;
     stack->switches = false;

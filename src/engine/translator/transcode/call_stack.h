@@ -17,7 +17,7 @@
 struct stack_load {
     uint64_t before, after;
     struct stack_numbers
-        numbers; /* where stacks are copied: of the one that was left, and of the one that continues */
+        numbers; /* where stacks are copied: of the one that was left, and of the one that continues; 0: it has none */
 };
 
 struct call_stack {
@@ -54,9 +54,9 @@ void call_stack_free(struct call_stack *stack);
 void call_stack_call(struct call_stack *stack);
 void call_stack_return(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pc);
 
-/* Code took the stack pointer from `from` to `to`. */
-void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
-                     uint64_t to);
+/* Code loaded the stack pointer. */
+void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder,
+                     const struct stack_load *load);
 
 /* Code changed the stack pointer so, perhaps in order to copy another stack there: the one whose number is known, if it is. */
 void call_stack_copy(struct call_stack *stack, struct pt_encoder *encoder,

@@ -266,27 +266,46 @@ static void run_blocks(struct step_encoder *coder, const struct path_step *run)
         run_block(coder, run->fragment->blocks[i].code);
 }
 
+/* At the instruction with that index. */
+static void report_pointer(struct step_encoder *coder, const struct pt_code_block *block,
+                           unsigned index, uint64_t value)
+{
+    uint64_t pc = block->pc;
+    for (unsigned i = 0; i < index; i++)
+        pc += block->length[i];
+    be_at_instruction(coder, block, index);
+    pt_encoder_emit_stack_pointer(coder->encoder, pc, value);
+}
+
+/* The stack that is left, and numbers, if it or the other one has any: from the block's second instruction on, and not at its
+ * last, where the other one's pointer is reported. The pointer of one that is copied away says nothing more. */
+static void report_left(struct step_encoder *coder, const struct pt_code_block *block,
+                        const struct stack_load *load)
+{
+    bool numbered = load->numbers.left != 0 || load->numbers.continues != 0;
+    unsigned index = 1;
+    if (numbered)
+        report_pointer(coder, block, index++, stack_numbers_word(load->numbers));
+    if (!numbered || (!block->copies_stack && index + 1u < block->instructions))
+        report_pointer(coder, block, index, load->before);
+}
+
 static void run_load(struct step_encoder *coder, const struct path_step *loading)
 {
     struct pt_encoder *encoder = coder->encoder;
     struct pt_code_block *block = loading->fragment->blocks[loading->first].code;
-    uint64_t before = loading->load.before, after = loading->load.after;
     if (!loading->begun)
         run_block(coder, block);
-    /* At its second instruction, which must not be its last, where the other one is reported. */
-    uint64_t left = loading->load.numbers.left ? stack_numbers_word(loading->load.numbers) : before;
-    if (block->instructions > 2 && !has_reported(coder)) {
-        be_at_instruction(coder, block, 1);
-        pt_encoder_emit_stack_pointer(encoder, block->pc + block->length[0], left);
-    }
+    if (block->instructions > 2 && !has_reported(coder))
+        report_left(coder, block, &loading->load);
     pt_encoder_forget_returns(encoder);
     be_at_instruction(coder, block, block->instructions - 1);
-    pt_encoder_emit_stack_pointer(encoder, last_instruction(block), after);
+    pt_encoder_emit_stack_pointer(encoder, last_instruction(block), loading->load.after);
     coder->begun = 0;
     if (block->copies_stack)
         call_stack_copy(&coder->calls, encoder, &loading->load);
     else
-        call_stack_load(&coder->calls, encoder, before, after);
+        call_stack_load(&coder->calls, encoder, &loading->load);
 }
 
 /* What ran of the block is a block of its own. */

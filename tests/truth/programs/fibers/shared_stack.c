@@ -1,6 +1,7 @@
 /* Fibers that share one stack (libaco's way): the one that resumes another copies away what lies there, and the other one's back,
- * and then changes to it by a few instructions. So each continues where another one was left, or a little further in. */
-/* truth: -O0 -g; -O2; -O2 -fomit-frame-pointer -fno-inline; strip -O2 */
+ * and then changes to it by a few instructions. So each continues where another one was left, or a little further in. They take turns,
+ * or with BY_CHANCE do not. */
+/* truth: -O0 -g; -O2; -O2 -fomit-frame-pointer -fno-inline; strip -O2; -O2 -DBY_CHANCE; -O0 -g -DBY_CHANCE */
 /* truth-marked: the stack pointer alone does not show the true stack */
 #include "marker.h"
 #include <string.h>
@@ -129,15 +130,28 @@ __attribute__((noinline)) static void resume(struct fiber *fiber)
     __asm__ volatile("");
 }
 
+static int next_fiber(int turn)
+{
+#ifdef BY_CHANCE
+    static unsigned seed = 1;
+    seed = seed * 1103515245 + 12345;
+    (void)turn;
+    return seed >> 16 & 0x7fff;
+#else
+    return turn;
+#endif
+}
+
 int main(void)
 {
     stack_end = (char *)aligned_alloc(4096, STACK) + STACK;
     for (int i = 0; i < FIBERS; i++)
         fibers[i].number = i;
-    for (int i = 0; i < FIBERS * (ROUNDS + 1); i++) {
-        if (fibers[i % FIBERS].ended)
+    for (int turn = 0; turn < FIBERS * (ROUNDS + 1); turn++) {
+        struct fiber *fiber = &fibers[next_fiber(turn) % FIBERS];
+        if (fiber->ended)
             continue;
-        resume(&fibers[i % FIBERS]);
+        resume(fiber);
         truth_marker();
         work(WORK / 10);
     }

@@ -10,7 +10,7 @@
 #define LOG 0x20
 #define TARGET 0x48
 #define STACK 0x88
-#define APP 0x518
+#define APP 0x520
 
     .macro function name
     .globl \name

@@ -23,7 +23,7 @@
 #define OFFSET(field) __builtin_offsetof(struct tr_hot, field)
 _Static_assert(OFFSET(run) == 0x10 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 &&
                    OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 &&
-                   __builtin_offsetof(struct tr_thread, app) == 0x518,
+                   __builtin_offsetof(struct tr_thread, app) == 0x520,
                "signal_program.S knows these offsets");
 
 struct tr_process tr_process;
