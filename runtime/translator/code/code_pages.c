@@ -23,7 +23,10 @@ enum {
      * calls and the translation of what ran, about as much as some thousand checks. */
     WRITES_LIMIT = 8,
     WRITES_OF_OWN_PAGE = 4, /* how much a write counts that the code in the page itself does */
-    NEAR_STACK = 64 << 10,  /* bytes around the stack pointer that are stack, too */
+    /* Checks that are seen to pass before such a page is protected once more; each time twice as many. */
+    PASSES_OF_FIRST_CHANCE = 2048,
+    MOST_CHANCES = 20,
+    NEAR_STACK = 64 << 10, /* bytes around the stack pointer that are stack, too */
 };
 
 static const uint64_t vsyscall_page = UINT64_C(0xffffffffff600000);
@@ -413,7 +416,7 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end)
 static void count_write(struct tr_page *page, unsigned weight)
 {
     if (page->writes < WRITES_LIMIT)
-        page->writes = (uint16_t)(page->writes + weight);
+        page->writes = (uint8_t)(page->writes + weight);
 }
 
 /* A fault that our protection does not explain now: it may have been raised before protection was last given back. The thread
@@ -453,6 +456,29 @@ void tr_code_writes_itself(struct tr_thread *thread, uint64_t address)
         page->writes = WRITES_LIMIT;
     }
     tr_unlock(&thread->process->lock);
+}
+
+/* The next write gives protection up again. */
+static void give_chance(struct tr_thread *thread, struct tr_page *page)
+{
+    page->passes = 0;
+    page->chances++;
+    page->writes = WRITES_LIMIT - 1;
+    page->flags &= (uint8_t) ~(TR_PAGE_NOTED | TR_PAGE_CLEAN);
+    tr_invalidate(thread, page->address, page->address + TR_PAGE);
+}
+
+void tr_code_passed(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    if (tr_process.leaves_code)
+        return;
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, page_of(start), end));) {
+        if (page->writes < WRITES_LIMIT || page->chances == MOST_CHANCES ||
+            (page->flags & TR_PAGE_WRITES_ITSELF))
+            continue;
+        if (++page->passes >> page->chances >= PASSES_OF_FIRST_CHANCE)
+            give_chance(thread, page);
+    }
 }
 
 bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end)

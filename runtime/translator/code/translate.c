@@ -935,6 +935,7 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->pc = pc;
     translation->return_places = return_places;
     translation->hits_trigger = t.superblock.hits_trigger;
+    translation->compares = t.superblock.code == TR_CODE_CHANGING;
     translation->ends_recording = t.superblock.ends_recording;
     translation->notes_start = t.superblock.notes_start;
     translation->value_place = t.superblock.value_place;

@@ -41,6 +41,7 @@ struct tr_translation {
     uint8_t is_return_place : 1;
     uint8_t valid : 1;
     uint8_t considered : 1; /* hot_path.c has looked for a route from here */
+    uint8_t compares : 1;   /* its own bytes, whenever it runs (TR_CODE_CHANGING) */
 };
 
 enum {
