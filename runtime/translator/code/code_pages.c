@@ -378,7 +378,38 @@ static bool can_change(const struct tr_code_region *region, const struct tr_page
     return is_writable(region, page->address) && !(page->flags & TR_PAGE_PROTECTED);
 }
 
-static void note_page(struct tr_thread *thread, uint64_t address)
+/* The page has another dump than before, `older` (NULL: it showed a file). A fragment that compares its bytes may be of some that the
+ * new dump does not have: they were replaced since it ran, and it would pass again when the program puts them back. */
+static void invalidate_changed(struct tr_thread *thread, const struct tr_page *page,
+                               const uint8_t *older)
+{
+    enum { STEP = 8 };
+    uint64_t changed = 0; /* bytes before the step that have changed, one after the other */
+    for (uint64_t at = 0; at <= TR_PAGE; at += STEP) {
+        if (at < TR_PAGE && (!older || memcmp(older + at, page->dump + at, STEP) != 0)) {
+            changed += STEP;
+            continue;
+        }
+        if (changed)
+            tr_invalidate(thread, page->address + at - changed, page->address + at);
+        changed = 0;
+    }
+}
+
+static void dump(struct tr_thread *thread, struct tr_page *page,
+                 const struct tr_code_region *region)
+{
+    bool is_first =
+        region && region->source == TR_CODE_FROM_ANONYMOUS && !(page->flags & TR_PAGE_SHOWN);
+    const uint8_t *older = page->flags & TR_PAGE_DUMPED ? page->dump : NULL;
+    tr_code_dump(thread, page, region ? region->protection : PROT_READ | PROT_EXEC,
+                 is_first ? since_ever(thread) : 0);
+    if (!is_first && (page->flags & TR_PAGE_DUMPED) && page->dump != older)
+        invalidate_changed(thread, page, older);
+}
+
+/* `goes_on`: an instruction may begin in it and end in the next page. Decoders read both parts from the page's dump. */
+static void note_page(struct tr_thread *thread, uint64_t address, bool goes_on)
 {
     struct tr_code_region *region = tr_code_map_find(&map, address);
     if (region && (region->source == TR_CODE_FROM_VDSO ||
@@ -389,16 +420,15 @@ static void note_page(struct tr_thread *thread, uint64_t address)
         return;
     bool changes = can_change(region, page);
     page->flags |= TR_PAGE_NOTED;
-    if ((page->flags & TR_PAGE_CLEAN) && !changes)
+    bool has_tail = !goes_on || !(page->flags & TR_PAGE_DUMPED) || tr_code_dump_has_tail(page);
+    if ((page->flags & TR_PAGE_CLEAN) && !changes && has_tail)
         return;
     if (!region || !is_of_file(region, address)) {
-        bool is_first =
-            region && region->source == TR_CODE_FROM_ANONYMOUS && !(page->flags & TR_PAGE_SHOWN);
-        tr_code_dump(thread, page, region ? region->protection : PROT_READ | PROT_EXEC,
-                     is_first ? since_ever(thread) : 0);
+        dump(thread, page, region);
     } else if (page->flags & TR_PAGE_DUMPED) { /* else the dump would go on hiding the file */
         log_region(thread, region, address, address + TR_PAGE, 0);
         page->flags &= (uint8_t)~TR_PAGE_DUMPED;
+        tr_invalidate(thread, address, address + TR_PAGE);
     }
     /* A thread that write-protects it later must find it unclean, and dump what was written until then. */
     page->flags &= (uint8_t)~TR_PAGE_CLEAN;
@@ -408,7 +438,7 @@ static void note_page(struct tr_thread *thread, uint64_t address)
 void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end)
 {
     for (uint64_t page = page_of(pc); page < end; page += TR_PAGE)
-        note_page(thread, page);
+        note_page(thread, page, page + TR_PAGE < end);
 }
 
 /* --- Changes --- */
@@ -416,7 +446,7 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end)
 static void count_write(struct tr_page *page, unsigned weight)
 {
     if (page->writes < WRITES_LIMIT)
-        page->writes = (uint8_t)(page->writes + weight);
+        page->writes = (uint16_t)(page->writes + weight);
 }
 
 /* A fault that our protection does not explain now: it may have been raised before protection was last given back. The thread

@@ -277,6 +277,44 @@ static void test_page_that_is_written_often(void **state)
     unmap(thread, code, 1);
 }
 
+/* Of a call whose displacement lies in the next page. */
+static void test_instruction_across_pages(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    uint8_t *code = map(2, RWX);
+    uint64_t across = (uint64_t)code + PAGE - 1;
+    for (uint8_t i = 1; i <= 3; i++) {
+        code[PAGE] = i;
+        kind_at(thread, code);
+        kind_at(thread, code + PAGE);
+        tr_code_note(thread, across, across + 5);
+        assert_int_equal(stand_in_dump(stand_in_mapping((uint64_t)code))[PAGE], i);
+        assert_int_equal(stand_in_dump(stand_in_mapping((uint64_t)code + PAGE))[0], i);
+    }
+    unsigned before = dumps();
+    code[PAGE] = 4;
+    kind_at(thread, code + PAGE);
+    translate(thread, code + 100); /* no instruction of it lies there */
+    assert_int_equal(dumps(), before);
+    unmap(thread, code, 2);
+}
+
+/* They are dumped because of others in their page: what is compared with the bytes that were there before must not run again. */
+static void test_bytes_that_are_put_back(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    uint8_t *code = map(1, RWX);
+    write_often(thread, code);
+    translate(thread, code + 100);
+    stand_in_forget();
+    code[100]++;
+    translate(thread, code + 200);
+    assert_true(stand_in_invalidated((uint64_t)code + 100, (uint64_t)code + 101));
+    assert_false(stand_in_invalidated((uint64_t)code + 200, (uint64_t)code + 201));
+    assert_false(stand_in_invalidated((uint64_t)code + 50, (uint64_t)code + 51));
+    unmap(thread, code, 1);
+}
+
 /* How often the code is compared until it is translated again. */
 static unsigned pass_until_invalidated(struct tr_thread *thread, const uint8_t *code)
 {
@@ -553,6 +591,8 @@ int main(void)
         cmocka_unit_test_teardown(test_write_is_noticed, end),
         cmocka_unit_test_teardown(test_write_after_the_maps_were_read_again, end),
         cmocka_unit_test_teardown(test_page_that_is_written_often, end),
+        cmocka_unit_test_teardown(test_instruction_across_pages, end),
+        cmocka_unit_test_teardown(test_bytes_that_are_put_back, end),
         cmocka_unit_test_teardown(test_page_that_is_not_written_any_more, end),
         cmocka_unit_test_teardown(test_write_by_another_thread, end),
         cmocka_unit_test_teardown(test_fault_that_comes_late, end),
