@@ -845,8 +845,9 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
     put_asynchronous_end(encoder, ip);
 }
 
-/* Whether a packet records the edge from the block that ran last to `block`. */
-static bool edge_has_packet(const struct pt_encoder *encoder, const struct pt_code_block *block)
+/* Whether a packet records the edge from the block that ran last to `block`, and decoders look at its time there. perf does so at
+ * branches that are taken: it goes on through the others to the next one that is, in the code that it knows. */
+static bool edge_has_moment(const struct pt_encoder *encoder, const struct pt_code_block *block)
 {
     const struct pt_code_block *previous = encoder->previous;
     switch ((enum pt_code_block_kind)previous->kind) {
@@ -856,7 +857,7 @@ static bool edge_has_packet(const struct pt_encoder *encoder, const struct pt_co
     case PT_BLOCK_REPEAT:
         return false;
     case PT_BLOCK_CONDITIONAL:
-        return (block->pc == previous->target || block->pc == previous->fall) &&
+        return block->pc == previous->target && block->pc != previous->fall &&
                !is_restart(previous, block);
     default:
         return true;
@@ -870,7 +871,7 @@ void pt_encoder_leave_old_code(struct pt_encoder *encoder, const struct pt_code_
 
 void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block)
 {
-    if (!edge_has_packet(encoder, block)) {
+    if (!edge_has_moment(encoder, block)) {
         pt_encoder_leave_old_code(encoder, block);
     } else if (encoder->coarse_time && encoder->previous->kind != PT_BLOCK_NONE &&
                !encoder->stopped && may_go_on(encoder)) {

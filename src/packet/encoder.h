@@ -261,7 +261,7 @@ void pt_encoder_stop_at(struct pt_encoder *encoder, uint64_t pc);
 
 /* New code replaces the old code at `block`, which runs next, at a moment since pt_encoder_emit.
  * Decoders switch to it once a packet's time has reached that moment, so such a packet must come
- * before its first instruction: a branch that needs one; without one the trace looks as if
+ * before its first instruction: of a branch that is taken and needs one; without one the trace looks as if
  * something had interrupted the program there. */
 void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block);
 

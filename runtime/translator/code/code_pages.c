@@ -23,7 +23,10 @@ enum {
      * calls and the translation of what ran, about as much as some thousand checks. */
     WRITES_LIMIT = 8,
     WRITES_OF_OWN_PAGE = 4, /* how much a write counts that the code in the page itself does */
-    NEAR_STACK = 64 << 10,  /* bytes around the stack pointer that are stack, too */
+    /* Checks that are seen to pass before such a page is protected once more; each time twice as many. */
+    PASSES_OF_FIRST_CHANCE = 2048,
+    MOST_CHANCES = 20,
+    NEAR_STACK = 64 << 10, /* bytes around the stack pointer that are stack, too */
 };
 
 static const uint64_t vsyscall_page = UINT64_C(0xffffffffff600000);
@@ -375,7 +378,38 @@ static bool can_change(const struct tr_code_region *region, const struct tr_page
     return is_writable(region, page->address) && !(page->flags & TR_PAGE_PROTECTED);
 }
 
-static void note_page(struct tr_thread *thread, uint64_t address)
+/* The page has another dump than before, `older` (NULL: it showed a file). A fragment that compares its bytes may be of some that the
+ * new dump does not have: they were replaced since it ran, and it would pass again when the program puts them back. */
+static void invalidate_changed(struct tr_thread *thread, const struct tr_page *page,
+                               const uint8_t *older)
+{
+    enum { STEP = 8 };
+    uint64_t changed = 0; /* bytes before the step that have changed, one after the other */
+    for (uint64_t at = 0; at <= TR_PAGE; at += STEP) {
+        if (at < TR_PAGE && (!older || memcmp(older + at, page->dump + at, STEP) != 0)) {
+            changed += STEP;
+            continue;
+        }
+        if (changed)
+            tr_invalidate(thread, page->address + at - changed, page->address + at);
+        changed = 0;
+    }
+}
+
+static void dump(struct tr_thread *thread, struct tr_page *page,
+                 const struct tr_code_region *region)
+{
+    bool is_first =
+        region && region->source == TR_CODE_FROM_ANONYMOUS && !(page->flags & TR_PAGE_SHOWN);
+    const uint8_t *older = page->flags & TR_PAGE_DUMPED ? page->dump : NULL;
+    tr_code_dump(thread, page, region ? region->protection : PROT_READ | PROT_EXEC,
+                 is_first ? since_ever(thread) : 0);
+    if (!is_first && (page->flags & TR_PAGE_DUMPED) && page->dump != older)
+        invalidate_changed(thread, page, older);
+}
+
+/* `goes_on`: an instruction may begin in it and end in the next page. Decoders read both parts from the page's dump. */
+static void note_page(struct tr_thread *thread, uint64_t address, bool goes_on)
 {
     struct tr_code_region *region = tr_code_map_find(&map, address);
     if (region && (region->source == TR_CODE_FROM_VDSO ||
@@ -386,16 +420,15 @@ static void note_page(struct tr_thread *thread, uint64_t address)
         return;
     bool changes = can_change(region, page);
     page->flags |= TR_PAGE_NOTED;
-    if ((page->flags & TR_PAGE_CLEAN) && !changes)
+    bool has_tail = !goes_on || !(page->flags & TR_PAGE_DUMPED) || tr_code_dump_has_tail(page);
+    if ((page->flags & TR_PAGE_CLEAN) && !changes && has_tail)
         return;
     if (!region || !is_of_file(region, address)) {
-        bool is_first =
-            region && region->source == TR_CODE_FROM_ANONYMOUS && !(page->flags & TR_PAGE_SHOWN);
-        tr_code_dump(thread, page, region ? region->protection : PROT_READ | PROT_EXEC,
-                     is_first ? since_ever(thread) : 0);
+        dump(thread, page, region);
     } else if (page->flags & TR_PAGE_DUMPED) { /* else the dump would go on hiding the file */
         log_region(thread, region, address, address + TR_PAGE, 0);
         page->flags &= (uint8_t)~TR_PAGE_DUMPED;
+        tr_invalidate(thread, address, address + TR_PAGE);
     }
     /* A thread that write-protects it later must find it unclean, and dump what was written until then. */
     page->flags &= (uint8_t)~TR_PAGE_CLEAN;
@@ -405,7 +438,7 @@ static void note_page(struct tr_thread *thread, uint64_t address)
 void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end)
 {
     for (uint64_t page = page_of(pc); page < end; page += TR_PAGE)
-        note_page(thread, page);
+        note_page(thread, page, page + TR_PAGE < end);
 }
 
 /* --- Changes --- */
@@ -453,6 +486,29 @@ void tr_code_writes_itself(struct tr_thread *thread, uint64_t address)
         page->writes = WRITES_LIMIT;
     }
     tr_unlock(&thread->process->lock);
+}
+
+/* The next write gives protection up again. */
+static void give_chance(struct tr_thread *thread, struct tr_page *page)
+{
+    page->passes = 0;
+    page->chances++;
+    page->writes = WRITES_LIMIT - 1;
+    page->flags &= (uint8_t) ~(TR_PAGE_NOTED | TR_PAGE_CLEAN);
+    tr_invalidate(thread, page->address, page->address + TR_PAGE);
+}
+
+void tr_code_passed(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    if (tr_process.leaves_code)
+        return;
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, page_of(start), end));) {
+        if (page->writes < WRITES_LIMIT || page->chances == MOST_CHANCES ||
+            (page->flags & TR_PAGE_WRITES_ITSELF))
+            continue;
+        if (++page->passes >> page->chances >= PASSES_OF_FIRST_CHANCE)
+            give_chance(thread, page);
+    }
 }
 
 bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end)

@@ -58,6 +58,10 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
  * superblock in that page, and what comes next is compared before it runs. Takes process->lock. */
 void tr_code_writes_itself(struct tr_thread *thread, uint64_t address);
 
+/* A fragment that is compared with the bytes [start, end) whenever it runs was seen to pass (hot_path.c). A page whose fragments pass
+ * again and again is protected once more: a just-in-time compiler writes to a page until that is full, and runs its code for long. */
+void tr_code_passed(struct tr_thread *thread, uint64_t start, uint64_t end);
+
 /* Mappings in the range have gone or are about to, or others have taken their place: forgets what was known and
  * invalidates the fragments there. Returns whether there was code. */
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);

@@ -189,6 +189,20 @@ static void look(struct tr_thread *thread, const struct recent *recent)
     }
 }
 
+/* Of fragments that compare their own bytes. */
+static void report_passed(struct tr_thread *thread, const struct recent *recent)
+{
+    for (unsigned i = 0; i < recent->count; i++) {
+        if (!recent->entries[i].identifier)
+            continue;
+        const struct tr_translation *translation =
+            tr_fragment_translation(recent->entries[i].identifier);
+        if (translation->valid && translation->compares)
+            tr_code_passed(thread, translation->pc - translation->low,
+                           translation->pc + translation->high);
+    }
+}
+
 void tr_hot_path_look(struct tr_thread *thread)
 {
     uint64_t begin = tr_rdtsc();
@@ -198,6 +212,7 @@ void tr_hot_path_look(struct tr_thread *thread)
     tr_clock_begin_locked_work(thread);
     tr_clock_begin_translation(thread);
     read_log(&recent, (const uint32_t *)thread->boundary, (const uint32_t *)thread->hot.log);
+    report_passed(thread, &recent);
     look(thread, &recent);
     tr_clock_end_translation(thread);
     tr_clock_end_locked_work(thread);

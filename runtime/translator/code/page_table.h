@@ -22,7 +22,10 @@ enum {
 struct tr_page {
     uint64_t address;
     uint64_t hash;
-    uint16_t writes;    /* times that it changed under its translations */
+    const uint8_t *dump; /* with TR_PAGE_DUMPED: in the arena, the page and what came after it */
+    uint32_t passes; /* checks of its fragments that were seen to pass, since the newest chance */
+    uint16_t writes; /* times that it changed under its translations */
+    uint8_t chances; /* times that it was to be protected again after that was given up */
     uint8_t protection; /* that the program gave it; 0: not known */
     uint8_t flags;
 };

@@ -7,7 +7,8 @@
  * triggers, code already in it, and after SUPERBLOCK_INSTRUCTIONS. With a route, it follows the route, past indirect
  * branches too.
  *
- * The same bytes always give the same superblock: translate.c relies on it to find the state inside a fragment.
+ * The same bytes always give the same superblock: translate.c relies on it to find the state inside a fragment of code that does not
+ * change.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SUPERBLOCK_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_SUPERBLOCK_H

@@ -1,6 +1,7 @@
 /* Superblock -> code. See translation.h for what a fragment looks like. */
 #include "runtime/translator/code/translation.h"
 
+#include "runtime/translator/code/disguise.h"
 #include "runtime/translator/code/emit.h"
 #include "runtime/translator/code/fragment.h"
 #include "runtime/translator/code/superblock.h"
@@ -20,16 +21,6 @@ enum {
     CODE_IS_CHECKED_MOST = 256, /* bytes of code that changes that one fragment checks */
 };
 
-/* What has to be undone at some place of the code so that the processor's registers are the program's. */
-struct disguise {
-    uint64_t pc;
-    unsigned block; /* of the superblock */
-    /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
-    bool r11;
-    uint16_t borrowed; /* those of BORROWED whose values are in memory alone */
-    int scratch;       /* the register that is in hot.scratch, or -1 */
-};
-
 struct translating {
     struct tr_thread *thread;
     struct tr_superblock superblock;
@@ -37,13 +28,15 @@ struct translating {
     struct tr_emitter hot, cold;
     uint32_t identifier;
     uint64_t body; /* address of the fragment */
-    struct disguise now;
+    struct tr_disguise now;
     /* those of BORROWED whose values are in memory, whether in their registers or not */
     uint16_t kept;
     /* For tr_translate_state: the cache address, and what was found. */
     uint64_t wanted;
-    struct disguise found;
+    struct tr_disguise found;
     bool is_found;
+    /* Otherwise: those of the places so far, of code that may change. */
+    struct tr_disguises disguises;
 };
 
 static bool is_rehearsal(const struct translating *t)
@@ -54,11 +47,14 @@ static bool is_rehearsal(const struct translating *t)
 /* An instruction of the program that may fault comes next. */
 static void mark(struct translating *t, uint64_t pc)
 {
+    uint64_t address = tr_emit_address(&t->hot);
     t->now.pc = pc;
-    if (is_rehearsal(t) && tr_emit_address(&t->hot) <= t->wanted) {
+    if (is_rehearsal(t) && address <= t->wanted) {
         t->found = t->now;
         t->is_found = true;
     }
+    if (!is_rehearsal(t) && !t->superblock.fixed)
+        tr_disguises_add(&t->disguises, t->superblock.pc, address - t->body, &t->now);
 }
 
 /* ---- r11 ---- */
@@ -826,8 +822,9 @@ static void emit_leave(struct translating *t)
 static void emit(struct translating *t)
 {
     const struct tr_superblock *superblock = &t->superblock;
-    t->now = (struct disguise){.pc = superblock->pc, .scratch = -1};
+    t->now = (struct tr_disguise){.pc = superblock->pc, .scratch = -1};
     t->kept = 0;
+    t->disguises.count = 0;
     t->body = tr_emit_address(&t->hot);
     emit_head(t);
     if (superblock->leaves) {
@@ -935,6 +932,7 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->pc = pc;
     translation->return_places = return_places;
     translation->hits_trigger = t.superblock.hits_trigger;
+    translation->compares = t.superblock.code == TR_CODE_CHANGING;
     translation->ends_recording = t.superblock.ends_recording;
     translation->notes_start = t.superblock.notes_start;
     translation->value_place = t.superblock.value_place;
@@ -950,26 +948,15 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc,
     translation->code_size = (uint16_t)(t.hot.at - t.region->hot.start - translation->code);
     t.region->hot.used = (uint64_t)(t.hot.at - t.region->hot.start);
     t.region->cold.used = (uint64_t)(t.cold.at - t.region->cold.start);
+    if (!t.superblock.fixed)
+        translation->disguises = tr_disguises_keep(t.region, &t.disguises);
     tr_fragment_publish(translation);
     return translation;
 }
 
-static void uncover(const struct disguise *disguise, const struct tr_hot *hot,
-                    struct tr_state *state)
-{
-    state->pc = disguise->pc;
-    if (!disguise->r11)
-        state->r[TR_R11] = hot->r11;
-    if (disguise->scratch >= 0)
-        state->r[disguise->scratch] = hot->scratch;
-    if (disguise->borrowed & RCX)
-        state->r[TR_RCX] = hot->rcx;
-    if (disguise->borrowed & RDX)
-        state->r[TR_RDX] = hot->rdx;
-}
-
-bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,
-                        uint32_t offset, struct tr_state *state, unsigned *block)
+/* By translating the fragment once more. */
+static bool find_disguise(struct tr_thread *thread, const struct tr_translation *translation,
+                          uint32_t offset, struct tr_disguise *disguise)
 {
     uint8_t hot[SCRATCH_SIZE], cold[SCRATCH_SIZE];
     struct translating t;
@@ -988,11 +975,21 @@ bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *t
     t.cold = (struct tr_emitter){cold, (uint64_t)t.region->cold.start + t.region->cold.used -
                                            (uint64_t)cold};
     emit(&t);
-    if (!t.is_found)
+    *disguise = t.found;
+    return t.is_found;
+}
+
+bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation,
+                        uint32_t offset, struct tr_state *state, unsigned *block)
+{
+    struct tr_disguise disguise;
+    bool found = translation->disguises
+                     ? tr_disguise_find(&tr_cache.regions[translation->region],
+                                        translation->disguises, translation->pc, offset, &disguise)
+                     : find_disguise(thread, translation, offset, &disguise);
+    if (!found)
         return false;
-    if (!t.found.r11)
-        thread->hot.log = state->r[TR_R11];
-    uncover(&t.found, &thread->hot, state);
-    *block = t.found.block;
+    tr_disguise_undo(&disguise, &thread->hot, state);
+    *block = disguise.block;
     return true;
 }

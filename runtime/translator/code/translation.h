@@ -30,6 +30,7 @@ struct tr_translation {
     uint32_t low, high; /* the bytes that it was made from lie in [pc - low, pc + high) */
     /* offset in the cold part of its struct tr_route; 0: it was formed without one */
     uint32_t route;
+    uint32_t disguises; /* offset in the cold part, disguise.h; 0: of code that does not change */
     uint32_t return_places; /* timed_calls.h: known when it was formed */
     uint16_t code_size;
     uint16_t value_place; /* as of struct tr_superblock, like the three bits */
@@ -41,6 +42,7 @@ struct tr_translation {
     uint8_t is_return_place : 1;
     uint8_t valid : 1;
     uint8_t considered : 1; /* hot_path.c has looked for a route from here */
+    uint8_t compares : 1;   /* its own bytes, whenever it runs (TR_CODE_CHANGING) */
 };
 
 enum {

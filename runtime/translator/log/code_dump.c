@@ -18,13 +18,23 @@ enum {
 _Static_assert(TR_DUMP_SPAN < CODE_IMAGE_PARTS * SIZE, "all that begin in a span are parts");
 
 /* Zeros where no page is mapped, or none has been supplied yet. */
+static void copy_part(uint8_t *to, uint64_t from, uint64_t size)
+{
+    if (tr_page_is_awaited(from) || !tr_read_safely(to, from, size))
+        memset(to, 0, size);
+}
+
 static void copy(uint8_t code[SIZE], uint64_t page)
 {
-    if (tr_page_is_awaited(page) || !tr_read_safely(code, page, TR_PAGE))
-        memset(code, 0, TR_PAGE);
-    if (tr_page_is_awaited(page + TR_PAGE) ||
-        !tr_read_safely(code + TR_PAGE, page + TR_PAGE, CODE_IMAGE_TAIL))
-        memset(code + TR_PAGE, 0, CODE_IMAGE_TAIL);
+    copy_part(code, page, TR_PAGE);
+    copy_part(code + TR_PAGE, page + TR_PAGE, CODE_IMAGE_TAIL);
+}
+
+bool tr_code_dump_has_tail(const struct tr_page *page)
+{
+    uint8_t tail[CODE_IMAGE_TAIL];
+    copy_part(tail, page->address + TR_PAGE, sizeof tail);
+    return memcmp(tail, page->dump + TR_PAGE, sizeof tail) == 0;
 }
 
 static uint64_t hash_of(const uint8_t code[SIZE])
@@ -65,14 +75,14 @@ uint64_t tr_dump_reserve(struct tr_process *process, uint64_t size, uint64_t *of
     return fits ? place : 0;
 }
 
-/* Writes the bytes into the dump area. False: no space. */
-static bool store(struct tr_process *process, const uint8_t code[SIZE], uint64_t *offset)
+/* Writes the bytes into the dump area. Returns their address; 0: no space. */
+static uint64_t store(struct tr_process *process, const uint8_t code[SIZE], uint64_t *offset)
 {
     uint64_t place = tr_dump_reserve(process, SIZE, offset);
     if (place && tr_write_safely(place, code, SIZE))
-        return true;
+        return place;
     atomic_fetch_add(&process->control->lost_dumps, 1);
-    return false;
+    return 0;
 }
 
 static char *write_hexadecimal(char *to, uint64_t number)
@@ -98,7 +108,7 @@ void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t prote
                   uint64_t since)
 {
     uint8_t code[SIZE];
-    uint64_t offset;
+    uint64_t place, offset;
     char path[64];
     copy(code, page->address);
     uint64_t hash = hash_of(code);
@@ -106,8 +116,10 @@ void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t prote
         return;
     page->hash = hash;
     page->flags &= (uint8_t)~TR_PAGE_DUMPED;
-    if (atomic_load(&thread->process->control->frozen) || !store(thread->process, code, &offset))
+    if (atomic_load(&thread->process->control->frozen) ||
+        !(place = store(thread->process, code, &offset)))
         return;
+    page->dump = (const uint8_t *)place;
     page->flags |= TR_PAGE_DUMPED | TR_PAGE_SHOWN;
     name_file(path, offset);
     struct tr_mapping mapping = {

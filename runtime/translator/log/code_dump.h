@@ -13,6 +13,9 @@
 void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t protection,
                   uint64_t since);
 
+/* Whether the CODE_IMAGE_TAIL bytes after the page, which has a dump, are those of the dump. */
+bool tr_code_dump_has_tail(const struct tr_page *page);
+
 /* `size` bytes of the dump area, accessible, for this process. Returns their address and *offset in the area; 0: there is
  * no space. */
 uint64_t tr_dump_reserve(struct tr_process *process, uint64_t size, uint64_t *offset);

@@ -57,6 +57,14 @@ class SystemCalls(harness.TestCase):
         self.assert_no_gaps(traced)
         self.judge_recording(traced, "b")
 
+    def test_restored_code(self):
+        """code of which bytes in another page, older bytes, or a branch that is not taken say what ran: perf and libipt follow it, too"""
+        self.check("restored_code")
+
+    def test_faulting_writer(self):
+        """a function that has written to its own page faults: its handler finds it where it is, with its registers"""
+        self.check("faulting_writer")
+
     def test_patched_code(self):
         """functions that are replaced while threads that call them are off their processors: each is shown as it was when it ran"""
         command = [harness.compile_program("patched_code"), "dual", "6", "100"]

@@ -1,6 +1,7 @@
 #include "engine/translator/transcode/code_changes.h"
 
 #include "base/memory.h"
+#include "engine/packets/code_image.h"
 #include "engine/packets/log_reader.h"
 #include "engine/translator/code_dumps.h"
 
@@ -213,13 +214,14 @@ const struct code_moment *code_changes_after(struct code_changes *changes,
     return cursor->next < moments->count ? array_at(moments, cursor->next) : NULL;
 }
 
-/* Whether the bytes of [start, end), which the change overlaps, differ before and after it. */
+/* Whether the bytes of [start, end), which the change overlaps, differ before and after it, or those that follow its own. */
 static bool differs(const struct code_change *change, uint64_t start, uint64_t end)
 {
     if (!change->before || !change->after)
         return true;
+    uint64_t size = change->end - change->start + CODE_IMAGE_TAIL;
     uint64_t first = start > change->start ? start - change->start : 0;
-    uint64_t last = end < change->end ? end - change->start : change->end - change->start;
+    uint64_t last = end - change->start < size ? end - change->start : size;
     return memcmp(change->before + first, change->after + first, last - first) != 0;
 }
 

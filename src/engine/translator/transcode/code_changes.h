@@ -18,8 +18,9 @@
 struct code_change {
     uint64_t start, end;    /* addresses */
     uint32_t next_fragment; /* smaller identifiers are of older code */
-    const uint8_t *before,
-        *after; /* end - start bytes in the arena, as they were and as they are now; NULL: not known */
+    /* in the arena, as they were and as they are now, and CODE_IMAGE_TAIL more, which decoders read where an instruction crosses the
+     * end; NULL: not known */
+    const uint8_t *before, *after;
 };
 
 /* Those of one time. */

@@ -1,11 +1,13 @@
 /* Mapping records that show a page in turn with other code, and of which code fragments are. */
 #include "engine/translator/transcode/code_changes.h"
 
+#include "engine/packets/code_image.h"
 #include "random_walk.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -59,6 +61,36 @@ static void a_change_parts_older_fragments_from_newer_ones(void **state)
     code_changes_close(changes);
     fragments_close(fragments);
     made_arena_close(&made);
+    (void)state;
+}
+
+/* Decoders read its end from the first page's dump. */
+static void a_change_of_the_next_page_changes_an_instruction_across_both(void **state)
+{
+    struct made_arena made;
+    made_arena_open(&made, NULL);
+    uint8_t *pages =
+        mmap(NULL, 2 * TR_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    uint64_t page = (uint64_t)(uintptr_t)pages, across = page + TR_PAGE - 1, inside = page;
+    pages[0] = 0xc3;           /* ret */
+    pages[TR_PAGE - 1] = 0xe9; /* jmp */
+    uint32_t ahead = made_fragment(&made, &inside, 1, 0);
+    uint32_t jump = made_fragment(&made, &across, 1, 0);
+    struct fragments *fragments = fragments_open(&made.arena);
+    struct code_changes *changes = code_changes_open(&made.arena);
+    for (uint8_t i = 0; i < 2; i++) {
+        uint8_t *dump = made_dump(&made, 100 + i, i, page, jump + 1);
+        memcpy(dump, pages, TR_PAGE + CODE_IMAGE_TAIL);
+        dump[TR_PAGE] = i;
+    }
+    assert_int_equal(age_after(changes, 100, fragments_get(fragments, 0, jump, NULL)), CODE_OLDER);
+    assert_int_equal(age_after(changes, 100, fragments_get(fragments, 0, ahead, NULL)),
+                     CODE_UNCHANGED);
+    code_changes_close(changes);
+    fragments_close(fragments);
+    made_arena_close(&made);
+    munmap(pages, 2 * TR_PAGE);
     (void)state;
 }
 
@@ -119,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_parts_older_fragments_from_newer_ones),
+        cmocka_unit_test(a_change_of_the_next_page_changes_an_instruction_across_both),
         cmocka_unit_test(moments_are_in_the_order_of_time),
         cmocka_unit_test(a_fragment_is_concerned_by_the_moments_that_change_it),
     };

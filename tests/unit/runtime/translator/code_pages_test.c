@@ -247,10 +247,9 @@ static void test_write_after_the_maps_were_read_again(void **state)
     unmap(thread, code, 3);
 }
 
-static void test_page_that_is_written_often(void **state)
+/* Until protecting it does not pay any more. Returns the writes. */
+static unsigned write_often(struct tr_thread *thread, uint8_t *code)
 {
-    struct tr_thread *thread = stand_in_begin();
-    uint8_t *code = map(1, RWX);
     enum tr_code kind = TR_CODE_PROTECTED;
     unsigned writes = 0;
     while (kind == TR_CODE_PROTECTED && writes < 100) {
@@ -259,6 +258,14 @@ static void test_page_that_is_written_often(void **state)
         writes++;
     }
     assert_int_equal(kind, TR_CODE_CHANGING);
+    return writes;
+}
+
+static void test_page_that_is_written_often(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    uint8_t *code = map(1, RWX);
+    unsigned writes = write_often(thread, code);
     assert_true(writes > 4 && writes < 20);
     unsigned before = dumps();
     code[5]++;
@@ -267,6 +274,79 @@ static void test_page_that_is_written_often(void **state)
     assert_int_equal(translate(thread, code), TR_CODE_CHANGING);
     assert_int_equal(dumps(), before + 1);
     assert_true(is_writable(code));
+    unmap(thread, code, 1);
+}
+
+/* Of a call whose displacement lies in the next page. */
+static void test_instruction_across_pages(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    uint8_t *code = map(2, RWX);
+    uint64_t across = (uint64_t)code + PAGE - 1;
+    for (uint8_t i = 1; i <= 3; i++) {
+        code[PAGE] = i;
+        kind_at(thread, code);
+        kind_at(thread, code + PAGE);
+        tr_code_note(thread, across, across + 5);
+        assert_int_equal(stand_in_dump(stand_in_mapping((uint64_t)code))[PAGE], i);
+        assert_int_equal(stand_in_dump(stand_in_mapping((uint64_t)code + PAGE))[0], i);
+    }
+    unsigned before = dumps();
+    code[PAGE] = 4;
+    kind_at(thread, code + PAGE);
+    translate(thread, code + 100); /* no instruction of it lies there */
+    assert_int_equal(dumps(), before);
+    unmap(thread, code, 2);
+}
+
+/* They are dumped because of others in their page: what is compared with the bytes that were there before must not run again. */
+static void test_bytes_that_are_put_back(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    uint8_t *code = map(1, RWX);
+    write_often(thread, code);
+    translate(thread, code + 100);
+    stand_in_forget();
+    code[100]++;
+    translate(thread, code + 200);
+    assert_true(stand_in_invalidated((uint64_t)code + 100, (uint64_t)code + 101));
+    assert_false(stand_in_invalidated((uint64_t)code + 200, (uint64_t)code + 201));
+    assert_false(stand_in_invalidated((uint64_t)code + 50, (uint64_t)code + 51));
+    unmap(thread, code, 1);
+}
+
+/* How often the code is compared until it is translated again. */
+static unsigned pass_until_invalidated(struct tr_thread *thread, const uint8_t *code)
+{
+    enum { MOST = 1 << 20 };
+    unsigned passes = 0;
+    stand_in_forget();
+    while (passes < MOST && !stand_in_invalidated((uint64_t)code, (uint64_t)code + PAGE)) {
+        tr_code_passed(thread, (uint64_t)code, (uint64_t)code + 1);
+        passes++;
+    }
+    assert_true(passes < MOST);
+    return passes;
+}
+
+/* A just-in-time compiler has filled the page, and runs what it wrote. */
+static void test_page_that_is_not_written_any_more(void **state)
+{
+    struct tr_thread *thread = stand_in_begin();
+    uint8_t *code = map(1, RWX);
+    write_often(thread, code);
+    translate(thread, code);
+    unsigned first = pass_until_invalidated(thread, code);
+    unsigned before = dumps();
+    code[5]++; /* noticed by nobody: the page is writable */
+    assert_int_equal(translate(thread, code), TR_CODE_PROTECTED);
+    assert_int_equal(dumps(), before + 1);
+    assert_false(is_writable(code));
+    /* It was not for good. The next time that takes longer. */
+    code[6]++;
+    assert_int_equal(translate(thread, code), TR_CODE_CHANGING);
+    assert_in_range(pass_until_invalidated(thread, code), 2 * first - 1, 2 * first + 1);
+    assert_int_equal(translate(thread, code), TR_CODE_PROTECTED);
     unmap(thread, code, 1);
 }
 
@@ -511,6 +591,9 @@ int main(void)
         cmocka_unit_test_teardown(test_write_is_noticed, end),
         cmocka_unit_test_teardown(test_write_after_the_maps_were_read_again, end),
         cmocka_unit_test_teardown(test_page_that_is_written_often, end),
+        cmocka_unit_test_teardown(test_instruction_across_pages, end),
+        cmocka_unit_test_teardown(test_bytes_that_are_put_back, end),
+        cmocka_unit_test_teardown(test_page_that_is_not_written_any_more, end),
         cmocka_unit_test_teardown(test_write_by_another_thread, end),
         cmocka_unit_test_teardown(test_fault_that_comes_late, end),
         cmocka_unit_test_teardown(test_write_by_the_kernel, end),
