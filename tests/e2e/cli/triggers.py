@@ -62,9 +62,10 @@ class Triggers(harness.TestCase):
         traced = self.undisturbed(catch)
         self.assertIn("[ Snapshot taken. ]", traced.messages)
         spans = self.span_list(traced.trace)
-        slow = max((span for span in spans if span.name == "handle_request"), key=lambda span: span.end - span.begin)
         rebuilt = [span for span in spans if span.name == "rebuild_entry"]
         self.assertEqual(len(rebuilt), 256)
+        # On a busy machine a request without work may have taken longer.
+        [slow] = [span for span in spans if span.name == "handle_request" and span.begin <= rebuilt[0].begin <= span.end]
         self.assertTrue(all(slow.begin <= span.begin and span.end <= slow.end for span in rebuilt))
         hit = self.only(traced, "hit magic_trace_stop_indicator")
         # Between two packets' times moments are placed by a guess.
