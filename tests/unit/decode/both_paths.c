@@ -108,7 +108,8 @@ static int compare_steps(const void *left, const void *right)
 static void merge_steps(struct array *steps)
 {
     size_t kept = 0;
-    qsort(steps->elements, steps->count, steps->element_size, compare_steps);
+    if (steps->count > 0)
+        qsort(steps->elements, steps->count, steps->element_size, compare_steps);
     for (size_t i = 0; i < steps->count; i++) {
         const struct counted_step *next = array_at(steps, i);
         struct counted_step *last = kept > 0 ? array_at(steps, kept - 1) : NULL;
