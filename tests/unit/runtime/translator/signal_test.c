@@ -408,7 +408,7 @@ PROGRAM static void skip_instruction(int signal, siginfo_t *info, ucontext_t *co
     }
     r[REG_RIP] = (greg_t)next;
     r[REG_RAX] = 0x51515151; /* no number of a process: see hide_own_pids */
-    r[REG_EFL] |= 0x40; /* ZF */
+    r[REG_EFL] |= 0x40;      /* ZF */
 }
 
 PROGRAM static void faults(void)
