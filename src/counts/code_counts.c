@@ -449,8 +449,8 @@ static void count_instructions(struct code_counts *counts)
     all->count = kept;
 }
 
-/* The first tick that the clock shows as `time` or later. Differences from tick 0, which may lie before time 0, only
- * grow. */
+/* The first tick that the clock shows as `time` or later, which clock_to_ticks, rounding as perf does, need not give.
+ * Differences from tick 0, which may lie before time 0, only grow. */
 static struct ticks first_tick(const struct clock_conversion *clock, struct nanoseconds time)
 {
     if (!clock)

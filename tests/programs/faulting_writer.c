@@ -1,4 +1,4 @@
-/* A function that writes to the page that it lies in, as often as calls of it are made, and then reads where nothing is mapped. At each
+/* A function that writes to the page that it lies in, as often as calls of it are made, and then reads unmapped memory. At each
  * fault the handler compares where the function is and what it has in its registers with what it is to have, and lets it return.
  *
  * Prints how many times both were right.

@@ -6,6 +6,8 @@
  *
  * Each fiber calls chosen() five times, which calls leaf() three times and yields twice in between. Prints the sum.
  */
+#include "change_stack.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -22,29 +24,6 @@ static int leaves;
 static volatile unsigned long sum;
 static sem_t turns[THREADS];
 static jmp_buf places[FIBERS];
-
-/* Saves the stack pointer in *from and goes on with the stack that `to` points to. */
-void change_stack(void **from, void *to);
-__asm__(".text\n"
-        ".globl change_stack\n"
-        ".type change_stack, @function\n"
-        "change_stack:\n"
-        "    push %rbp\n"
-        "    push %rbx\n"
-        "    push %r12\n"
-        "    push %r13\n"
-        "    push %r14\n"
-        "    push %r15\n"
-        "    mov %rsp, (%rdi)\n"
-        "    mov %rsi, %rsp\n"
-        "    pop %r15\n"
-        "    pop %r14\n"
-        "    pop %r13\n"
-        "    pop %r12\n"
-        "    pop %rbx\n"
-        "    pop %rbp\n"
-        "    ret\n"
-        ".size change_stack, . - change_stack\n");
 
 __attribute__((noinline)) void leaf(unsigned long number)
 {

@@ -4,6 +4,8 @@
  * Two fibers call chosen(), which calls leaf() twice. The first yields in between, the second is moved and returns. Then the first one goes
  * on. Prints the sum.
  */
+#include "change_stack.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -22,7 +24,6 @@ void *own_place, *scheduler, *top_of_mover;
 int is_moved;
 
 void run_fiber(void);
-void change_stack(void **from, void *to);
 
 /* All of what a fiber has on its stack is here: nothing of it points into the stack. */
 __asm__(".text\n"
@@ -60,25 +61,7 @@ __asm__(".text\n"
         "    call move_stack\n"
         "    mov %rax, %rsp\n"
         "    ret\n"
-        ".size grow_stack, . - grow_stack\n"
-        ".type change_stack, @function\n"
-        "change_stack:\n"
-        "    push %rbp\n"
-        "    push %rbx\n"
-        "    push %r12\n"
-        "    push %r13\n"
-        "    push %r14\n"
-        "    push %r15\n"
-        "    mov %rsp, (%rdi)\n"
-        "    mov %rsi, %rsp\n"
-        "    pop %r15\n"
-        "    pop %r14\n"
-        "    pop %r13\n"
-        "    pop %r12\n"
-        "    pop %rbx\n"
-        "    pop %rbp\n"
-        "    ret\n"
-        ".size change_stack, . - change_stack\n");
+        ".size grow_stack, . - grow_stack\n");
 
 __attribute__((noinline, used)) void leaf(unsigned long number)
 {

@@ -1,9 +1,10 @@
-
 #include "runtime/translator/log/code_dump.h"
+
 #include "engine/packets/code_image.h"
 #include "runtime/translator/code/supplied_pages.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log/sideband.h"
+#include "runtime/translator/log/word_hash.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
@@ -39,13 +40,11 @@ bool tr_code_dump_has_tail(const struct tr_page *page)
 
 static uint64_t hash_of(const uint8_t code[SIZE])
 {
-    static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t hash = SIZE;
     for (unsigned i = 0; i < SIZE; i += 8) {
         uint64_t word;
         memcpy(&word, code + i, sizeof word);
-        hash = (hash ^ word) * multiplier;
-        hash ^= hash >> 29;
+        hash = tr_hash_word(hash, word);
     }
     return hash;
 }

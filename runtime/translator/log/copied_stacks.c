@@ -1,6 +1,7 @@
 #include "runtime/translator/log/copied_stacks.h"
 
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/log/word_hash.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 
@@ -16,13 +17,10 @@ enum {
 
 static uint32_t hash_of(const uint64_t *words)
 {
-    enum { SHIFT = 32, WORDS = LINE / 8 };
-    const uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+    enum { WORDS = LINE / 8 };
     uint64_t hash = 0;
-    for (unsigned i = 0; i < WORDS; i++) {
-        hash = (hash ^ words[i]) * golden_ratio;
-        hash ^= hash >> SHIFT;
-    }
+    for (unsigned i = 0; i < WORDS; i++)
+        hash = tr_hash_word(hash, words[i]);
     return (uint32_t)hash;
 }
 

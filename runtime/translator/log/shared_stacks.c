@@ -1,6 +1,7 @@
 #include "runtime/translator/log/shared_stacks.h"
 
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/log/word_hash.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 
@@ -14,15 +15,6 @@ enum {
     MOST_WATCHED = 512, /* changes of the stack in a chunk, until memory is found to be shared */
 };
 
-static const uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    enum { SHIFT = 29 };
-    hash = (hash ^ word) * golden_ratio;
-    return hash ^ hash >> SHIFT;
-}
-
 /* Of as much of [from, to) as can be read. */
 static uint64_t hash_memory(uint64_t from, uint64_t to)
 {
@@ -32,7 +24,7 @@ static uint64_t hash_memory(uint64_t from, uint64_t to)
         if (!tr_read_safely(words, from, size))
             break;
         for (uint64_t i = 0; i < size / 8; i++)
-            hash = mix(hash, words[i]);
+            hash = tr_hash_word(hash, words[i]);
     }
     return hash;
 }
@@ -43,7 +35,7 @@ static uint64_t hash_memory(uint64_t from, uint64_t to)
 static void *find_entry(void *entries, unsigned count, size_t size, uint64_t key)
 {
     enum { SHIFT = 40, TRIES = 8 };
-    uint64_t hash = key * golden_ratio >> SHIFT, *entry = entries;
+    uint64_t hash = tr_hash_word(0, key) >> SHIFT, *entry = entries;
     for (unsigned i = 0; i < TRIES; i++) {
         entry = (uint64_t *)((uint8_t *)entries + (hash + i) % count * size);
         if (*entry == key || *entry == 0)

@@ -23,7 +23,7 @@
 
 #include "runtime/translator/log/copied_stacks.h"
 
-/* The thread begins to log: nothing is known to be shared. */
+/* The thread begins to log: no memory is known to be shared. */
 void tr_shared_stacks_begin(struct tr_thread *thread);
 
 /* Code has loaded the stack pointer: from hot.stack_before to app.r[TR_RSP], which is in another page. hot.watches_stacks is set.
